@@ -1,0 +1,186 @@
+"""What a user says about images, and the roles that turn an image into a state.
+
+A *vocabulary entry* says where the truth of a predicate comes from: ``Perceived`` (classifiers),
+``Defined`` (a function of names or of perceived atoms, as the user would define it) or ``Given`` (facts
+stated by the user). No entry says anything about an action. Networks live in ``classifiers``, which
+implements the protocols below; nothing here imports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.strips import Atom, Objects, Predicate, State, Types, Vocabulary
+
+Frame = NDArray[np.uint8]
+"""An image as rendered: uint8, (height, width, 3), RGB."""
+
+Cell = tuple[int, int]
+"""Row and column of a board, both from 0, row 0 at the top of the image."""
+
+
+class Provenance(Enum):
+    """Where the truth of a predicate comes from."""
+
+    PERCEIVED = "perceived"
+    DEFINED = "defined"
+    GIVEN = "given"
+
+
+class Reading(Enum):
+    """How a perceived predicate is read off the board."""
+
+    WHERE = "where"
+    """p(thing, place): the thing's look is searched on the board and its identity followed."""
+    THERE = "there"
+    """p(place): asked of the cells that the place covers (one for a location, many for a room)."""
+    ON = "on"
+    """p(thing): asked of the cell where the thing is."""
+
+
+@dataclass(frozen=True)
+class Perceived:
+    """A predicate whose truth is seen.
+
+    ``heads`` gives the classifier to ask: for ``WHERE`` one per look (look -> head), otherwise a single
+    entry ``{"": head}``. ``hidden_by`` names a look that covers the answer: where such a thing stands, the
+    atom is unknown.
+    """
+
+    predicate: Predicate
+    reading: Reading
+    heads: Mapping[str, str]
+    description: str
+    hidden_by: str | None = None
+    provenance: Provenance = field(default=Provenance.PERCEIVED, init=False)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the user points out about one problem: the board, names of places and things.
+
+    ``cells`` gives the cells that a place covers; ``looks`` the look of every movable thing;
+    ``anchors`` where each thing is in the first image, so that equal-looking things have names;
+    ``facts`` the ground atoms of given predicates.
+    """
+
+    objects: Objects
+    rows: int
+    columns: int
+    cells: Mapping[str, tuple[Cell, ...]]
+    looks: Mapping[str, str] = field(default_factory=dict)
+    anchors: Mapping[str, str] = field(default_factory=dict)
+    facts: frozenset[Atom] = frozenset()
+
+
+@dataclass(frozen=True)
+class Defined:
+    """A predicate the user defines over names and perceived atoms.
+
+    ``define(scene, seen)`` returns the atoms that are true and those that are unknown, given the state
+    ``seen`` made of the perceived predicates (``seen.value(atom)`` is True, False or None).
+    """
+
+    predicate: Predicate
+    define: Callable[[Scene, State], tuple[Iterable[Atom], Iterable[Atom]]]
+    description: str
+    provenance: Provenance = field(default=Provenance.DEFINED, init=False)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A predicate whose facts the user states for each problem."""
+
+    predicate: Predicate
+    description: str
+    provenance: Provenance = field(default=Provenance.GIVEN, init=False)
+
+
+Entry = Perceived | Defined | Given
+
+
+@dataclass(frozen=True)
+class VisualVocabulary:
+    """The vocabulary of an image domain: every predicate with the source of its truth.
+
+    ``population`` gives, per look, whether things of that look can vanish from the board (a key that
+    is picked up) or are always there (player, stones). It is knowledge of things, not of actions.
+    """
+
+    name: str
+    entries: tuple[Entry, ...]
+    types: Types
+    may_vanish: Mapping[str, bool] = field(default_factory=dict)
+
+    def vocabulary(self) -> Vocabulary:
+        """The bare vocabulary, as the interrogation engine sees it."""
+        return Vocabulary(self.name, tuple(entry.predicate for entry in self.entries), self.types)
+
+    def cell_heads(self) -> tuple[str, ...]:
+        """Names of all classifiers, in order of first mention."""
+        names: dict[str, None] = {}
+        for entry in self.entries:
+            if isinstance(entry, Perceived):
+                names.update(dict.fromkeys(entry.heads.values()))
+        return tuple(names)
+
+
+@dataclass(frozen=True)
+class Percept:
+    """A perceived situation: its state, and where every movable thing was followed to.
+
+    ``places`` maps thing -> place, or None once the thing has vanished; a thing whose place could not
+    be told apart is missing from it.
+    """
+
+    state: State
+    places: Mapping[str, str | None]
+
+
+class Perception(Protocol):
+    """Images in, states out, with the identity of look-alikes followed from image to image."""
+
+    def look(self, frame: Frame, scene: Scene) -> Percept:
+        """Read the first image of a problem; names come from ``scene.anchors``."""
+        ...
+
+    def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
+        """Read the next image after ``before``."""
+        ...
+
+
+class Simulator(Protocol):
+    """A simulator that takes instructions in the user's names and shows itself in images only."""
+
+    @property
+    def scene(self) -> Scene: ...
+
+    def start(self) -> None:
+        """Go to the initial state of the problem."""
+        ...
+
+    def snapshot(self) -> object:
+        """A token of the present state, for ``restore``."""
+        ...
+
+    def restore(self, snapshot: object) -> None:
+        """Go back to a state from which ``snapshot`` was taken."""
+        ...
+
+    def frame(self) -> Frame:
+        """The present image."""
+        ...
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        """Execute one ground instruction; False, and no change, when the agent cannot."""
+        ...
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
+        """The instruction the agent would carry out next on its own; None when it can do nothing."""
+        ...

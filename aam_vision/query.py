@@ -1,0 +1,92 @@
+"""Plan outcome queries and the agent that answers them (paper, "Form of agent queries").
+
+A query asks: from this situation, how far can you execute this plan, and where does it lead? Nothing
+here knows how an agent works; ``Access`` says which situations an interrogator may start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
+
+
+class Access(Enum):
+    """What an agent lets the interrogator start from, from least to most."""
+
+    TRAJECTORY = "trajectory"
+    """Only the situation reached by the last step."""
+    RESET = "reset"
+    """That, and the initial situation of every problem."""
+    SNAPSHOT = "snapshot"
+    """Every situation seen before."""
+    SETTABLE = "settable"
+    """Every symbolic state."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A state of the agent's world as the interrogator holds it.
+
+    ``handle`` is opaque and the agent's own (a snapshot, an index, or the state itself under settable
+    access); ``state`` is what was perceived there.
+    """
+
+    handle: Hashable
+    state: State
+
+
+@dataclass(frozen=True)
+class Query:
+    """<s_I, pi>: what happens if the plan is executed from the initial situation?"""
+
+    initial: Situation
+    plan: tuple[GroundAction, ...]
+
+
+@dataclass(frozen=True)
+class Response:
+    """<l, s_F>: the length of the longest executable prefix of the plan, and where it ended."""
+
+    executed: int
+    final: Situation
+
+
+class WalkStep(NamedTuple):
+    """One step of the agent acting on its own."""
+
+    before: Situation
+    action: GroundAction
+    after: Situation
+
+
+class Agent(Protocol):
+    """A black box: its instructions, the user's vocabulary, and answers. Never its model."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]: ...
+    @property
+    def access(self) -> Access: ...
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situation of every problem."""
+        ...
+
+    def ask(self, query: Query) -> Response:
+        """The answer to a plan outcome query.
+
+        Raises:
+            AgentFailed: the agent cannot answer any more.
+        """
+        ...
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """The agent acting on its own for at most ``steps`` steps; shorter when it can do nothing."""
+        ...
