@@ -151,6 +151,7 @@ class Objects(Mapping[str, str]):
         self._kinds = dict(kinds)
         self._types = types
         self._groups: dict[str, tuple[str, ...]] = {}
+        self._members: dict[str, frozenset[str]] = {}
 
     def __getitem__(self, name: str) -> str:
         return self._kinds[name]
@@ -174,6 +175,12 @@ class Objects(Mapping[str, str]):
                 name for name, own in self._kinds.items() if self._types.is_a(own, kind)
             )
         return self._groups[kind]
+
+    def members(self, kind: str) -> frozenset[str]:
+        """The same as a set, for membership tests."""
+        if kind not in self._members:
+            self._members[kind] = frozenset(self.of_type(kind))
+        return self._members[kind]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""From pixels to symbolic states: the board in the image, one classifier per concept, identity by tracking."""

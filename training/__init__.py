@@ -1,0 +1,1 @@
+"""Training of the classifiers: data from legal states, augmentation, the training and evaluation commands."""

@@ -1,0 +1,1 @@
+"""Agents: what can be interrogated, and one decorator per job around them."""

@@ -1,0 +1,74 @@
+"""Counting what an interrogation costs: a decorator around any agent."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
+
+
+@dataclass
+class Counts:
+    """What was asked of an agent. ``steps`` counts every attempted action, walks included."""
+
+    queries: int = 0
+    steps: int = 0
+    failed_steps: int = 0
+    walk_steps: int = 0
+    resets: int = 0
+
+
+class CountingAgent:
+    """Counts the questions and steps that reach an agent; a repeated query is counted once as a query."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.counts = Counts()
+        self._asked: set[tuple[Hashable, tuple[GroundAction, ...]]] = set()
+        self._at: Hashable = None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.agent.vocabulary
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self.agent.headers
+
+    @property
+    def access(self) -> Access:
+        return self.agent.access
+
+    def initial(self) -> Sequence[Situation]:
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        self._go(query.initial)
+        response = self.agent.ask(query)
+        key = (query.initial.handle, query.plan)
+        if key not in self._asked:
+            self._asked.add(key)
+            self.counts.queries += 1
+        refused = response.executed < len(query.plan)
+        self.counts.steps += response.executed + refused
+        self.counts.failed_steps += refused
+        self._at = response.final.handle
+        return response
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        self._go(start)
+        walked = self.agent.walk(start, steps, rng)
+        self.counts.steps += len(walked)
+        self.counts.walk_steps += len(walked)
+        if walked:
+            self._at = walked[-1].after.handle
+        return walked
+
+    def _go(self, start: Situation) -> None:
+        """A start that is not where the agent stands costs a reset (or a restored snapshot)."""
+        if self._at is not None and start.handle != self._at:
+            self.counts.resets += 1

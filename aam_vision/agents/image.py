@@ -1,0 +1,104 @@
+"""An agent that acts in simulators and shows itself only in images.
+
+Its situations are snapshots, each with what was perceived there; the vocabulary and the perception are
+the user's, not the agent's. Every image between a query's first and last is perceived too, so that the
+identity of look-alike objects is followed and never guessed; only the last becomes the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import process_time
+
+import numpy as np
+
+from aam_vision.perception import Percept, Perception, Simulator
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a handle stands for: which simulator, in which state, and how it was perceived."""
+
+    problem: int
+    snapshot: object
+    percept: Percept
+
+
+class ImageAgent:
+    """Simulators (one per problem) behind a perception, under snapshot access."""
+
+    def __init__(
+        self,
+        simulators: Sequence[Simulator],
+        perception: Perception,
+        vocabulary: Vocabulary,
+        headers: Sequence[ActionHeader],
+        access: Access = Access.SNAPSHOT,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.headers = tuple(headers)
+        self.access = access
+        self.perception_s = 0.0
+        """CPU seconds spent on reading images."""
+        self._simulators = tuple(simulators)
+        self._perception = perception
+        self._seen: list[_Seen] = []
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situation of every problem, as seen in its first image."""
+        situations = []
+        for problem, simulator in enumerate(self._simulators):
+            simulator.start()
+            begun = process_time()
+            percept = self._perception.look(simulator.frame(), simulator.scene)
+            self.perception_s += process_time() - begun
+            situations.append(self._remember(problem, percept))
+        return situations
+
+    def ask(self, query: Query) -> Response:
+        """Execute the plan from the situation's snapshot as far as it goes."""
+        at = self._return_to(query.initial)
+        executed = 0
+        situation = query.initial
+        for action in query.plan:
+            if not self._simulators[at.problem].instruct(action.name, action.objects):
+                break
+            executed += 1
+            situation = self._look(situation)
+        return Response(executed, situation)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """Let the agent choose its own steps; every image on the way is seen."""
+        simulator = self._simulators[self._return_to(start).problem]
+        walked: list[WalkStep] = []
+        situation = start
+        for _ in range(steps):
+            chosen = simulator.choose(rng)
+            if chosen is None or not simulator.instruct(*chosen):
+                break
+            after = self._look(situation)
+            walked.append(WalkStep(situation, GroundAction(*chosen), after))
+            situation = after
+        return walked
+
+    def _return_to(self, situation: Situation) -> _Seen:
+        seen = self._seen[situation.handle]  # type: ignore[call-overload]
+        self._simulators[seen.problem].restore(seen.snapshot)
+        assert isinstance(seen, _Seen)
+        return seen
+
+    def _look(self, before: Situation) -> Situation:
+        seen = self._seen[before.handle]  # type: ignore[call-overload]
+        simulator = self._simulators[seen.problem]
+        frame = simulator.frame()
+        begun = process_time()
+        percept = self._perception.follow(seen.percept, frame, simulator.scene)
+        self.perception_s += process_time() - begun
+        return self._remember(seen.problem, percept)
+
+    def _remember(self, problem: int, percept: Percept) -> Situation:
+        self._seen.append(_Seen(problem, self._simulators[problem].snapshot(), percept))
+        return Situation(len(self._seen) - 1, percept.state)

@@ -1,0 +1,66 @@
+"""An agent that holds a STRIPS model and answers from it, for any PDDL domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aam_vision.joins import StateIndex, bindings
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, GroundAction, Model, State, Vocabulary
+
+
+class SymbolicAgent:
+    """A STRIPS model as a black box. Its situations' handles are the states themselves.
+
+    Under ``settable`` access any state may be asked about; under the others the states reached so far.
+    """
+
+    def __init__(self, model: Model, initial: Sequence[State], access: Access = Access.SETTABLE) -> None:
+        self.access = access
+        self._model = model
+        self._initial = tuple(initial)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._model.vocabulary
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self._model.headers
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial state of every problem."""
+        return [Situation(state, state) for state in self._initial]
+
+    def ask(self, query: Query) -> Response:
+        """Run the plan in the model as far as it goes."""
+        executed, final = self._model.run(query.initial.state, query.plan)
+        return Response(executed, Situation(final, final))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """Do something that can be done, chosen by instruction first and by its arguments second."""
+        walked = []
+        state = start.state
+        for _ in range(steps):
+            action = self._choose(state, rng)
+            if action is None:
+                break
+            after = self._model.schema(action.name).successor(state, action.objects)
+            walked.append(WalkStep(Situation(state, state), action, Situation(after, after)))
+            state = after
+        return walked
+
+    def _choose(self, state: State, rng: np.random.Generator) -> GroundAction | None:
+        index = StateIndex(state)
+        for number in rng.permutation(len(self._model.actions)):
+            schema = self._model.actions[int(number)]
+            options = [
+                objects
+                for objects in bindings(index, schema.header, sorted(schema.positive, key=str))
+                if schema.applicable(state, objects)
+            ]
+            if options:
+                return GroundAction(schema.header.name, options[int(rng.integers(len(options)))])
+        return None

@@ -1,0 +1,140 @@
+"""Proofs that a question can never be settled: the only ground for calling a result complete.
+
+In every problem the operators are grounded under the *optimistic* model: only what is proven is
+required, and what may happen may happen, so that whatever the agent can reach is included. On it, h^2
+mutexes over-approximate the reachable states. A literal is undetermined for good if in no problem any
+binding can violate it while all that is proven holds and no clause is violated as a whole; an effect, if
+wherever its action may be executed its atom already has the value that the effect would give it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from aam_vision.interrogation.evidence import Node
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.literals import GroundLiterals, atoms
+from aam_vision.joins import Fact
+from aam_vision.planning.grounding import LiftedOperator, TooManyOperators, ground
+from aam_vision.planning.mutexes import Companions, Mutexes, PossibleOperator
+
+MAX_CASES = 32
+
+
+class Prospect(Enum):
+    """Whether an undecided pal tuple may still be decided by some query."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    UNKNOWN = "unknown"
+
+
+class Equivalence:
+    """Which undecided literals and effects no query within the access can decide any more."""
+
+    def __init__(self, hypotheses: Hypotheses, problems: Sequence[Sequence[Node]]) -> None:
+        self._hypotheses = hypotheses
+        self._options: dict[str, list[tuple[GroundLiterals, Companions]]] = {
+            name: [] for name in hypotheses.actions
+        }
+        self._cases = {name: _cases(action) for name, action in hypotheses.actions.items()}
+        self._too_large = False
+        try:
+            for nodes in problems:
+                self._explore(nodes)
+        except TooManyOperators:
+            self._too_large = True
+
+    def precondition(self, name: str, literal: Literals) -> Prospect:
+        """Whether violating this undecided literal may be an open question somewhere."""
+        if self._too_large:
+            return Prospect.UNKNOWN
+        for literals, companions in self._options[name]:
+            true, false = literals.violating(literal)
+            if all(companions.allow(fact, True) for fact in true) and all(
+                companions.allow(fact, False) for fact in false
+            ):
+                return Prospect.OPEN
+        return Prospect.CLOSED
+
+    def effect(self, name: str, bit: int) -> Prospect:
+        """Whether this undecided effect may show somewhere."""
+        if self._too_large:
+            return Prospect.UNKNOWN
+        action = self._hypotheses[name]
+        adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
+        for literals, companions in self._options[name]:
+            if (adds and deletes) or companions.allow(literals.facts[bit], deletes):
+                return Prospect.OPEN
+        return Prospect.CLOSED
+
+    def _explore(self, nodes: Sequence[Node]) -> None:
+        start = nodes[0].state
+        true, unknown = frozenset(start.true), frozenset(start.unknown)
+        grounding = ground(
+            [_optimistic(action) for action in self._hypotheses.actions.values()],
+            true | unknown,
+            start.objects,
+        )
+        possible: list[PossibleOperator] = []
+        found: list[tuple[str, GroundLiterals]] = []
+        for operator in grounding.operators:
+            action = self._hypotheses[operator.action.name]
+            literals = GroundLiterals(action, operator.action.objects)
+            for required in self._cases[operator.action.name]:
+                possible.append(_possible(action, literals, required))
+                found.append((operator.action.name, literals))
+        mutexes = Mutexes(possible, [(true, unknown)])
+        for (name, literals), made in zip(found, possible, strict=True):
+            companions = mutexes.companions(made.positive, made.negative)
+            if companions is not None:
+                self._options[name].append((literals, companions))
+
+
+def _cases(action: ActionHypotheses) -> list[Literals]:
+    """What is required, case by case: all that is proven, and one literal of every clause.
+
+    Clauses beyond ``MAX_CASES`` combinations are left out, which only makes more seem possible.
+    """
+    cases = [action.proven]
+    for clause in sorted(action.clauses, key=Literals.size):
+        split = [
+            Literals(case.positive | literal.positive, case.negative | literal.negative)
+            for case in cases
+            for literal in clause.singles()
+        ]
+        if len(split) > MAX_CASES:
+            break
+        cases = split
+    return cases
+
+
+def _optimistic(action: ActionHypotheses) -> LiftedOperator:
+    """What an action certainly requires, and all that it may do."""
+    proven = action.proven
+    return LiftedOperator(
+        action.index.header,
+        positive=atoms(action, proven.positive),
+        negative=atoms(action, proven.negative),
+        add=atoms(action, action.adds & ~(proven.positive & ~action.deletes)),
+        delete=atoms(action, action.deletes & ~(proven.negative & ~action.adds)),
+    )
+
+
+def _possible(action: ActionHypotheses, literals: GroundLiterals, forced: Literals) -> PossibleOperator:
+    """The operator under a binding; effects that restate what is required change nothing."""
+
+    def facts(mask: int) -> frozenset[Fact]:
+        return frozenset([literals.facts[bit] for bit in bits(mask)])
+
+    true, false = literals.holding(forced)
+    restated_on, restated_off = forced.positive & ~action.deletes, forced.negative & ~action.adds
+    return PossibleOperator(
+        frozenset(true),
+        frozenset(false),
+        add=facts(action.adds & ~action.keeps & ~action.deletes & ~restated_on),
+        delete=facts(action.deletes & ~action.keeps & ~action.adds & ~restated_off),
+        may_add=facts(action.adds & (action.keeps | action.deletes) & ~restated_on),
+        may_delete=facts(action.deletes & (action.keeps | action.adds) & ~restated_off),
+    )

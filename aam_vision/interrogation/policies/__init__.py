@@ -1,0 +1,1 @@
+"""Query policies: how the next question is chosen."""

@@ -1,0 +1,281 @@
+"""The economical policy: as few plan outcome queries as possible.
+
+Only a failing step in which exactly one undecided literal is violated proves that literal to be a
+precondition, and a query has at most one failing step. So at least one query per (irredundant)
+precondition is needed, and all else should cost none:
+
+1. *Positives first.* A walk of the agent, steered towards what is not yet known, cuts the candidates to
+   nearly the true preconditions.
+2. Candidates that survived by chance are refuted in groups, by one step that violates them all; being
+   expected to succeed, it rides along as the prefix of a query whose last step proves something else.
+3. Candidates that are probably true are proven one by one, by near misses in situations seen before.
+4. Where no situation seen before allows such a probe, one is planned for with the model learned so far.
+5. What can be probed nowhere is left undetermined, and said to be so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aam_vision.interrogation.beliefs import BaseRates
+from aam_vision.interrogation.equivalence import Equivalence, Prospect
+from aam_vision.interrogation.evidence import Evidence, Node
+from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits
+from aam_vision.interrogation.moves import Ask, Move, Stop, Walk
+from aam_vision.interrogation.paths import Paths, PlannedProbe, by_problem
+from aam_vision.interrogation.probes import Probe, probes_for
+from aam_vision.joins import Row, StateIndex
+from aam_vision.planning.planner import Limits, Planner
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.strips import State
+
+
+@dataclass
+class Walking:
+    """When to walk and when to stop: limits in steps."""
+
+    limit: int = 600
+    stride: int = 8
+    patience: int = 120
+
+
+@dataclass
+class EconomicalPolicy:
+    """Few questions under ``snapshot`` access."""
+
+    planner: Planner = field(default_factory=PyperplanPlanner)
+    limits: Limits = field(default_factory=Limits)
+    walking: Walking = field(default_factory=Walking)
+    _walked: int = 0
+    _fruitless: int = 0
+    _version: int = -1
+    _departures: dict[int, int] = field(default_factory=dict)
+    _scanned: dict[tuple[str, Literals, Literals], tuple[int, int]] = field(default_factory=dict)
+    _rates: dict[str, BaseRates] = field(default_factory=dict)
+    _known_paths: list[Paths] = field(default_factory=list)
+    _paths_version: int = -1
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The next move: walk while that pays, then probe, then plan, then stop."""
+        if not self._rates:
+            walk = self._walk(evidence, rng)
+            if walk is not None:
+                return walk
+            visited = [node for node in evidence.nodes if node.situation is not None]
+            self._rates = {
+                name: BaseRates(action, visited, rng) for name, action in evidence.hypotheses.actions.items()
+            }
+        return (
+            self._refutation(evidence)
+            or self._proof(evidence)
+            or self._planned_refutation(evidence)
+            or self._planned_proof(evidence)
+            or self._last_probe(evidence)
+            or self._stop(evidence)
+        )
+
+    # --- walking ---------------------------------------------------------------------------------
+
+    def _walk(self, evidence: Evidence, rng: np.random.Generator) -> Walk | None:
+        version = evidence.hypotheses.version
+        if version != self._version:
+            self._version, self._fruitless = version, 0
+        unseen = any(action.successes == 0 for action in evidence.hypotheses.actions.values())
+        if self._walked >= self.walking.limit or (not unseen and self._fruitless >= self.walking.patience):
+            return None
+        groups = by_problem(evidence)
+        visited = groups[int(rng.integers(len(groups)))]
+        weights = np.array([1.0 / (1 + self._departures.get(node.number, 0)) ** 3 for node in visited])
+        start = visited[int(rng.choice(len(visited), p=weights / weights.sum()))]
+        self._departures[start.number] = self._departures.get(start.number, 0) + 1
+        steps = min(self.walking.stride, self.walking.limit - self._walked)
+        self._walked += steps
+        self._fruitless += steps
+        return Walk(start, steps)
+
+    # --- probing ---------------------------------------------------------------------------------
+
+    def _refutation(self, evidence: Evidence) -> Ask | None:
+        """A step that violates as many probably spurious candidates as possible, and a rider."""
+        for name, action in evidence.hypotheses.actions.items():
+            suspects = _join(self._split(name, action)[1])
+            if not suspects:
+                continue
+            found = self._best_probe(evidence, name, action, suspects)
+            if found is not None:
+                node, probe = found
+                rider = self._rider(evidence, evidence.predict(node.state, probe.action))
+                plan = (probe.action, rider.action) if rider else (probe.action,)
+                return Ask(node, plan, f"refute {', '.join(action.index.text(probe.violated))}")
+        return None
+
+    def _proof(self, evidence: Evidence) -> Ask | None:
+        for name, action in evidence.hypotheses.actions.items():
+            for target in self._split(name, action)[0]:
+                found = self._best_probe(evidence, name, action, target)
+                if found is not None:
+                    node, probe = found
+                    return Ask(node, (probe.action,), f"prove {', '.join(action.index.text(target))}")
+        return None
+
+    def _planned_refutation(self, evidence: Evidence) -> Ask | None:
+        """A plan to a step that violates only probably spurious candidates, and a rider."""
+        for name, action in evidence.hypotheses.actions.items():
+            trusted, suspects = map(_join, self._split(name, action))
+            if not action.successes or not suspects:
+                continue
+            holding = _join([action.proven, trusted])
+            for path in self._paths(evidence):
+                options = path.options(name, holding, suspects)
+                for violated in sorted(options, key=Literals.size, reverse=True):
+                    if not violated.within(suspects):
+                        continue
+                    ask = self._plan(evidence, path, name, violated, suspects, options[violated])
+                    if ask is not None:
+                        return ask
+        return None
+
+    def _planned_proof(self, evidence: Evidence) -> Ask | None:
+        """A plan to a probe of something probably true that violates least else."""
+        options = []
+        for name, action in evidence.hypotheses.actions.items():
+            if not action.successes:
+                continue
+            trusted, _ = self._split(name, action)
+            for target in trusted:
+                others = [literal for literal in trusted if literal is not target]
+                holding = _join([action.proven, *others])
+                for path in self._paths(evidence):
+                    for violated, rows in path.options(name, holding, target).items():
+                        options.append((violated.size(), name, violated, path, rows))
+        return self._smallest(evidence, options)
+
+    def _last_probe(self, evidence: Evidence) -> Ask | None:
+        """Whatever question is left that violates least at once."""
+        options = []
+        for name, action in evidence.hypotheses.actions.items():
+            if action.successes:
+                for path in self._paths(evidence):
+                    for violated, rows in path.options(name, action.proven, action.undecided).items():
+                        options.append((violated.size(), name, violated, path, rows))
+        return self._smallest(evidence, options)
+
+    def _smallest(
+        self, evidence: Evidence, options: list[tuple[int, str, Literals, Paths, list[Row]]]
+    ) -> Ask | None:
+        """The first of the options that can be asked, smallest first: where seen before, else by a plan."""
+        tried: set[tuple[str, Literals]] = set()
+        for _, name, violated, path, rows in sorted(options, key=lambda option: option[0]):
+            action = evidence.hypotheses[name]
+            if (name, violated) not in tried:
+                tried.add((name, violated))
+                found = self._best_probe(evidence, name, action, violated, violated)
+                if found is not None:
+                    text = ", ".join(action.index.text(violated))
+                    return Ask(found[0], (found[1].action,), f"test {text}")
+            ask = self._plan(evidence, path, name, violated, NOTHING, rows)
+            if ask is not None:
+                return ask
+        return None
+
+    def _plan(
+        self,
+        evidence: Evidence,
+        path: Paths,
+        name: str,
+        violated: Literals,
+        free: Literals,
+        rows: Sequence[Row],
+    ) -> Ask | None:
+        action = evidence.hypotheses[name]
+        planned = path.probe(name, violated, free, rows, self.planner, self.limits)
+        if not isinstance(planned, PlannedProbe):
+            return None
+        state = planned.start.state
+        for step in planned.path:
+            state = evidence.predict(state, step)
+        really = action.violated(*action.index.values(state, planned.step.objects))
+        if not really or action.certain_to_fail(really):
+            return None
+        plan = (*planned.path, planned.step)
+        if really.within(_join(self._split(name, action)[1])):
+            rider = self._rider(evidence, evidence.predict(state, planned.step))
+            plan += (rider.action,) if rider else ()
+        return Ask(planned.start, plan, f"plan to test {', '.join(action.index.text(really))}")
+
+    def _stop(self, evidence: Evidence) -> Stop:
+        """Stop, with a proof that no query could tell any more, or with the number of open questions."""
+        equivalence = Equivalence(evidence.hypotheses, by_problem(evidence))
+        open_questions = 0
+        for name, action in evidence.hypotheses.actions.items():
+            for literal in action.undecided.singles():
+                open_questions += equivalence.precondition(name, literal) is not Prospect.CLOSED
+            for bit in bits(action.undecided_effects):
+                open_questions += equivalence.effect(name, bit) is not Prospect.CLOSED
+        if open_questions:
+            return Stop(False, f"{open_questions} questions are open, but no way to ask them was found")
+        return Stop(True, "no query could tell any more")
+
+    def _paths(self, evidence: Evidence) -> list[Paths]:
+        if self._paths_version != evidence.hypotheses.version or not self._known_paths:
+            self._paths_version = evidence.hypotheses.version
+            self._known_paths = [Paths(evidence.hypotheses, nodes) for nodes in by_problem(evidence)]
+        return self._known_paths
+
+    def _rider(self, evidence: Evidence, state: State) -> Probe | None:
+        """A near miss that will be there once the steps before have succeeded."""
+        after = StateIndex(state)
+        for name, action in evidence.hypotheses.actions.items():
+            for target in self._split(name, action)[0]:
+                rider = next(probes_for(action, after, target), None)
+                if rider is not None:
+                    return rider
+        return None
+
+    def _best_probe(
+        self,
+        evidence: Evidence,
+        name: str,
+        action: ActionHypotheses,
+        suspects: Literals,
+        target: Literals = NOTHING,
+    ) -> tuple[Node, Probe] | None:
+        """The probe among all visited situations that violates most suspects; None when there is none."""
+        key = (name, suspects, target)
+        version, begin = self._scanned.get(key, (-1, 0))
+        if version != action.version:
+            begin = 0
+        best: tuple[Node, Probe] | None = None
+        for node in evidence.nodes[begin:]:
+            if node.situation is None:
+                continue
+            for probe in probes_for(action, node.index, suspects):
+                if not target.within(probe.violated):
+                    continue
+                if best is None or probe.violated.size() > best[1].violated.size():
+                    best = (node, probe)
+                if best[1].violated.size() == suspects.size():
+                    return best
+        if best is None:
+            self._scanned[key] = (action.version, len(evidence.nodes))
+        return best
+
+    def _split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
+        """Undecided literals that are probably preconditions, and those that probably are not."""
+        rates = self._rates[name]
+        trusted: list[Literals] = []
+        suspects: list[Literals] = []
+        for literal in action.undecided.singles():
+            likely = rates.probability(literal, action.successes) > 0.5
+            (trusted if likely else suspects).append(literal)
+        return trusted, suspects
+
+
+def _join(literals: Sequence[Literals]) -> Literals:
+    joined = NOTHING
+    for literal in literals:
+        joined = Literals(joined.positive | literal.positive, joined.negative | literal.negative)
+    return joined

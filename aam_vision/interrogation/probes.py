@@ -1,0 +1,64 @@
+"""Probes: single steps whose outcome is not known yet, and how to find one in a situation.
+
+A probe *violates* some undecided literals of its action while everything proven holds. If the agent
+refuses, one of the violated literals is a precondition; if it executes, none is. A probe that violates
+one literal alone decides it either way: a *near miss*. Other arguments violate other literals, so that
+``move`` asked of a stone tests ``is-player``. Which arguments to take is a join over the state's atoms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals
+from aam_vision.joins import StateIndex, bindings
+from aam_vision.strips import GroundAction, LiftedAtom
+
+SEARCH_LIMIT = 400
+"""Bindings looked at in one situation for one target."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A step to ask, and the undecided literals that it violates (or may violate)."""
+
+    action: GroundAction
+    violated: Literals
+
+
+def probes_for(hypotheses: ActionHypotheses, index: StateIndex, suspects: Literals) -> Iterator[Probe]:
+    """Probes in one situation that violate nothing but suspects, and at least one of them.
+
+    Their outcome is open: neither a proven precondition nor a whole clause is violated.
+    """
+    candidates = hypotheses.candidates
+    required = _atoms(hypotheses, candidates.positive & ~suspects.positive)
+    state = index.state
+    trusted = Literals(candidates.positive & ~suspects.positive, candidates.negative & ~suspects.negative)
+    for objects in islice(bindings(index, hypotheses.index.header, required), SEARCH_LIMIT):
+        held, dim = hypotheses.index.values(state, objects)
+        violated = hypotheses.violated(held, dim)
+        if (
+            violated
+            and not (violated.positive & trusted.positive or violated.negative & trusted.negative)
+            and not hypotheses.certain_to_fail(violated)
+        ):
+            yield Probe(GroundAction(hypotheses.index.header.name, objects), violated)
+
+
+def loose_probes_for(hypotheses: ActionHypotheses, index: StateIndex, target: Literals) -> Iterator[Probe]:
+    """Probes in one situation that violate the target and possibly other undecided literals."""
+    proven = hypotheses.proven
+    required = _atoms(hypotheses, proven.positive)
+    state = index.state
+    for objects in islice(bindings(index, hypotheses.index.header, required), SEARCH_LIMIT):
+        held, dim = hypotheses.index.values(state, objects)
+        violated = hypotheses.violated(held, dim)
+        if target.within(violated) and not hypotheses.certain_to_fail(violated):
+            yield Probe(GroundAction(hypotheses.index.header.name, objects), violated)
+
+
+def _atoms(hypotheses: ActionHypotheses, mask: int) -> list[LiftedAtom]:
+    return [atom for atom, bit in hypotheses.index.bit.items() if mask & bit]

@@ -1,0 +1,136 @@
+"""Finding bindings: conjunctive queries over a set of atoms, as joins instead of products.
+
+"Which arguments make all these literals true here?" is a query over the state's atoms. The next atom to
+join is always the one with the fewest matching facts, so that most searches end after a few look-ups.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State
+
+Row = tuple[str, ...]
+Fact = tuple[str, Row]
+"""A ground atom as a plain tuple; equal to the ``Atom`` of the same predicate and objects."""
+
+
+class FactIndex:
+    """A growing set of facts by predicate, and by predicate and one argument."""
+
+    def __init__(self, objects: Objects, facts: Iterable[Fact] = ()) -> None:
+        self.objects = objects
+        self.rows: dict[str, list[Row]] = defaultdict(list)
+        self._columns: dict[tuple[str, int], dict[str, list[Row]]] = {}
+        for predicate, row in facts:
+            self.rows[predicate].append(row)
+
+    def add(self, predicate: str, row: Row) -> None:
+        """Add a fact that is not there yet."""
+        self.rows[predicate].append(row)
+        for place, value in enumerate(row):
+            column = self._columns.get((predicate, place))
+            if column is not None:
+                column[value].append(row)
+
+    def matching(self, predicate: str, place: int, value: str) -> list[Row]:
+        """The predicate's facts whose argument number ``place`` is ``value``."""
+        column = self._columns.get((predicate, place))
+        if column is None:
+            column = defaultdict(list)
+            for row in self.rows.get(predicate, ()):
+                column[row[place]].append(row)
+            self._columns[predicate, place] = column
+        return column.get(value, _NO_ROWS)
+
+
+_NO_ROWS: list[Row] = []
+
+
+class StateIndex(FactIndex):
+    """The true atoms of a state, arranged for joins; sorted, so that all processes agree."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state.objects, sorted(state.true))
+        self.state = state
+
+
+def bindings(
+    index: FactIndex,
+    header: ActionHeader,
+    required: Sequence[LiftedAtom],
+    *,
+    repeated: bool = False,
+    match: tuple[LiftedAtom, Row] | None = None,
+) -> Iterator[Row]:
+    """All bindings of the header's parameters under which every required atom is a fact.
+
+    Injective (no object twice) unless ``repeated``; parameters that no required atom names range over
+    the objects of their type. ``match`` fixes one more atom to one fact. Lazily generated, in the order of
+    the facts; the index must not grow meanwhile.
+    """
+    binding: list[str | None] = [None] * header.arity
+    allowed = [index.objects.members(kind) for kind in header.types]
+
+    def candidates(atom: LiftedAtom) -> list[Row]:
+        best = index.rows.get(atom.predicate, _NO_ROWS)
+        for place, argument in enumerate(atom.arguments):
+            value = binding[argument] if isinstance(argument, int) else argument
+            if value is not None:
+                rows = index.matching(atom.predicate, place, value)
+                if len(rows) < len(best):
+                    best = rows
+        return best
+
+    def unify(atom: LiftedAtom, row: Row) -> list[int] | None:
+        newly: list[int] = []
+        for argument, value in zip(atom.arguments, row, strict=True):
+            if not isinstance(argument, int):
+                if argument == value:
+                    continue
+            elif (bound := binding[argument]) is None:
+                if value in allowed[argument] and (repeated or value not in binding):
+                    binding[argument] = value
+                    newly.append(argument)
+                    continue
+            elif bound == value:
+                continue
+            for undone in newly:
+                binding[undone] = None
+            return None
+        return newly
+
+    def join(left: list[LiftedAtom]) -> Iterator[Row]:
+        if not left:
+            yield from fill(0)
+            return
+        atom, rows = left[0], candidates(left[0])
+        for other in left[1:]:
+            if len(rows) <= 1:
+                break
+            others = candidates(other)
+            if len(others) < len(rows):
+                atom, rows = other, others
+        rest = [other for other in left if other is not atom]
+        for row in rows:
+            newly = unify(atom, row)
+            if newly is not None:
+                yield from join(rest)
+                for argument in newly:
+                    binding[argument] = None
+
+    def fill(place: int) -> Iterator[Row]:
+        while place < header.arity and binding[place] is not None:
+            place += 1
+        if place == header.arity:
+            yield tuple(binding)  # type: ignore[arg-type]
+            return
+        for value in index.objects.of_type(header.types[place]):
+            if repeated or value not in binding:
+                binding[place] = value
+                yield from fill(place + 1)
+                binding[place] = None
+
+    if match is None or unify(*match) is not None:
+        yield from join(list(required))

@@ -1,0 +1,1 @@
+"""Planning: grounding from the facts outwards, mutexes, and planners behind one protocol."""

@@ -1,0 +1,55 @@
+"""The role of a planner: reach, from one of several states, a situation in which a probe applies.
+
+Until its last step a distinguishing plan runs the same way in every model still possible, so one copy of
+the state and a condition on the last step suffice (shared idea behind the paper's P_PO).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from aam_vision.joins import Fact
+from aam_vision.planning.grounding import Operator
+from aam_vision.strips import GroundAction
+
+
+@dataclass(frozen=True)
+class SearchProblem:
+    """Operators, the states to start from (true facts and unknown facts), and goal operators."""
+
+    operators: Sequence[Operator]
+    starts: Sequence[tuple[frozenset[Fact], frozenset[Fact]]]
+    goals: Sequence[Operator]
+
+
+class Verdict(Enum):
+    """How a search ended without a plan."""
+
+    UNSOLVABLE = "unsolvable"
+    LIMIT = "limit"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A plan: which start, the steps, and the goal operator that applies in the end."""
+
+    start: int
+    plan: tuple[GroundAction, ...]
+    goal: Operator
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a search may take."""
+
+    seconds: float = 5.0
+    states: int = 50_000
+
+
+class Planner(Protocol):
+    """Finds a plan, or tells "there is none" apart from "not within the limits"."""
+
+    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict: ...

@@ -1,0 +1,86 @@
+"""The classifiers: one small convolutional trunk with one head per concept, the same for every cell.
+
+Objects are places, so a concept is a map of logits over the board's cells and boards of every shape are
+read by the same weights. Each halving of the resolution brings 16 pixels a cell down to one output a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+CHANNELS = (16, 32, 48, 48)
+"""Channels of the trunk, one convolution each; 2 ** len(CHANNELS) pixels (``CELL_PIXELS``) become one cell."""
+
+Cells = Sequence[Sequence[int]]
+"""Per place, the flat indices (row * columns + column) of the cells it covers."""
+
+
+class BoardNetwork(nn.Module):
+    """Boards in, one logit per classifier and cell out."""
+
+    def __init__(self, heads: Sequence[str]) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for before, after in pairwise((3, *CHANNELS)):
+            layers += [
+                nn.Conv2d(before, after, 3, padding=1, bias=False),
+                nn.BatchNorm2d(after),
+                nn.MaxPool2d(2),  # before ReLU: the same values, a quarter of the work
+                nn.ReLU(),
+            ]
+        self.heads = tuple(heads)
+        self.trunk = nn.Sequential(*layers)
+        self.head = nn.Conv2d(CHANNELS[-1], len(self.heads), 1)
+
+    def forward(self, boards: Tensor) -> Tensor:
+        """Logits for boards between 0 and 1.
+
+        Args:
+            boards: float32, (N, 3, CELL_PIXELS * rows, CELL_PIXELS * columns).
+
+        Returns:
+            float32, (N, heads, rows, columns).
+        """
+        logits: Tensor = self.head(self.trunk(boards * 2 - 1))
+        return logits
+
+
+def pooling_matrix(cells: Cells, size: int) -> Tensor:
+    """The matrix that averages cells into places: float32, (size, places).
+
+    ``size`` is the number of cells of the board. A place without cells gets a column of zeros.
+    """
+    matrix = torch.zeros(size, len(cells))
+    for place, covered in enumerate(cells):
+        for cell in covered:
+            matrix[cell, place] = 1 / len(covered)
+    return matrix
+
+
+def place_logits(logits: Tensor, pooling: Tensor) -> Tensor:
+    """Logits per place from logits per cell: (N, heads, rows, columns) -> (N, heads, places).
+
+    A place of one cell keeps the logit of its cell; a room's logit is the mean over its cells, so that
+    it can be learned from the label of the room alone.
+    """
+    return logits.flatten(2) @ pooling
+
+
+def fused(network: BoardNetwork) -> BoardNetwork:
+    """A copy for inference: batch normalisation folded into the convolutions, channels last."""
+    network = network.eval()
+    quick = BoardNetwork(network.heads)
+    layers = list(network.trunk)
+    folded: list[nn.Module] = []
+    for convolution, normalisation, *rest in zip(*[iter(layers)] * 4, strict=True):
+        assert isinstance(convolution, nn.Conv2d)
+        assert isinstance(normalisation, nn.BatchNorm2d)
+        folded += [nn.utils.fuse_conv_bn_eval(convolution, normalisation), *rest]
+    quick.trunk = nn.Sequential(*folded)
+    quick.head.load_state_dict(network.head.state_dict())
+    quick = quick.eval().requires_grad_(False)
+    return quick.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]

@@ -1,0 +1,161 @@
+"""Images in, symbolic states out: the ``Perception`` of boards.
+
+An image goes through one small network (all classifiers at once); ``reading`` turns the probabilities
+into a state. What the image does not show, or shows too faintly, is unknown in the state: a classifier
+in its middle band, an answer covered by a thing, a look found more or less often than there are things
+of it, look-alikes that cannot be told apart.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from aam_vision.classifiers.board import resample_board
+from aam_vision.classifiers.network import BoardNetwork, fused, place_logits, pooling_matrix
+from aam_vision.classifiers.reading import Probabilities, SceneIndex
+from aam_vision.classifiers.store import Card, load
+from aam_vision.classifiers.tracking import Places
+from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
+
+BATCH = 16
+"""Images that go through the network together: more do not fit the processor's caches."""
+
+SCENES = 256
+"""Scenes that are kept worked out; the oldest is dropped."""
+
+
+@dataclass(frozen=True)
+class _Indexed:
+    """A scene worked out: its index, the matrix that makes places of cells, and a number of its own."""
+
+    scene: Scene
+    index: SceneIndex
+    pooling: Tensor
+    serial: int
+
+
+class BoardPerception:
+    """Reads boards of one vocabulary with one set of weights; see ``aam_vision.perception.Perception``.
+
+    Args:
+        vocabulary: what the user says about images.
+        network: trained for exactly this vocabulary.
+        card: its temperatures and thresholds.
+        remembered: images whose probabilities are kept, so that a situation seen again costs no network.
+    """
+
+    def __init__(
+        self, vocabulary: VisualVocabulary, network: BoardNetwork, card: Card, *, remembered: int = 4096
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.card = card
+        self._network = fused(network)
+        heads = vocabulary.cell_heads()
+        self._temperatures = torch.tensor([card.temperatures[head] for head in heads])[:, None]
+        thresholds = np.array([card.thresholds[head] for head in heads], dtype=np.float32)
+        self._low, self._high = thresholds[:, :1], thresholds[:, 1:]  # (heads, 1)
+        self._remembered = remembered
+        self._memory: OrderedDict[tuple[int, bytes], Probabilities] = OrderedDict()
+        self._scenes: OrderedDict[int, _Indexed] = OrderedDict()
+        self._serial = count()
+
+    @classmethod
+    def load(
+        cls, vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, remembered: int = 4096
+    ) -> BoardPerception:
+        """With the weights called ``name`` in ``folder``, or the shipped ones.
+
+        Raises:
+            UnusableInput: there are none, or they cannot be used for this vocabulary.
+        """
+        network, card = load(vocabulary, name, folder)
+        return cls(vocabulary, network, card, remembered=remembered)
+
+    def look(self, frame: Frame, scene: Scene) -> Percept:
+        """Read the first image of a problem; names come from ``scene.anchors``."""
+        return self._read(self._recall(frame, scene), scene, None)
+
+    def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
+        """Read the next image after ``before``; identity is followed from there."""
+        return self._read(self._recall(frame, scene), scene, before.places)
+
+    def read_many(
+        self, frames: Sequence[Frame], scene: Scene, before: Sequence[Places | None] | None = None
+    ) -> list[Percept]:
+        """Read images of one scene that have nothing to do with each other, in batches.
+
+        Args:
+            frames: images of the same size.
+            scene: their scene.
+            before: per image, the places of the things just before; None for ``scene.anchors``.
+        """
+        places = before if before is not None else [None] * len(frames)
+        probabilities = self.probabilities(frames, scene)
+        return [self._read(one, scene, past) for one, past in zip(probabilities, places, strict=True)]
+
+    def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
+        """What the classifiers say: (images, heads, places with cells), heads as in ``cell_heads``.
+
+        Raises:
+            UnusableInput: a frame is no RGB image of a board of this size.
+        """
+        indexed = self._indexed(scene)
+        index, pooling = indexed.index, indexed.pooling
+        found = np.zeros((len(frames), len(self._temperatures), len(index.places)), dtype=np.float32)
+        for start in range(0, len(frames), BATCH):
+            batch = frames[start : start + BATCH]
+            with torch.inference_mode():
+                pixels = torch.stack([resample_board(frame, scene.rows, scene.columns) for frame in batch])
+                boards = pixels.contiguous(memory_format=torch.channels_last).float().div_(255)
+                logits = place_logits(self._network(boards), pooling) / self._temperatures
+                found[start : start + len(batch)] = logits.sigmoid().numpy()
+        return found
+
+    def _read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
+        sure = probabilities > self._high
+        # not "above low": whatever is not a number is doubtful, too
+        doubtful = ~sure & ~(probabilities < self._low)
+        return self._indexed(scene).index.read(sure, doubtful, before)
+
+    def _recall(self, frame: Frame, scene: Scene) -> Probabilities:
+        """The probabilities of one image, from memory if it was seen before in this scene."""
+        if not self._remembered:
+            return np.asarray(self.probabilities([frame], scene)[0])
+        content = np.ascontiguousarray(frame)
+        digest = blake2b(repr(frame.shape).encode(), digest_size=16)
+        digest.update(content.data)
+        key = (self._indexed(scene).serial, digest.digest())
+        known = self._memory.get(key)
+        if known is None:
+            known = self._memory[key] = self.probabilities([frame], scene)[0]
+            if len(self._memory) > self._remembered:
+                self._memory.popitem(last=False)
+        else:
+            self._memory.move_to_end(key)
+        return known
+
+    def _indexed(self, scene: Scene) -> _Indexed:
+        """The scene, worked out once; equal scenes are one scene."""
+        known = self._scenes.get(id(scene))
+        if known is not None and known.scene is scene:
+            return known
+        known = next((other for other in self._scenes.values() if other.index.scene == scene), None)
+        if known is None:
+            index = SceneIndex(self.vocabulary, scene)
+            pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
+            known = _Indexed(scene, index, pooling, next(self._serial))
+        # the scene is held beside its id, so that the id cannot pass to another one unnoticed
+        self._scenes[id(scene)] = replace(known, scene=scene)
+        if len(self._scenes) > SCENES:
+            self._scenes.popitem(last=False)
+        return known

@@ -1,0 +1,189 @@
+"""Weights on disk: safetensors (which cannot run code) with a JSON card beside them.
+
+The card says what the weights are for (the vocabulary), where they come from (seed, data, versions), how
+good they were (figures) and how sure is sure enough (temperatures and thresholds per head). Loading
+checks all of it; whatever does not fit is one clear ``UnusableInput``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as parse_tensors
+from safetensors.torch import save as dump_tensors
+
+from aam_vision.classifiers.network import BoardNetwork
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived, VisualVocabulary
+
+SHIPPED = Path(__file__).parent / "weights"
+"""The folder of the weights that come with the package."""
+
+SURE = (0.1, 0.9)
+"""Default thresholds: below the first an atom is false, above the second true, between them unknown."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What there is to know about one set of weights.
+
+    ``temperatures`` divide a head's logits before they become probabilities; ``thresholds`` hold, per
+    head, the probabilities below which an atom is false and above which it is true.
+    """
+
+    name: str
+    vocabulary: Mapping[str, Any]
+    weights_sha256: str
+    data_sha256: str
+    seed: int
+    temperatures: Mapping[str, float]
+    thresholds: Mapping[str, tuple[float, float]]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The two files of one set of weights."""
+
+    weights: Path
+    card: Path
+
+
+def paths(name: str, folder: Path | None = None) -> Paths:
+    """Where the weights called ``name`` lie: in ``folder``, or among the shipped ones."""
+    base = SHIPPED if folder is None else folder
+    return Paths(base / f"{name}.safetensors", base / f"{name}.json")
+
+
+def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:
+    """A vocabulary as the card holds it: the heads, and every predicate with the source of its truth."""
+    predicates: dict[str, Any] = {}
+    for entry in vocabulary.entries:
+        facts: dict[str, Any] = {"types": list(entry.predicate.types), "provenance": entry.provenance.value}
+        if isinstance(entry, Perceived):
+            facts |= {
+                "reading": entry.reading.value,
+                "heads": dict(entry.heads),
+                "hidden_by": entry.hidden_by,
+            }
+        predicates[entry.predicate.name] = facts
+    return {"name": vocabulary.name, "heads": list(vocabulary.cell_heads()), "predicates": predicates}
+
+
+def save(network: BoardNetwork, card: Card, folder: Path) -> Paths:
+    """Write weights and card to ``folder``; the card gets the hash of the weights.
+
+    Raises:
+        UnusableInput: the folder cannot be written.
+    """
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
+    content = dump_tensors(tensors)
+    facts = {**asdict(card), "weights_sha256": hashlib.sha256(content).hexdigest()}
+    text = json.dumps(facts, indent=2) + "\n"
+    files = paths(card.name, folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # both are complete on disk before either takes the place of an older one
+        for path, written in ((files.weights, content), (files.card, text.encode())):
+            path.with_name(path.name + ".new").write_bytes(written)
+        for path in (files.weights, files.card):
+            path.with_name(path.name + ".new").replace(path)
+    except OSError as error:
+        raise UnusableInput(f"cannot write weights to {folder}: {error.strerror or error}") from None
+    return files
+
+
+def load(vocabulary: VisualVocabulary, name: str, folder: Path | None = None) -> tuple[BoardNetwork, Card]:
+    """The network called ``name`` for a vocabulary, and its card.
+
+    Args:
+        vocabulary: the vocabulary of the environment; the weights must be made for exactly this one.
+        name: the name of the files, without ending.
+        folder: where they lie; None for the shipped ones.
+
+    Raises:
+        UnusableInput: a file is missing or damaged, does not belong to the other one, or was trained for
+            another vocabulary.
+    """
+    files = paths(name, folder)
+    cure = f"run python -m aam_vision.training.train --env {name}"
+    cure += " --ship" if folder is None else f" --out {folder}"
+    card = _card(files.card, cure)
+    _compare(describe(vocabulary), card.vocabulary, files.card, cure)
+    content = _read(files.weights, cure)
+    found = hashlib.sha256(content).hexdigest()
+    if found != card.weights_sha256:
+        raise UnusableInput(
+            f"weights {files.weights} have sha256 {found[:12]}..., their card says "
+            f"{card.weights_sha256[:12]}...: restore both files, or {cure}"
+        )
+    try:
+        tensors = parse_tensors(content)
+    except SafetensorError as error:
+        raise UnusableInput(f"weights {files.weights} are no safetensors file ({error}): {cure}") from None
+    network = BoardNetwork(vocabulary.cell_heads())
+    _compare_shapes(network.state_dict(), tensors, files.weights, cure)
+    network.load_state_dict(tensors)
+    return network.eval(), card
+
+
+def _read(path: Path, cure: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnusableInput(f"no classifiers at {path}: {cure}") from None
+    except OSError as error:
+        raise UnusableInput(f"cannot read {path} ({error.strerror or error}): {cure}") from None
+
+
+def _card(path: Path, cure: str) -> Card:
+    """The card in a file, checked for completeness and sense."""
+    content = _read(path, cure)
+    try:
+        facts = json.loads(content)
+        card = Card(**{item.name: facts[item.name] for item in fields(Card)})
+        heads = card.vocabulary["heads"]
+        for head in heads:
+            low, high = card.thresholds[head]
+            if not (0 <= low <= high <= 1 and card.temperatures[head] > 0):
+                raise ValueError(f"thresholds or temperature of {head}")
+    except (ValueError, TypeError, KeyError) as error:
+        reason = " ".join(str(error).split())
+        raise UnusableInput(f"card {path} is damaged ({type(error).__name__}: {reason}): {cure}") from None
+    return card
+
+
+def _compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cure: str) -> None:
+    """Whether a card speaks of the environment's vocabulary; the error names the first difference."""
+    if wanted == found:
+        return
+    ours, theirs = wanted["predicates"], found.get("predicates", {})
+    different = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+    if different:
+        name = different[0]
+        detail = f"predicate {name} is {theirs.get(name, 'absent')} there, {ours.get(name, 'absent')} here"
+    else:
+        key = next(key for key in wanted if wanted[key] != found.get(key))
+        detail = f"{key} is {found.get(key)} there, {wanted[key]} here"
+    raise UnusableInput(f"card {path} is for another vocabulary ({detail}): {cure}")
+
+
+def _compare_shapes(
+    wanted: Mapping[str, torch.Tensor], found: Mapping[str, torch.Tensor], path: Path, cure: str
+) -> None:
+    """Whether a file holds exactly the tensors of the network."""
+    for name in {**wanted, **found}:
+        ours = tuple(wanted[name].shape) if name in wanted else "absent"
+        theirs = tuple(found[name].shape) if name in found else "absent"
+        if ours != theirs:
+            raise UnusableInput(
+                f"weights {path} do not fit the network ({name}: {theirs} there, {ours} here): {cure}"
+            )

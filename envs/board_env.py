@@ -1,0 +1,120 @@
+"""A board domain as a Gymnasium environment: images out, the agent's native actions in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.envs.board import BoardDomain, Layout, Picture
+from aam_vision.envs.pddlgym_bridge import Outcome, World
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Frame, Scene
+from aam_vision.strips import Atom, GroundAction
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state of one problem: hashable, comparable, and good for another environment of that problem."""
+
+    problem: str
+    dynamic: frozenset[Atom]
+
+
+class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
+    """One problem in PDDLGym's simulator.
+
+    Observations are frames, uint8 (H, W, 3), of a shape that depends on the problem. Actions are numbers
+    of ``native_actions``. An action that cannot be done changes nothing; ``info["executed"]`` says so.
+    The reward is 1.0 for a step that ends in a goal state, which is terminal, and 0.0 otherwise.
+
+    Args:
+        problem: number of the problem in its split, from 0, in PDDLGym's order.
+        split: ``train`` or ``test``.
+        layout: a problem of the caller's own instead of those two.
+        render_mode: ``rgb_array`` or None.
+
+    Raises:
+        UnusableInput: if there is no such problem, or the layout is of another domain.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}
+    domain: ClassVar[BoardDomain]
+
+    def __init__(
+        self,
+        problem: int = 0,
+        split: str = "train",
+        layout: Layout | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if layout is not None and layout.domain != self.domain.name:
+            raise UnusableInput(f"{layout.name} is a {layout.domain} layout: use one of {self.domain.name}")
+        if render_mode not in (None, "rgb_array"):
+            raise UnusableInput(f"no render mode {render_mode!r}: use 'rgb_array' or None")
+        self.render_mode = render_mode
+        self.layout = self.domain.load(split, problem) if layout is None else layout
+        self.native_actions = self.domain.native_actions(self.layout)
+        self._world = World(self.layout)
+        self._node = self._world.initial
+        self._picture = Picture(self.domain, self.layout)
+        self.observation_space = gymnasium.spaces.Box(0, 255, self._picture.shape, np.uint8)
+        self.action_space = gymnasium.spaces.Discrete(len(self.native_actions))
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What the user points out about this problem."""
+        return self.domain.scene(self.layout)
+
+    @cached_property
+    def number_of(self) -> dict[GroundAction, int]:
+        """The number of every native action."""
+        return {action: number for number, action in enumerate(self.native_actions)}
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+        """Go to the problem's initial state, or to ``options["snapshot"]``."""
+        super().reset(seed=seed)
+        self._node = self._world.initial
+        if options and "snapshot" in options:
+            self.restore(options["snapshot"])
+        return self.frame(), {}
+
+    def step(self, action: np.int64) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
+        outcome = self.outcome(self.native_actions[int(action)])
+        self._node = outcome.node
+        reached = self._node.goal_reached
+        return self.frame(), float(reached), reached, False, {"executed": outcome.instruction is not None}
+
+    def render(self) -> NDArray[np.uint8] | None:
+        return self.frame() if self.render_mode == "rgb_array" else None
+
+    def frame(self) -> Frame:
+        """The present picture, whatever the render mode."""
+        return self._picture.frame(self._node.dynamic)
+
+    def outcome(self, action: GroundAction) -> Outcome:
+        """What PDDLGym would make of a native action now; changes nothing."""
+        return self._world.outcome(self._node, action)
+
+    def snapshot(self) -> Snapshot:
+        """A token of the present state, for ``restore``."""
+        return Snapshot(self.layout.name, self._node.dynamic)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state.
+
+        Raises:
+            UnusableInput: if the token is of another problem.
+        """
+        if not isinstance(snapshot, Snapshot) or snapshot.problem != self.layout.name:
+            origin = snapshot.problem if isinstance(snapshot, Snapshot) else repr(snapshot)
+            raise UnusableInput(
+                f"cannot restore {origin} in {self.layout.name}: use a snapshot of this problem"
+            )
+        self._node = self._world.node(snapshot.dynamic)

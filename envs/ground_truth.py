@@ -1,0 +1,70 @@
+"""What PDDLGym's files say the agents are: for evaluation, and for nothing else.
+
+Everything is in the user's vocabulary: action literals are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aam_vision.envs.board import Layout
+from aam_vision.envs.registry import board_domain
+from aam_vision.strips import ActionSchema, Atom, Model, State
+
+
+@dataclass(frozen=True)
+class HeldOutProblem:
+    """A problem that was not interrogated: its initial state, its goal, and both as PDDL text."""
+
+    name: str
+    initial: State
+    goal: frozenset[Atom]
+    pddl: str
+
+
+def ground_truth_model(name: str) -> Model:
+    """PDDLGym's own model of a domain.
+
+    Raises:
+        UnusableInput: if there is no such domain.
+    """
+    from aam_vision.envs.pddlgym_bridge import domain_operators
+
+    domain = board_domain(name)
+    return Model(
+        domain.visual.vocabulary(),
+        tuple(
+            ActionSchema(
+                operator.header, positive=operator.preconditions, add=operator.add, delete=operator.delete
+            )
+            for operator in domain_operators(name)
+        ),
+    )
+
+
+def held_out_problems(name: str) -> tuple[HeldOutProblem, ...]:
+    """The held-out problems of a domain, in the registry's order.
+
+    Raises:
+        UnusableInput: if there is no such domain.
+    """
+    domain = board_domain(name)
+    layouts = [domain.load(*problem) for problem in domain.held_out]
+    return tuple(
+        HeldOutProblem(layout.name, State(layout.initial, layout.objects), layout.goal, problem_pddl(layout))
+        for layout in layouts
+    )
+
+
+def problem_pddl(layout: Layout) -> str:
+    """The problem as a PDDL file for ``(:domain <name>)``, fit for planning with a learned model."""
+    lines = [f"(define (problem {layout.name.replace('/', '-')}) (:domain {layout.domain})", "  (:objects"]
+    lines += [f"    {name} - {kind}" for name, kind in layout.objects.items()]
+    lines += ["  )", "  (:init", *_facts(layout.initial), "  )"]
+    lines += ["  (:goal (and", *_facts(layout.goal), "  ))", ")"]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(atoms: Iterable[Atom]) -> list[str]:
+    return [f"    ({' '.join((atom.predicate, *atom.objects))})" for atom in sorted(atoms)]

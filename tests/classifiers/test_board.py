@@ -1,0 +1,57 @@
+"""Where the board lies: squares, fitted, centred."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.classifiers.board import CELL_PIXELS, board_box, board_tensor
+from aam_vision.errors import UnusableInput
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(100, 700), st.integers(100, 700))
+def test_the_board_is_square_celled_centred_and_inside(rows, columns, height, width):
+    top, bottom, left, right = board_box(height, width, rows, columns)
+    assert 0 <= top < bottom <= height
+    assert 0 <= left < right <= width
+    assert abs(top - (height - bottom)) <= 1
+    assert abs(left - (width - right)) <= 1
+    assert abs((bottom - top) / rows - (right - left) / columns) <= 1 / rows + 1 / columns
+
+
+def test_every_cell_lands_in_its_own_square():
+    rows, columns, cell = 3, 5, 40
+    codes = np.arange(rows * columns, dtype=np.uint8).reshape(rows, columns) * 10
+    picture = np.kron(codes, np.ones((cell, cell), np.uint8))
+    framed = np.pad(picture, ((2, 2), (2, 2)), constant_values=255)
+    tensor = board_tensor(np.repeat(framed[..., None], 3, axis=2), rows, columns)
+    assert tuple(tensor.shape) == (3, CELL_PIXELS * rows, CELL_PIXELS * columns)
+    half = CELL_PIXELS // 2
+    middles = tensor[:, half::CELL_PIXELS, half::CELL_PIXELS] * 255
+    assert np.allclose(middles.numpy(), codes[None], atol=1)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1, 2])
+def test_the_size_of_the_image_hardly_matters(scale):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (4, 4)) * 255
+    size = int(44 * scale)
+    picture = np.kron(codes, np.ones((size, size))).astype(np.uint8)
+    tensor = board_tensor(np.repeat(picture[..., None], 3, axis=2), 4, 4)
+    half = CELL_PIXELS // 2
+    assert np.allclose(tensor[0, half::CELL_PIXELS, half::CELL_PIXELS] * 255, codes, atol=3)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        np.zeros((100, 100), np.uint8),
+        np.zeros((100, 100, 4), np.uint8),
+        np.zeros((100, 100, 3), np.float32),
+        np.zeros((3, 3, 3), np.uint8),
+    ],
+)
+def test_what_is_no_image_of_a_board_is_refused_in_one_line(frame):
+    with pytest.raises(UnusableInput) as caught:
+        board_tensor(frame, 5, 5)
+    assert "\n" not in str(caught.value)

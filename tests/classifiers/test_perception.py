@@ -1,0 +1,214 @@
+"""The shipped classifiers on PDDLGym's images: the states that come out are the simulator's."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import islice
+from time import process_time
+
+import numpy as np
+import pytest
+import torch
+
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.store import load, paths
+from aam_vision.envs.board import Picture
+from aam_vision.envs.ground_truth import ground_truth_model
+from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.sampling import legal_states
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived, Percept
+from aam_vision.strips import Atom, GroundAction, State
+
+from .problems import ALL, places, seen, shipped
+
+
+def _layout(name, split, index):
+    domain = board_domain(name)
+    layout = domain.load(split, index)
+    return layout, domain.scene(layout), Picture(domain, layout)
+
+
+@pytest.mark.parametrize("problem", ALL, ids="-".join(["{0[0]}", "{0[1]}", "{0[2]}"]).format)
+def test_every_problem_is_read_as_it_is(problem):
+    layout, scene, picture = _layout(*problem)
+    perception = shipped(problem[0])
+    initial = State(layout.initial, layout.objects)
+    first = perception.look(picture.frame(layout.initial), scene)
+    assert first.state == seen(scene, initial)
+    assert first.places == places(scene, initial)
+    states = list(islice(legal_states(layout, np.random.default_rng(11)), 12))
+    where = [places(scene, state) for state in states]
+    frames = [picture.frame(state.true) for state in states]
+    for state, past, percept in zip(states, where, perception.read_many(frames, scene, where), strict=True):
+        assert percept.state == seen(scene, state)
+        assert percept.places == past
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "index", "steps"), [("sokoban", "train", 0, 40), ("doors", "test", 8, 25)]
+)
+def test_things_are_followed_along_what_the_agent_does(name, split, index, steps):
+    simulator = make_simulator(name, split, index)
+    simulator.start()
+    layout, scene, _ = _layout(name, split, index)
+    model = ground_truth_model(name)
+    truth = State(layout.initial, layout.objects)
+    perception = shipped(name)
+    percept = perception.look(simulator.frame(), simulator.scene)
+    rng = np.random.default_rng(5)
+    moved = set()
+    for _ in range(steps):
+        instruction = _to_a_key(simulator, truth) or simulator.choose(rng)
+        if not simulator.instruct(*instruction):
+            instruction = simulator.choose(rng)
+            assert simulator.instruct(*instruction)
+        executed, truth = model.run(truth, [GroundAction(*instruction)])
+        assert executed == 1
+        before, percept = percept, perception.follow(percept, simulator.frame(), simulator.scene)
+        assert percept.state == seen(scene, truth)
+        assert percept.places == places(scene, truth)
+        moved |= {thing for thing, place in percept.places.items() if place != before.places[thing]}
+    looks = {scene.looks[thing] for thing in moved}
+    assert looks == ({"player", "stone"} if name == "sokoban" else {"key"})
+
+
+def _to_a_key(simulator, truth):
+    """Pick the first key that is left, or go to it if its room is open; None where there are no keys."""
+    keys = sorted(atom.objects for atom in truth.true if atom.predicate == "keyat")
+    facts = {(atom.predicate, atom.objects[0]): atom.objects[1] for atom in simulator.scene.facts}
+    here = next((atom.objects[0] for atom in truth.true if atom.predicate == "at"), None)
+    for key, place in keys:
+        if place == here:
+            return "pick", (here, key, facts["keyforroom", key])
+        if Atom("unlocked", (room := facts["locinroom", place],)) in truth.true:
+            return "moveto", (here, place, room)
+    return None
+
+
+def test_a_goal_under_the_player_is_unknown_and_no_other():
+    layout, scene, picture = _layout("sokoban", "train", 0)
+    goals = {a.objects[0] for a in layout.initial if a.predicate == "is-goal"}
+    on_goal = (
+        s for s in legal_states(layout, np.random.default_rng(0)) if places(scene, s)["player-01"] in goals
+    )
+    state = next(on_goal)
+    goal = places(scene, state)["player-01"]
+    percept = shipped("sokoban").follow(
+        Percept(state, places(scene, state)), picture.frame(state.true), scene
+    )
+    assert percept.state.unknown == {Atom("is-goal", (goal,)), Atom("is-nongoal", (goal,))}
+    assert percept.state.true == state.true - {Atom("is-goal", (goal,))}
+
+
+def test_stones_with_unknown_pasts_are_not_given_names():
+    layout, scene, picture = _layout("sokoban", "train", 0)
+    stones = [thing for thing, look in scene.looks.items() if look == "stone"]
+    state = next(legal_states(layout, np.random.default_rng(3)))
+    frame = picture.frame(state.true)
+    where = places(scene, state)
+    percept = shipped("sokoban").follow(Percept(state, {"player-01": where["player-01"]}), frame, scene)
+    found = {where[stone] for stone in stones}
+    assert set(percept.places) == {"player-01"}
+    assert {atom for atom in percept.state.unknown if atom.predicate == "at"} == {
+        Atom("at", (stone, place)) for stone in stones for place in found
+    }
+    assert {Atom("at-goal", (stone,)) for stone in stones} <= percept.state.unknown
+    assert not any(atom.predicate == "clear" for atom in percept.state.unknown)
+
+
+def test_an_anchor_that_the_image_denies_is_not_believed():
+    layout, scene, picture = _layout("sokoban", "train", 0)
+    stone = next(thing for thing, look in scene.looks.items() if look == "stone")
+    wall = next(place for place in scene.cells if Atom("clear", (place,)) in layout.initial)
+    wrong = replace(scene, anchors={**scene.anchors, stone: wall})
+    percept = shipped("sokoban").look(picture.frame(layout.initial), wrong)
+    assert stone not in percept.places
+    assert percept.state.value(Atom("at", (stone, scene.anchors[stone]))) is None
+    assert percept.state.value(Atom("at", (stone, wall))) is None
+
+
+def test_too_few_stones_leave_every_place_of_a_stone_unknown():
+    layout, scene, picture = _layout("sokoban", "train", 0)
+    stones = [thing for thing, look in scene.looks.items() if look == "stone"]
+    hidden_stone = Atom("at", (stones[0], scene.anchors[stones[0]]))
+    cleared = layout.initial - {hidden_stone} | {Atom("clear", hidden_stone.objects[1:])}
+    percept = shipped("sokoban").look(picture.frame(cleared), scene)
+    assert set(percept.places) == {"player-01"}
+    everywhere = {Atom("at", (s, place)) for s in stones for place in scene.objects.of_type("location")}
+    assert everywhere <= percept.state.unknown
+
+
+def test_a_middling_probability_is_unknown():
+    layout, scene, picture = _layout("sokoban", "train", 0)
+    vocabulary = board_domain("sokoban").visual
+    network, card = load(vocabulary, "sokoban")
+    unsure = replace(card, temperatures=dict.fromkeys(card.temperatures, 1e4))
+    percept = BoardPerception(vocabulary, network, unsure).look(picture.frame(layout.initial), scene)
+    assert percept.places == {}
+    for entry in vocabulary.entries:
+        if isinstance(entry, Perceived):
+            found = [atom for atom in percept.state.true if atom.predicate == entry.predicate.name]
+            open_ = [atom for atom in percept.state.unknown if atom.predicate == entry.predicate.name]
+            assert not found
+            assert open_
+
+
+def test_noise_makes_unsure_rather_than_wrong():
+    layout, scene, picture = _layout("sokoban", "test", 3)
+    perception, rng = shipped("sokoban"), np.random.default_rng(0)
+    right = 0
+    for state in islice(legal_states(layout, rng), 20):
+        noise = 255 * 0.1 * rng.standard_normal(picture.shape)
+        frame = (picture.frame(state.true) + noise).clip(0, 255).astype(np.uint8)
+        percept = perception.follow(Percept(state, places(scene, state)), frame, scene)
+        assert not (percept.state.true ^ state.true) - percept.state.unknown
+        right += percept.state == seen(scene, state)
+    assert right >= 19
+
+
+def test_an_image_is_read_within_ten_milliseconds():
+    layout, scene, picture = _layout("sokoban", "test", 3)
+    perception = shipped("sokoban")
+    frames = [picture.frame(s.true) for s in islice(legal_states(layout, np.random.default_rng(0)), 20)]
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        percept = perception.look(frames[0], scene)
+        start = process_time()
+        for frame in frames:
+            perception.follow(percept, frame, scene)
+        assert (process_time() - start) / len(frames) < 0.010
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_a_remembered_image_gives_the_same_percept():
+    layout, scene, picture = _layout("doors", "test", 5)
+    perception = BoardPerception.load(board_domain("doors").visual, "doors", remembered=2)
+    frames = [picture.frame(s.true) for s in islice(legal_states(layout, np.random.default_rng(0)), 4)]
+    once = [perception.look(frame, scene) for frame in frames]
+    again = [perception.look(frame, replace(scene)) for frame in reversed(frames)]
+    assert [p.state for p in again] == [p.state for p in reversed(once)]
+
+
+def test_an_anchor_outside_of_the_scene_is_refused():
+    layout, scene, picture = _layout("doors", "test", 5)
+    wrong = replace(scene, anchors={"key-0": "nowhere"})
+    with pytest.raises(UnusableInput, match="nowhere is no place"):
+        shipped("doors").look(picture.frame(layout.initial), wrong)
+
+
+@pytest.mark.parametrize("name", ["sokoban", "doors"])
+def test_shipped_weights_are_small(name):
+    files = paths(name)
+    assert files.weights.stat().st_size + files.card.stat().st_size < 250_000
+
+
+def test_reading_images_needs_neither_torchvision_nor_lightning():
+    code = (
+        "import sys, aam_vision.classifiers.perception\n"
+        "print([m for m in ('torchvision', 'lightning', 'torchmetrics', 'gymnasium') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,134 @@
+"""Weights on disk are checked before they are used, each failure in one clear line."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from aam_vision.classifiers.network import BoardNetwork
+from aam_vision.classifiers.store import SURE, Card, describe, load, paths, save
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Defined, Perceived, Reading, VisualVocabulary
+from aam_vision.strips import Predicate, Types
+
+VOCABULARY = VisualVocabulary(
+    "toy",
+    (
+        Perceived(Predicate("at", ("thing", "place")), Reading.WHERE, {"ball": "ball"}, "seen there"),
+        Perceived(Predicate("wet", ("place",)), Reading.THERE, {"": "wet"}, "blue", hidden_by="ball"),
+    ),
+    Types(),
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    heads = VOCABULARY.cell_heads()
+    card = Card(
+        name="toy",
+        vocabulary=describe(VOCABULARY),
+        weights_sha256="",
+        data_sha256="",
+        seed=7,
+        temperatures=dict.fromkeys(heads, 1.0),
+        thresholds=dict.fromkeys(heads, SURE),
+    )
+    save(BoardNetwork(heads), card, tmp_path)
+    return tmp_path
+
+
+def _refused(folder, vocabulary=VOCABULARY):
+    with pytest.raises(UnusableInput) as caught:
+        load(vocabulary, "toy", folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "aam_vision.training.train --env toy" in message
+    return message
+
+
+def test_what_was_saved_is_loaded(folder):
+    network, card = load(VOCABULARY, "toy", folder)
+    again = save(network, replace(card, name="again"), folder)
+    assert again.weights.read_bytes() == paths("toy", folder).weights.read_bytes()
+    assert card.seed == 7
+
+
+@pytest.mark.parametrize("which", ["weights", "card"])
+def test_a_missing_file(folder, which):
+    path = getattr(paths("toy", folder), which)
+    path.unlink()
+    assert f"no classifiers at {path}" in _refused(folder)
+
+
+def test_truncated_weights(folder):
+    path = paths("toy", folder).weights
+    path.write_bytes(path.read_bytes()[:1000])
+    assert "sha256" in _refused(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"no tensors at all", b"\xff" * 100])
+def test_weights_that_are_no_safetensors_though_the_card_agrees(folder, content):
+    files = paths("toy", folder)
+    files.weights.write_bytes(content)
+    _stamp(files)
+    assert "no safetensors file" in _refused(folder)
+
+
+def test_one_changed_byte(folder):
+    path = paths("toy", folder).weights
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    assert "sha256" in _refused(folder)
+
+
+def test_tensors_of_another_shape(folder):
+    from safetensors.torch import save_file
+
+    files = paths("toy", folder)
+    state = BoardNetwork(VOCABULARY.cell_heads()).state_dict()
+    state["head.weight"] = torch.zeros(5, 48, 1, 1)
+    save_file(state, files.weights)
+    _stamp(files)
+    assert "head.weight: (5, 48, 1, 1) there, (2, 48, 1, 1) here" in _refused(folder)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"name": "toy"}'])
+def test_a_damaged_card(folder, content):
+    paths("toy", folder).card.write_text(content)
+    assert "is damaged" in _refused(folder)
+
+
+@pytest.mark.parametrize(
+    "change", [{"temperatures": {"ball": 0, "wet": 1}}, {"thresholds": {"ball": [0.9, 0.1]}}]
+)
+def test_a_card_with_senseless_thresholds(folder, change):
+    path = paths("toy", folder).card
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    assert "is damaged" in _refused(folder)
+
+
+def test_another_vocabulary(folder):
+    at, wet = VOCABULARY.entries
+    other = replace(VOCABULARY, entries=(at, replace(wet, hidden_by=None)))
+    assert "predicate wet" in _refused(folder, other)
+    extra = Defined(Predicate("dry", ("place",)), lambda scene, seen: ((), ()), "not wet")
+    assert "predicate dry is absent there" in _refused(folder, replace(VOCABULARY, entries=(at, wet, extra)))
+    assert "name is toy there, tow here" in _refused(folder, replace(VOCABULARY, name="tow"))
+
+
+def test_a_folder_that_cannot_be_written(folder):
+    network, card = load(VOCABULARY, "toy", folder)
+    (folder / "file").touch()
+    with pytest.raises(UnusableInput, match="cannot write"):
+        save(network, card, folder / "file" / "inside")
+
+
+def _stamp(files):
+    """Make the card agree with whatever the weights file holds."""
+    import hashlib
+
+    card = json.loads(files.card.read_text())
+    card["weights_sha256"] = hashlib.sha256(files.weights.read_bytes()).hexdigest()
+    files.card.write_text(json.dumps(card))

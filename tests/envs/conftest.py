@@ -1,0 +1,39 @@
+"""Problems and walks that several test modules share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from aam_vision.envs.board import Layout
+from aam_vision.envs.pddlgym_bridge import Node, Outcome, World
+from aam_vision.envs.registry import board_domain
+
+PROBLEMS = {"sokoban": {"train": 5, "test": 4}, "doors": {"train": 3, "test": 10}}
+ALL = [
+    (name, split, index)
+    for name, splits in PROBLEMS.items()
+    for split, count in splits.items()
+    for index in range(count)
+]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def load(name: str, split: str, index: int) -> Layout:
+    return board_domain(name).load(split, index)
+
+
+def walk(world: World, steps: int, rng: np.random.Generator) -> Iterator[tuple[Node, Outcome]]:
+    """Random native actions in PDDLGym's simulator: where each was tried, and what it did."""
+    actions = board_domain(world.layout.domain).native_actions(world.layout)
+    node = world.initial
+    for _ in range(steps):
+        outcome = world.outcome(node, actions[int(rng.integers(len(actions)))])
+        yield node, outcome
+        node = outcome.node

@@ -1,0 +1,174 @@
+"""The environments keep Gymnasium's contract, and their snapshots theirs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import aam_vision.envs  # noqa: F401 - registers the environments
+from aam_vision.envs.board_env import BoardEnv
+from aam_vision.envs.registry import board_domain
+from aam_vision.envs.sampling import synthetic_layouts
+from aam_vision.envs.sokoban import SokobanEnv
+from aam_vision.errors import UnusableInput
+from aam_vision.strips import GroundAction
+from tests.envs.conftest import load
+
+IDS = ["aam_vision/Sokoban-v0", "aam_vision/Doors-v0"]
+
+
+def make(gym_id: str, **options: object) -> BoardEnv:
+    env = gymnasium.make(gym_id, **options).unwrapped
+    assert isinstance(env, BoardEnv)
+    return env
+
+
+@pytest.mark.parametrize("gym_id", IDS)
+def test_gymnasiums_checker_has_no_complaint(gym_id: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(make(gym_id, render_mode="rgb_array", split="test"))
+
+
+@pytest.mark.parametrize("gym_id", IDS)
+@pytest.mark.parametrize("vector", [gymnasium.vector.SyncVectorEnv, gymnasium.vector.AsyncVectorEnv])
+def test_vector_environments_step_all_copies(gym_id: str, vector: type[gymnasium.vector.VectorEnv]) -> None:
+    envs = vector([partial(gymnasium.make, gym_id, problem=0) for _ in range(2)])
+    try:
+        frames, _ = envs.reset(seed=3)
+        assert np.array_equal(frames[0], frames[1])
+        frames, rewards, *_ = envs.step(envs.action_space.sample())
+        assert frames.shape == envs.observation_space.shape
+        assert rewards.tolist() == [0.0, 0.0]
+    finally:
+        envs.close()
+
+
+@pytest.mark.parametrize("gym_id", IDS)
+def test_reset_leads_to_the_same_frame_and_seeds_the_sampling(gym_id: str) -> None:
+    env = make(gym_id)
+    first, _ = env.reset(seed=5)
+    drawn = env.np_random.integers(1000)
+    for action in range(env.action_space.n):
+        env.step(np.int64(action))
+    again, _ = env.reset(seed=5)
+    assert np.array_equal(first, again)
+    assert env.np_random.integers(1000) == drawn
+
+
+def test_an_action_that_cannot_be_done_changes_nothing() -> None:
+    env = make(IDS[0])
+    before, _ = env.reset()
+    for action in range(4):
+        env.reset()
+        after, reward, terminated, truncated, info = env.step(np.int64(action))
+        assert (reward, terminated, truncated) == (0.0, False, False)
+        assert info["executed"] != np.array_equal(before, after)
+
+
+def test_reaching_the_goal_is_rewarded_and_terminal() -> None:
+    env = make(IDS[1], split="test", problem=0)
+    env.reset()
+    places = dict(atom.objects for atom in env.layout.initial if atom.predicate == "keyat")
+    rewards = []
+    for _ in places:  # more rounds than it takes to get at every key, whatever their order
+        for key, place in places.items():
+            for action in (GroundAction("moveto", (place,)), GroundAction("pick", (key,))):
+                rewards.append(env.step(np.int64(env.number_of[action]))[1])
+    (goal,) = env.layout.goal
+    _, reward, terminated, *_ = env.step(np.int64(env.number_of[GroundAction("moveto", goal.objects)]))
+    assert set(rewards) == {0.0}
+    assert (reward, terminated) == (1.0, True)
+
+
+@pytest.mark.parametrize("gym_id", IDS)
+def test_a_snapshot_brings_a_state_back(gym_id: str, rng: np.random.Generator) -> None:
+    env = make(gym_id, split="test")
+    env.reset()
+    seen = []
+    for _ in range(25):
+        frame, *_ = env.step(rng.integers(env.action_space.n))
+        seen.append((env.snapshot(), frame))
+    other = make(gym_id, split="test")
+    for snapshot, frame in reversed(seen):
+        env.restore(snapshot)
+        assert np.array_equal(env.frame(), frame)
+        assert np.array_equal(other.reset(options={"snapshot": snapshot})[0], frame)
+    equal = {snapshot: frame.tobytes() for snapshot, frame in seen}
+    assert len(equal) == len(set(equal.values())) > 1
+
+
+def test_a_snapshot_of_another_problem_is_refused() -> None:
+    first, second = make(IDS[0], problem=0), make(IDS[0], problem=1)
+    with pytest.raises(UnusableInput, match=r"cannot restore sokoban/train/0 in sokoban/train/1"):
+        second.restore(first.snapshot())
+    with pytest.raises(UnusableInput, match="cannot restore 'nonsense'"):
+        second.restore("nonsense")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["sokoban", "doors"])
+def test_a_synthetic_layout_is_played_like_any_other(name: str, rng: np.random.Generator) -> None:
+    layout = next(synthetic_layouts(name, [(8, 7)], rng))
+    env = make(board_domain(name).gym_id, layout=layout)
+    frame, _ = env.reset()
+    assert frame.shape == env.observation_space.shape
+    executed = [env.step(rng.integers(env.action_space.n))[4]["executed"] for _ in range(40)]
+    assert any(executed)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"split": "dev"}, "sokoban has no split 'dev': use one of train, test"),
+        ({"problem": 5}, "sokoban has no train problem 5: use a number from 0 to 4"),
+        ({"problem": -1, "split": "test"}, "sokoban has no test problem -1: use a number from 0 to 3"),
+        ({"render_mode": "human"}, "no render mode 'human': use 'rgb_array' or None"),
+    ],
+)
+def test_unusable_input_is_named_in_one_line(options: dict[str, object], line: str) -> None:
+    with pytest.raises(UnusableInput) as caught:
+        SokobanEnv(**options)  # type: ignore[arg-type]
+    assert str(caught.value) == line
+
+
+def test_a_layout_of_the_other_domain_is_refused() -> None:
+    with pytest.raises(UnusableInput, match="doors/test/0 is a doors layout"):
+        make(IDS[0], layout=load("doors", "test", 0))
+
+
+def test_importing_the_package_loads_neither_pddlgym_nor_matplotlib() -> None:
+    code = (
+        "import sys, aam_vision.envs, aam_vision.envs.registry as r\n"
+        "[r.board_domain(name) for name in r.DOMAINS]\n"
+        "print([m for m in ('pddlgym', 'matplotlib', 'gym') if m in sys.modules])"
+    )
+    assert _run(code) == ("[]", "")
+
+
+def test_playing_prints_nothing_and_leaves_other_peoples_modules_alone() -> None:
+    code = (
+        "import sys, types\n"
+        "sys.modules['gym'] = legacy = types.ModuleType('gym')\n"
+        "import gymnasium, aam_vision.envs, matplotlib, PIL.Image\n"
+        "had, backend = 'ANTIALIAS' in vars(PIL.Image), matplotlib.rcParams._get('backend')\n"
+        "gymnasium.make('aam_vision/Doors-v0').reset()\n"
+        "import matplotlib.pyplot\n"
+        "print(sys.modules['gym'] is legacy, 'gym.spaces' in sys.modules,\n"
+        "      ('ANTIALIAS' in vars(PIL.Image)) == had, matplotlib.rcParams._get('backend') is backend,\n"
+        "      matplotlib.pyplot.get_fignums())"
+    )
+    assert _run(code) == ("True False True True []", "")
+
+
+def _run(code: str) -> tuple[str, str]:
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=root)
+    return done.stdout.strip(), done.stderr.strip()

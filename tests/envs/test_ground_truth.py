@@ -1,0 +1,72 @@
+"""The ground-truth model says what PDDLGym does, and its problem files say the same in PDDL."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aam_vision.envs.ground_truth import ground_truth_model, held_out_problems, problem_pddl
+from aam_vision.envs.pddlgym_bridge import World
+from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.strips import State, lifted_atoms
+from tests.envs.conftest import ALL, load, walk
+
+
+@pytest.mark.parametrize(("name", "split", "index"), ALL)
+def test_the_model_agrees_with_pddlgyms_transitions(
+    name: str, split: str, index: int, rng: np.random.Generator
+) -> None:
+    model, layout = ground_truth_model(name), load(name, split, index)
+    world = World(layout)
+    executed = 0
+    for node, outcome in walk(world, 60, rng):
+        if outcome.instruction is None:
+            assert outcome.node is node
+            continue
+        state = State(world.static | node.dynamic, layout.objects)
+        schema = model.schema(outcome.instruction.name)
+        assert schema.applicable(state, outcome.instruction.objects)
+        after = schema.successor(state, outcome.instruction.objects)
+        assert after.true == world.static | outcome.node.dynamic
+        executed += 1
+    assert executed > 5
+
+
+@pytest.mark.parametrize(("name", "sum_of_preconditions"), [("sokoban", 20), ("doors", 6)])
+def test_the_model_has_the_known_size_and_lies_within_the_vocabulary(
+    name: str, sum_of_preconditions: int
+) -> None:
+    model = ground_truth_model(name)
+    assert model.headers == board_domain(name).headers
+    assert sum(len(schema.positive) for schema in model.actions) == sum_of_preconditions
+    for schema in model.actions:
+        pool = set(lifted_atoms(model.vocabulary, schema.header))
+        assert schema.positive | schema.add | schema.delete <= pool
+        assert not schema.negative
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_held_out_problems_are_none_of_the_interrogated_or_trained_on(name: str) -> None:
+    domain = board_domain(name)
+    assert not set(domain.held_out) & {*domain.interrogated, *domain.trained_on}
+    assert all(split == "train" for split, _ in domain.trained_on)
+    problems = held_out_problems(name)
+    assert [p.name for p in problems] == [f"{name}/{split}/{i}" for split, i in domain.held_out]
+    for problem in problems:
+        assert not problem.goal <= problem.initial.true
+        assert {o for atom in problem.goal for o in atom.objects} <= set(problem.initial.objects)
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_problem_text_reads_back_as_the_problem(name: str) -> None:
+    layout = load(name, *board_domain(name).held_out[0])
+    text = problem_pddl(layout)
+    head, rest = text.split("(:init")
+    init, goal = rest.split("(:goal")
+    assert {tuple(line.split(" - ")) for line in head.splitlines() if " - " in line} == {
+        (f"    {name}", kind) for name, kind in layout.objects.items()
+    }
+    for part, atoms in ((init, layout.initial), (goal, layout.goal)):
+        lines = [line.strip(" ()\n").split() for line in part.splitlines()]
+        assert {(words[0], tuple(words[1:])) for words in lines if len(words) > 1} == set(atoms)
+    assert text.count("(") == text.count(")")

@@ -1,0 +1,80 @@
+"""Composited frames are PDDLGym's own, pixel for pixel."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from aam_vision.envs.board import Picture
+from aam_vision.envs.lanczos import Axis, reduce_part
+from aam_vision.envs.pddlgym_drawing import reference_frame
+from aam_vision.envs.registry import board_domain
+from aam_vision.envs.sampling import legal_states, synthetic_layouts
+from aam_vision.errors import UnusableInput
+from tests.envs.conftest import ALL, load
+
+
+@pytest.mark.parametrize(("name", "split", "index"), ALL)
+def test_frames_of_every_problem_are_pddlgyms(
+    name: str, split: str, index: int, rng: np.random.Generator
+) -> None:
+    layout = load(name, split, index)
+    picture = Picture(board_domain(name), layout)
+    states = [layout.initial, *[state.true for state in islice(legal_states(layout, rng), 2)]]
+    for atoms in states:
+        assert np.array_equal(picture.frame(atoms), reference_frame(layout, atoms))
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [("sokoban", [(5, 5), (5, 12), (12, 12)]), ("doors", [(6, 6), (7, 9)])],
+)
+def test_frames_of_synthetic_boards_are_pddlgyms(
+    name: str, shapes: list[tuple[int, int]], rng: np.random.Generator
+) -> None:
+    for shape in shapes:
+        layout = next(synthetic_layouts(name, [shape], rng))
+        picture = Picture(board_domain(name), layout)
+        for state in islice(legal_states(layout, rng), 2):
+            frame = picture.frame(state.true)
+            assert frame.shape == picture.shape
+            assert np.array_equal(frame, reference_frame(layout, state.true))
+
+
+def test_a_frame_does_not_depend_on_the_frames_before(rng: np.random.Generator) -> None:
+    layout = load("doors", "test", 5)
+    picture = Picture(board_domain("doors"), layout)
+    states = [state.true for state in islice(legal_states(layout, rng), 30)]
+    first = [picture.frame(atoms) for atoms in states]
+    for i in rng.permutation(len(states)):
+        assert np.array_equal(picture.frame(states[i]), first[i])
+    assert len({frame.tobytes() for frame in first}) > 10
+
+
+def test_a_frame_is_the_callers_own() -> None:
+    layout = load("sokoban", "train", 0)
+    picture = Picture(board_domain("sokoban"), layout)
+    frame = picture.frame(layout.initial)
+    frame[:] = 0
+    assert picture.frame(layout.initial).any()
+
+
+def test_a_board_with_overlapping_sprites_is_refused(rng: np.random.Generator) -> None:
+    layout = next(synthetic_layouts("doors", [(3, 3)], rng))
+    with pytest.raises(UnusableInput, match="3x3 board is too small"):
+        Picture(board_domain("doors"), layout).frame(layout.initial)
+
+
+@pytest.mark.parametrize("size", [900, 1050, 1350])
+def test_parts_are_reduced_as_pillow_reduces_the_whole(size: int, rng: np.random.Generator) -> None:
+    source = rng.integers(0, 256, (size, size, 3), np.uint8)
+    reduced = int(size * 0.25)
+    whole = np.asarray(Image.fromarray(source).resize((reduced, reduced), Image.Resampling.LANCZOS))
+    axis = Axis.of(size, reduced)
+    for rows, columns in [((0, 40), (reduced - 30, reduced)), ((91, 140), (3, 50))]:
+        (y0, y1), (x0, x1) = axis.window(*rows), axis.window(*columns)
+        part = reduce_part(source[y0:y1, x0:x1], axis, axis, rows, columns)
+        assert np.array_equal(part, whole[slice(*rows), slice(*columns)])

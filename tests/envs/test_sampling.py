@@ -1,0 +1,139 @@
+"""Sampled states are legal, diverse and reproducible."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aam_vision.envs.pddlgym_bridge import World
+from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs.sampling import legal_states, synthetic_layouts, training_layouts
+from aam_vision.envs.sokoban import cell_of
+from aam_vision.strips import Atom
+from tests.envs.conftest import ALL, load
+
+
+@pytest.mark.parametrize(("name", "split", "index"), [each for each in ALL if each[0] == "sokoban"])
+def test_sokoban_states_are_legal(name: str, split: str, index: int, rng: np.random.Generator) -> None:
+    layout = load(name, split, index)
+    floor = {a.objects[-1] for a in layout.initial if a.predicate in ("clear", "at")}
+    things = set(layout.objects.of_type("thing"))
+    for state in islice(legal_states(layout, rng), 40):
+        where = dict(atom.objects for atom in state.true if atom.predicate == "at")
+        clear = {atom.objects[0] for atom in state.true if atom.predicate == "clear"}
+        assert set(where) == things
+        assert len(set(where.values())) == len(things)
+        assert clear == floor - set(where.values())
+        on_goal = {
+            t for t, p in where.items() if t.startswith("stone") and Atom("is-goal", (p,)) in state.true
+        }
+        assert {a.objects[0] for a in state.true if a.predicate == "at-goal"} == on_goal
+
+
+@pytest.mark.parametrize(("name", "split", "index"), [each for each in ALL if each[0] == "doors"])
+def test_doors_states_are_legal(name: str, split: str, index: int, rng: np.random.Generator) -> None:
+    layout = load(name, split, index)
+    start = {a.objects[0] for a in layout.initial if a.predicate == "unlocked"}
+    key_of = {a.objects for a in layout.initial if a.predicate == "keyforroom"}
+    home = dict(a.objects for a in layout.initial if a.predicate == "keyat")
+    for state in islice(legal_states(layout, rng), 40):
+        lying = dict(a.objects for a in state.true if a.predicate == "keyat")
+        unlocked = {a.objects[0] for a in state.true if a.predicate == "unlocked"}
+        (place,) = (a.objects[0] for a in state.true if a.predicate == "at")
+        assert lying.items() <= home.items()
+        assert unlocked == start | {room for key, room in key_of if key not in lying}
+        assert any(Atom("locinroom", (place, room)) in state.true for room in unlocked)
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_states_are_diverse_and_reproducible(name: str) -> None:
+    layout = load(name, "train", 0)
+    runs = [
+        [state.true for state in islice(legal_states(layout, np.random.default_rng(3)), 200)]
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) > 150
+
+
+def test_rare_sights_are_not_rare(rng: np.random.Generator) -> None:
+    layout = load("sokoban", "train", 1)
+    states = list(islice(legal_states(layout, rng), 300))
+
+    def share(wanted: object) -> float:
+        return sum(map(wanted, states)) / len(states)  # type: ignore[call-overload, no-any-return]
+
+    def spots(state: object) -> tuple[tuple[int, int], list[tuple[int, int]], str]:
+        where = dict(a.objects for a in state.true if a.predicate == "at")  # type: ignore[attr-defined]
+        player = where.pop("player-01")
+        return cell_of(player), [cell_of(p) for p in where.values()], player
+
+    assert share(lambda s: any(a.predicate == "at-goal" for a in s.true)) > 0.3
+    assert share(lambda s: Atom("is-goal", (spots(s)[2],)) in s.true) > 0.15
+
+    def beside(state: object) -> bool:
+        (r, c), stones, _ = spots(state)
+        return any(abs(r - i) + abs(c - j) == 1 for i, j in stones)
+
+    assert share(beside) > 0.3
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_synthetic_boards_can_be_played_and_differ(name: str, rng: np.random.Generator) -> None:
+    shapes = [(6, 6), (8, 11)]
+    layouts = list(islice(synthetic_layouts(name, shapes, rng), 12))
+    assert len({layout.name for layout in layouts}) == len({layout.initial for layout in layouts}) == 12
+    playable = 0
+    for layout in layouts:
+        scene = board_domain(name).scene(layout)
+        assert (scene.rows, scene.columns) in shapes
+        world = World(layout)
+        outcomes = [world.outcome(world.initial, a) for a in board_domain(name).native_actions(layout)]
+        playable += any(outcome.instruction is not None for outcome in outcomes)
+    assert playable >= 10
+
+
+def test_training_never_sees_a_test_layout() -> None:
+    for name in DOMAINS:
+        layouts = training_layouts(name)
+        assert layouts
+        assert all("/train/" in layout.name for layout in layouts)
+
+
+def test_random_choices_do_not_depend_on_the_order_of_sets() -> None:
+    code = (
+        "import numpy as np, hashlib\n"
+        "from itertools import islice\n"
+        "from aam_vision.envs.registry import DOMAINS, make_simulator\n"
+        "from aam_vision.envs.sampling import legal_states, synthetic_layouts\n"
+        "seen = []\n"
+        "for name in DOMAINS:\n"
+        "    rng = np.random.default_rng(5)\n"
+        "    agent = make_simulator(name, 'test', 0)\n"
+        "    agent.start()\n"
+        "    for _ in range(20):\n"
+        "        seen.append(agent.choose(rng))\n"
+        "        agent.instruct(*seen[-1])\n"
+        "    for layout in islice(synthetic_layouts(name, [(7, 8)], rng), 3):\n"
+        "        seen += [sorted(state.true) for state in islice(legal_states(layout, rng), 3)]\n"
+        "print(hashlib.sha256(repr(seen).encode()).hexdigest())"
+    )
+    digests = set()
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 1
+    assert len(digests.pop().strip()) == 64

@@ -1,0 +1,113 @@
+"""What the user perceives, defines and states adds up to PDDLGym's own states, and unknowns stay unknown."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from aam_vision.envs.pddlgym_bridge import World, domain_operators, domain_predicates
+from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs.sampling import legal_states, synthetic_layouts
+from aam_vision.envs.sokoban import move_dir
+from aam_vision.perception import Defined, Given, Perceived, Reading, Scene
+from aam_vision.strips import Atom, State
+from tests.envs.conftest import ALL, load, walk
+
+
+def rebuilt(name: str, scene: Scene, atoms: frozenset[Atom]) -> tuple[set[Atom], set[Atom]]:
+    """The state as the vocabulary makes it from its perceived part: true atoms and unknown ones."""
+    entries = board_domain(name).visual.entries
+    perceived = {entry.predicate.name for entry in entries if isinstance(entry, Perceived)}
+    given = {entry.predicate.name for entry in entries if isinstance(entry, Given)}
+    seen = State(frozenset(atom for atom in atoms if atom.predicate in perceived), scene.objects)
+    true, unknown = set(seen.true), set[Atom]()
+    true |= {atom for atom in scene.facts if atom.predicate in given}
+    for entry in entries:
+        if isinstance(entry, Defined):
+            holds, perhaps = entry.define(scene, seen)
+            true |= set(holds)
+            unknown |= set(perhaps)
+    return true, unknown
+
+
+@pytest.mark.parametrize(("name", "split", "index"), ALL)
+def test_perceived_truth_rebuilds_pddlgyms_states(
+    name: str, split: str, index: int, rng: np.random.Generator
+) -> None:
+    layout = load(name, split, index)
+    world = World(layout)
+    scene = board_domain(name).scene(layout)
+    assert rebuilt(name, scene, layout.initial) == (layout.initial, set())
+    for _, outcome in walk(world, 25, rng):
+        state = world.static | outcome.node.dynamic
+        assert rebuilt(name, scene, state) == (state, set())
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_sampled_states_and_boards_are_consistent_with_the_definitions(
+    name: str, rng: np.random.Generator
+) -> None:
+    for layout in islice(synthetic_layouts(name, [(6, 8), (9, 6)], rng), 8):
+        scene = board_domain(name).scene(layout)
+        for state in [layout.initial, *[s.true for s in islice(legal_states(layout, rng), 5)]]:
+            assert rebuilt(name, scene, state) == (state, set())
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_predicates_and_headers_are_pddlgyms(name: str) -> None:
+    domain = board_domain(name)
+    assert domain.visual.vocabulary().predicates == domain_predicates(name)
+    assert domain.headers == tuple(operator.header for operator in domain_operators(name))
+    assert set(domain.native) == {header.name for header in domain.headers}
+
+
+@pytest.mark.parametrize(("name", "split", "index"), ALL)
+def test_anchors_name_every_thing_and_cells_every_place(name: str, split: str, index: int) -> None:
+    layout = load(name, split, index)
+    scene = board_domain(name).scene(layout)
+    assert set(scene.anchors) == set(scene.looks)
+    assert set(scene.anchors.values()) <= set(scene.cells)
+    on_board = {(r, c) for r in range(scene.rows) for c in range(scene.columns)}
+    assert {cell for cells in scene.cells.values() for cell in cells} <= on_board
+    hidden = set(layout.objects.of_type("room")) - set(scene.cells)
+    assert bool(hidden) == (name == "doors" and split == "train")
+    looks = {
+        look
+        for entry in board_domain(name).visual.entries
+        if isinstance(entry, Perceived) and entry.reading is Reading.WHERE
+        for look in entry.heads
+    }
+    assert set(scene.looks.values()) == looks == set(board_domain(name).visual.may_vanish)
+
+
+def test_a_definition_is_unknown_exactly_where_what_it_rests_on_is() -> None:
+    layout = load("sokoban", "train", 0)
+    scene = board_domain("sokoban").scene(layout)
+    place = next(a.objects[0] for a in sorted(layout.initial) if a.predicate == "clear")
+    doubt = frozenset([Atom("clear", (place,)), Atom("is-goal", (place,))])
+    seen = State(
+        frozenset(a for a in layout.initial if a.predicate in ("at", "clear", "is-goal")) - doubt,
+        scene.objects,
+        doubt,
+    )
+    true, unknown = move_dir(scene, seen)
+    steps = {atom for atom in layout.initial if atom.predicate == "move-dir"}
+    assert set(true) == {atom for atom in steps if place not in atom.objects}
+    assert set(unknown) == {atom for atom in steps if place in atom.objects}
+    (is_nongoal,) = (e for e in board_domain("sokoban").visual.entries if e.predicate.name == "is-nongoal")
+    assert isinstance(is_nongoal, Defined)
+    _, unknown = is_nongoal.define(scene, seen)
+    assert list(unknown) == [Atom("is-nongoal", (place,))]
+
+
+def test_definitions_take_about_a_millisecond() -> None:
+    layout = load("sokoban", "train", 4)
+    scene = board_domain("sokoban").scene(layout)
+    rebuilt("sokoban", scene, layout.initial)
+    start = time.process_time()
+    for _ in range(20):
+        rebuilt("sokoban", scene, layout.initial)
+    assert (time.process_time() - start) / 20 < 0.01

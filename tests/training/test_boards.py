@@ -1,0 +1,123 @@
+"""Labels, batches, augmentation, calibration: the parts of training."""
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from aam_vision.classifiers.network import pooling_matrix
+from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.registry import board_domain
+from aam_vision.envs.sampling import legal_states, training_layouts
+from aam_vision.perception import Perceived
+from aam_vision.strips import Atom
+from aam_vision.training.assessment import expected
+from aam_vision.training.augmentation import augment
+from aam_vision.training.boards import BoardBatches, Example
+from aam_vision.training.calibration import temperatures
+from aam_vision.training.labels import NO_LABEL, label
+from aam_vision.training.lesson import loss_of, new_network
+
+
+@pytest.mark.parametrize("name", ["sokoban", "doors"])
+def test_perfect_labels_read_back_are_the_state(name):
+    domain = board_domain(name)
+    for layout in training_layouts(name):
+        index = SceneIndex(domain.visual, domain.scene(layout))
+        for state in islice(legal_states(layout, np.random.default_rng(0)), 5):
+            percept = expected(domain.visual, index, state)
+            assert not (percept.state.true ^ state.true) - percept.state.unknown
+            perceived = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
+            unknown = {atom.predicate for atom in percept.state.unknown} & perceived
+            assert unknown == ({"is-goal"} if name == "sokoban" else {"unlocked"})
+
+
+def test_what_is_hidden_has_no_label():
+    domain = board_domain("sokoban")
+    layout = training_layouts("sokoban")[0]
+    index = SceneIndex(domain.visual, domain.scene(layout))
+    state = next(legal_states(layout, np.random.default_rng(0)))
+    labels = label(domain.visual, index.scene, index.places, state)
+    player = next(a.objects[1] for a in state.true if a.predicate == "at" and a.objects[0] == "player-01")
+    goal = domain.visual.cell_heads().index("goal")
+    assert [index.places[i] for i in np.flatnonzero(labels[goal] == NO_LABEL)] == [player]
+
+
+def test_rooms_without_cells_have_no_label():
+    domain = board_domain("doors")
+    for layout in training_layouts("doors"):
+        scene = domain.scene(layout)
+        index = SceneIndex(domain.visual, scene)
+        state = next(legal_states(layout, np.random.default_rng(0)))
+        labels = label(domain.visual, scene, index.places, state)[
+            domain.visual.cell_heads().index("unlocked")
+        ]
+        labelled = {index.places[i]: bool(labels[i]) for i in np.flatnonzero(labels != NO_LABEL)}
+        rooms = set(layout.objects.of_type("room")) & set(scene.cells)
+        assert labelled == {room: Atom("unlocked", (room,)) in state.true for room in rooms}
+        assert len(rooms) < len(layout.objects.of_type("room"))
+
+
+def _examples(number, shape=(32, 48)):
+    generator = torch.Generator().manual_seed(0)
+    pooling = pooling_matrix([[i] for i in range(6)], 6)
+    return [
+        Example(
+            torch.randint(0, 256, (3, *shape), dtype=torch.uint8, generator=generator),
+            pooling,
+            torch.randint(0, 2, (2, 6), generator=generator).to(torch.int8),
+        )
+        for _ in range(number)
+    ]
+
+
+def test_batches_repeat_with_the_seed_and_hold_one_shape():
+    data = _examples(20) + _examples(20, (48, 32))
+
+    def stream(seed):
+        return list(islice(BoardBatches(data, 4, seed), 6))
+
+    one, again, other = stream(1), stream(1), stream(2)
+    assert all(torch.equal(x, y) for a, b in zip(one, again, strict=True) for x, y in zip(a, b, strict=True))
+    assert not all(
+        a[0].shape == b[0].shape and torch.equal(a[0], b[0]) for a, b in zip(one, other, strict=True)
+    )
+    assert {tuple(boards.shape[2:]) for boards, _, _ in stream(0)} == {(32, 48), (48, 32)}
+
+
+def test_augmentation_changes_boards_within_bounds_and_repeats():
+    boards = torch.rand(16, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    first = augment(boards, torch.Generator().manual_seed(1))
+    assert torch.equal(first, augment(boards, torch.Generator().manual_seed(1)))
+    assert first.shape == boards.shape
+    assert float(first.min()) >= 0
+    assert float(first.max()) <= 1
+    unchanged = sum(torch.equal(a, b) for a, b in zip(first, boards, strict=True))
+    assert 0 < unchanged < 16
+
+
+def test_loss_ignores_what_has_no_label():
+    logits = torch.zeros(1, 2, 3)
+    labels = torch.tensor([[[1, 0, NO_LABEL], [1, 0, 0]]], dtype=torch.int8)
+    wild = logits.clone()
+    wild[0, 0, 2] = 1e4
+    assert torch.equal(loss_of(logits, labels), loss_of(wild, labels))
+    assert float(loss_of(logits, labels)) == pytest.approx(2 * np.log(2))
+
+
+def test_temperatures_stay_in_their_range():
+    network = new_network(["a", "b"], 0).eval()
+    found = temperatures(network, _examples(4), torch.Generator().manual_seed(0))
+    assert set(found) == {"a", "b"}
+    assert all(0.25 <= t <= 4 for t in found.values())
+
+
+def test_an_unlabelled_domain_part_is_told_from_a_false_one():
+    domain = board_domain("sokoban")
+    layout = training_layouts("sokoban")[0]
+    scene = replace(domain.scene(layout), looks={})
+    index = SceneIndex(domain.visual, scene)
+    percept = index.read(*(np.zeros((5, len(index.places)), bool),) * 2, before=None)
+    assert Atom("at", ("player-01", index.places[0])) in percept.state.unknown

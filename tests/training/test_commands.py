@@ -1,0 +1,74 @@
+"""The commands: help at once, bad input in one line, and nothing written for it."""
+
+import json
+import subprocess
+import sys
+from time import perf_counter
+
+import pytest
+
+TRAIN, EVALUATE = "aam_vision.training.train", "aam_vision.training.evaluate"
+
+
+def _run(module, *arguments, cwd):
+    from pathlib import Path
+
+    import aam_vision
+
+    root = str(Path(aam_vision.__file__).parent.parent)
+    return subprocess.run(
+        [sys.executable, "-m", module, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={"PYTHONPATH": root, "PATH": ""},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("module", [TRAIN, EVALUATE])
+def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
+    start = perf_counter()
+    done = _run(module, "--help", cwd=tmp_path)
+    assert perf_counter() - start < 2  # half a second on an idle machine
+    assert done.returncode == 0
+    assert "--seed" in done.stdout
+    code = (
+        f"import sys, {module}; print([m for m in ('torch', 'lightning', 'torchvision') if m in sys.modules])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "told"),
+    [
+        (TRAIN, ["--env", "chess"], "no environment 'chess'"),
+        (TRAIN, [], "env"),
+        (TRAIN, ["--env", "sokoban", "--steps", "many"], "many"),
+        (TRAIN, ["--env", "sokoban", "--seed", "-1"], "-1"),
+        (TRAIN, ["--env", "sokoban", "--out", "file/inside"], "cannot write to file/inside"),
+        (TRAIN, ["--env", "sokoban", "--ship", "--out", "x"], "exclude each other"),
+        (EVALUATE, ["--env", "chess"], "no environment 'chess'"),
+        (EVALUATE, ["--env", "sokoban", "--weights", "nowhere"], "no classifiers at nowhere"),
+        (EVALUATE, ["--env", "sokoban", "--json", "nowhere/x.json"], "cannot write nowhere/x.json"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(module, arguments, told, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    done = _run(module, *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert told in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+def test_the_shipped_weights_are_evaluated(tmp_path):
+    done = _run(EVALUATE, "--env", "doors", "--states", "40", "--json", "figures.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "keyforroom" in done.stdout
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures["unseen"]["states"] == 40
+    assert figures["unseen"]["exact_match"] == 1.0

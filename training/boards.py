@@ -1,0 +1,95 @@
+"""The data set: labelled boards, grouped by shape, because boards of one shape fit in one batch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+from torch.utils.data import IterableDataset
+
+from aam_vision.classifiers.board import resample_board
+from aam_vision.classifiers.network import pooling_matrix
+from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.perception import Frame, Scene, VisualVocabulary
+from aam_vision.strips import State
+from aam_vision.training.augmentation import augment
+from aam_vision.training.labels import NO_LABEL, label
+
+Batch = tuple[Tensor, Tensor, Tensor]
+"""Boards (N, 3, h, w) float32, pooling (N, cells, places) float32, labels (N, heads, places) int8."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One labelled board: pixels (3, h, w) uint8, pooling (cells, places), labels (heads, places) int8."""
+
+    pixels: Tensor
+    pooling: Tensor
+    labels: Tensor
+
+
+def examples(
+    vocabulary: VisualVocabulary, scene: Scene, pairs: Iterable[tuple[State, Frame]]
+) -> Iterator[Example]:
+    """Labelled boards of one scene from its states and their images."""
+    index = SceneIndex(vocabulary, scene)
+    pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
+    for state, frame in pairs:
+        labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
+        yield Example(resample_board(frame, scene.rows, scene.columns), pooling, labels)
+
+
+def fingerprint(data: Sequence[Example]) -> str:
+    """The sha256 of all boards and labels, in order."""
+    digest = hashlib.sha256()
+    for example in data:
+        for tensor in (example.pixels, example.labels):
+            digest.update(repr(tuple(tensor.shape)).encode())
+            digest.update(tensor.contiguous().numpy().data)
+    return digest.hexdigest()
+
+
+def collate(group: Sequence[Example]) -> Batch:
+    """A batch of boards of one shape; missing places are padded and get no label."""
+    places = max(example.labels.shape[1] for example in group)
+    cells, heads = group[0].pooling.shape[0], group[0].labels.shape[0]
+    pooling = torch.zeros(len(group), cells, places)
+    labels = torch.full((len(group), heads, places), NO_LABEL, dtype=torch.int8)
+    for number, example in enumerate(group):
+        pooling[number, :, : example.pooling.shape[1]] = example.pooling
+        labels[number, :, : example.labels.shape[1]] = example.labels
+    boards = torch.stack([example.pixels for example in group]).float().div_(255)
+    return boards, pooling, labels
+
+
+class BoardBatches(IterableDataset[Batch]):
+    """An endless stream of augmented batches; the same seed gives the same stream.
+
+    Shapes are drawn in proportion to the number of their examples, examples without replacement until
+    a shape is used up.
+    """
+
+    def __init__(self, data: Sequence[Example], size: int, seed: int) -> None:
+        self._shapes: dict[tuple[int, ...], list[Example]] = {}
+        for example in data:
+            self._shapes.setdefault(tuple(example.pixels.shape), []).append(example)
+        self._size = size
+        self._seed = seed
+
+    def __iter__(self) -> Iterator[Batch]:
+        rng = np.random.default_rng(self._seed)
+        generator = Generator().manual_seed(self._seed)
+        groups = list(self._shapes.values())
+        share = np.array([len(group) for group in groups], dtype=float)
+        queues: list[list[int]] = [[] for _ in groups]
+        while True:
+            which = int(rng.choice(len(groups), p=share / share.sum()))
+            if len(queues[which]) < self._size:
+                queues[which] += rng.permutation(len(groups[which])).tolist()
+            chosen, queues[which] = queues[which][: self._size], queues[which][self._size :]
+            boards, pooling, labels = collate([groups[which][number] for number in chosen])
+            yield augment(boards, generator), pooling, labels

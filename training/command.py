@@ -1,0 +1,67 @@
+"""What the package's commands share: one line for bad input, progress on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import TextIO
+
+import typer
+
+from aam_vision.errors import UnusableInput
+
+UNUSABLE_INPUT = 2
+"""Exit code when something the user supplied cannot be used."""
+
+
+def run(command: Callable[..., None]) -> int:
+    """Run a function as a command line; its parameters are the options.
+
+    Returns:
+        The exit code: 0, or 2 after one line on stderr that says what cannot be used.
+    """
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command()(command)
+    parser = typer.main.get_command(app)
+    try:
+        result = parser.main(standalone_mode=False)
+    except UnusableInput as error:
+        problem = str(error)
+    except Exception as error:
+        # the errors of the option parser, whichever copy of click typer brings along
+        if not hasattr(error, "format_message"):
+            raise
+        given = " ".join(sys.argv[1:]) or "nothing"
+        problem = f"{error.format_message().rstrip('.')} (given: {given}): see --help"
+    else:
+        return result if isinstance(result, int) else 0
+    print("error: " + " ".join(problem.split()), file=sys.stderr)
+    return UNUSABLE_INPUT
+
+
+class Progress:
+    """Says on stderr what is being done: a line that grows on a terminal, a few lines elsewhere."""
+
+    def __init__(self, stream: TextIO | None = None, *, every: float = 5.0) -> None:
+        self._stream = stream or sys.stderr
+        self._every = every if not self._stream.isatty() else 0.2
+        self._told = monotonic()
+
+    def stage(self, text: str) -> None:
+        """A new stage begins or has ended."""
+        self._write(text, "\n")
+        self._told = monotonic()
+
+    def step(self, done: int, total: int, text: str) -> None:
+        """A step was done; said only every few seconds."""
+        now = monotonic()
+        if now - self._told >= self._every or done == total:
+            self._told = now
+            live = self._stream.isatty() and done < total
+            self._write(f"  {done:>4}/{total} {text}", "\r" if live else "\n")
+
+    def _write(self, text: str, end: str) -> None:
+        clear = "\x1b[2K" if self._stream.isatty() else ""
+        self._stream.write(clear + text + end)
+        self._stream.flush()

@@ -1,0 +1,51 @@
+"""Where the boards come from: legal states of the layouts for training and of random ones, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from aam_vision.envs.board import BoardDomain, Layout, Picture
+from aam_vision.envs.sampling import legal_states, synthetic_layouts, training_layouts
+from aam_vision.perception import Frame
+from aam_vision.strips import State
+from aam_vision.training.boards import Example, examples
+
+STATES_PER_LAYOUT = 40
+"""States of each of the domain's own layouts for training."""
+
+SHAPES = ((6, 7), (9, 6), (8, 11), (12, 7))
+"""Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
+
+SYNTHETIC = 240
+"""Random boards, with one state each."""
+
+TRIES = 20
+"""Draws per wanted state before a layout is taken to have no more distinct states."""
+
+
+def lessons(domain: BoardDomain, rng: np.random.Generator) -> list[Example]:
+    """Labelled boards to learn from; no layout outside of ``domain.trained_on`` is touched."""
+    data: list[Example] = []
+    for layout in training_layouts(domain.name):
+        pairs = pictures(domain, layout, STATES_PER_LAYOUT, rng)
+        data += examples(domain.visual, domain.scene(layout), pairs)
+    for layout in islice(synthetic_layouts(domain.name, SHAPES, rng), SYNTHETIC):
+        data += examples(domain.visual, domain.scene(layout), pictures(domain, layout, 1, rng))
+    return [data[number] for number in rng.permutation(len(data))]
+
+
+def pictures(
+    domain: BoardDomain, layout: Layout, number: int, rng: np.random.Generator
+) -> Iterator[tuple[State, Frame]]:
+    """Up to ``number`` distinct legal states of a layout, each with its image."""
+    picture = Picture(domain, layout)
+    seen: set[State] = set()
+    for state in islice(legal_states(layout, rng), TRIES * number):
+        if state not in seen:
+            seen.add(state)
+            yield state, picture.frame(state.true)
+            if len(seen) == number:
+                return
