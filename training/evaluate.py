@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
-from aam_vision.training.command import run
 
 if TYPE_CHECKING:
     from aam_vision.training.assessment import Assessment
@@ -69,4 +69,4 @@ def table(title: str, assessment: Assessment) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(run(evaluate))
+    sys.exit(run_command(evaluate))

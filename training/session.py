@@ -15,10 +15,10 @@ import torch
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, Paths, describe, save
+from aam_vision.commandline import Progress
 from aam_vision.envs.board import BoardDomain
 from aam_vision.training.boards import fingerprint
 from aam_vision.training.calibration import temperatures
-from aam_vision.training.command import Progress
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.lesson import teach

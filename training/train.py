@@ -8,13 +8,12 @@ from __future__ import annotations
 import sys
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
 
+from aam_vision.commandline import Progress, check_writable, run_command
 from aam_vision.errors import UnusableInput
-from aam_vision.training.command import Progress, run
 
 
 def train(
@@ -40,23 +39,11 @@ def train(
         from aam_vision.classifiers import store
 
         folder = store.SHIPPED
-    _check_writable(folder)
+    check_writable(folder)
     from aam_vision.training.session import train_domain
 
     train_domain(domain, folder, seed=seed, steps=steps, threads=threads, progress=Progress())
 
 
-def _check_writable(folder: Path) -> None:
-    """Find out now, not after the training, that the weights cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):  # a name of its own: other trainings may use the folder, too
-            pass
-    except OSError as error:
-        raise UnusableInput(
-            f"cannot write to {folder} ({error.strerror or error}): give another --out"
-        ) from None
-
-
 if __name__ == "__main__":
-    sys.exit(run(train))
+    sys.exit(run_command(train))

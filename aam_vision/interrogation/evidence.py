@@ -113,6 +113,23 @@ class Evidence:
         self._settle()
         return self.hypotheses.version != version
 
+    def hidden_effects(self) -> list[Node]:
+        """Situations after a step with an undecided effect that the image there does not show.
+
+        What the agent does next may uncover it.
+        """
+        nodes: dict[int, Node] = {}
+        for edge in self._open:
+            hypotheses = self.hypotheses[edge.action.name]
+            was, was_dim = hypotheses.index.values(edge.before.state, edge.action.objects)
+            _, dim = hypotheses.index.values(edge.after.state, edge.action.objects)
+            telling = dim & ~was_dim & hypotheses.undecided_effects
+            if edge.after.situation is not None and telling & (
+                (hypotheses.adds & ~was) | (hypotheses.deletes & was)
+            ):
+                nodes.setdefault(edge.after.number, edge.after)
+        return list(nodes.values())
+
     def was_seen(self, node: Node, action: GroundAction) -> bool:
         """Whether this very step, or one from an equal state, has been attempted."""
         return (node.state, action) in self._seen_steps
@@ -228,6 +245,6 @@ def _learn(node: Node, values: dict[Atom, bool]) -> None:
             State(
                 state.true | {atom for atom, value in values.items() if value},
                 state.objects,
-                state.unknown - values.keys(),
+                state.unknown.difference(values),
             )
         )

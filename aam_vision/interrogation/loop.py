@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
+from aam_vision.interrogation.result import CurvePoint, Result
 from aam_vision.query import Agent, Query, Situation
 
 
@@ -21,27 +24,73 @@ class Budget:
     steps: int | None = None
 
 
+class Interrupted(AgentFailed):
+    """Raised when an interrogation cannot go on; ``result`` holds everything learnt so far."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
 def interrogate(
     agent: Agent,
     policy: Policy,
     rng: np.random.Generator,
     *,
-    watch: Callable[[Move, Evidence], None] = lambda move, evidence: None,
-) -> tuple[Evidence, Stop]:
-    """Interrogate an agent until the policy stops."""
+    budget: Budget | None = None,
+    watch: Callable[[Move, Evidence, CountingAgent], None] = lambda move, evidence, agent: None,
+) -> Result:
+    """Interrogate an agent until the policy stops or the budget is spent.
+
+    ``watch`` is called after every move. All random choices come from ``rng``.
+
+    Raises:
+        Interrupted: the agent failed or contradicted itself; carries what was learnt.
+    """
+    budget = budget or Budget()
+    counting = CountingAgent(agent)
     evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
-    for situation in agent.initial():
-        evidence.situation(situation)
-    while True:
-        move = policy.next(evidence, rng)
-        if isinstance(move, Ask):
-            query = Query(_situation(move.start.situation), move.plan)
-            evidence.answer(query, agent.ask(query))
-        elif isinstance(move, Walk):
-            evidence.walk(agent.walk(_situation(move.start.situation), move.steps, rng))
-        watch(move, evidence)
-        if isinstance(move, Stop):
-            return evidence, move
+    curve: list[CurvePoint] = []
+
+    def result(complete: bool, why: str) -> Result:
+        return Result(
+            evidence.hypotheses.model(), complete, why, counting.counts, evidence.hypotheses, tuple(curve)
+        )
+
+    try:
+        for situation in counting.initial():
+            evidence.situation(situation)
+        while True:
+            move = _affordable(policy.next(evidence, rng), budget, counting)
+            if isinstance(move, Ask):
+                query = Query(_situation(move.start.situation), move.plan)
+                evidence.answer(query, counting.ask(query))
+                counts = counting.counts
+                curve.append(CurvePoint(counts.queries, counts.steps, evidence.hypotheses.model()))
+            elif isinstance(move, Walk):
+                evidence.walk(counting.walk(_situation(move.start.situation), move.steps, rng))
+            watch(move, evidence, counting)
+            if isinstance(move, Stop):
+                return result(move.complete, move.why)
+    except (AgentFailed, InconsistentAgent) as error:
+        raise Interrupted(str(error), result(False, str(error))) from error
+
+
+def _affordable(move: Move, budget: Budget, agent: CountingAgent) -> Move:
+    """The move, or Stop when the budget does not allow it."""
+    counts = agent.counts
+    if isinstance(move, Stop):
+        return move
+    steps = len(move.plan) if isinstance(move, Ask) else 1
+    if budget.steps is not None and counts.steps + steps > budget.steps:
+        return Stop(False, f"the budget of {budget.steps} steps is spent")
+    if isinstance(move, Ask):
+        if budget.queries is not None and counts.queries >= budget.queries:
+            return Stop(False, f"the budget of {budget.queries} queries is spent")
+        return move
+    if budget.steps is not None:
+        return Walk(move.start, min(move.steps, budget.steps - counts.steps))
+    return move
 
 
 def _situation(situation: Situation | None) -> Situation:

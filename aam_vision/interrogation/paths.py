@@ -37,6 +37,7 @@ class Paths:
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         self._hypotheses = hypotheses
+        self.problem = nodes[0].number
         self._nodes = nodes
         self._starts = [(frozenset(n.state.true), frozenset(n.state.unknown)) for n in nodes]
         self._objects = nodes[0].state.objects

@@ -48,16 +48,15 @@ def probes_for(hypotheses: ActionHypotheses, index: StateIndex, suspects: Litera
             yield Probe(GroundAction(hypotheses.index.header.name, objects), violated)
 
 
-def loose_probes_for(hypotheses: ActionHypotheses, index: StateIndex, target: Literals) -> Iterator[Probe]:
-    """Probes in one situation that violate the target and possibly other undecided literals."""
-    proven = hypotheses.proven
-    required = _atoms(hypotheses, proven.positive)
-    state = index.state
+def revealing_step(hypotheses: ActionHypotheses, index: StateIndex, bit: int) -> GroundAction | None:
+    """A step that can be executed in this situation and would show an undecided effect on one atom."""
+    wanted = not hypotheses.adds & bit  # an atom that may be deleted must be there, else it must not
+    required = _atoms(hypotheses, hypotheses.positive | (bit if wanted else 0))
     for objects in islice(bindings(index, hypotheses.index.header, required), SEARCH_LIMIT):
-        held, dim = hypotheses.index.values(state, objects)
-        violated = hypotheses.violated(held, dim)
-        if target.within(violated) and not hypotheses.certain_to_fail(violated):
-            yield Probe(GroundAction(hypotheses.index.header.name, objects), violated)
+        held, dim = hypotheses.index.values(index.state, objects)
+        if bool(held & bit) == wanted and not dim & bit and not hypotheses.violated(held, dim):
+            return GroundAction(hypotheses.index.header.name, objects)
+    return None
 
 
 def _atoms(hypotheses: ActionHypotheses, mask: int) -> list[LiftedAtom]:

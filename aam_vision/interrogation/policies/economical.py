@@ -26,18 +26,21 @@ from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits
 from aam_vision.interrogation.moves import Ask, Move, Stop, Walk
 from aam_vision.interrogation.paths import Paths, PlannedProbe, by_problem
-from aam_vision.interrogation.probes import Probe, probes_for
+from aam_vision.interrogation.probes import Probe, probes_for, revealing_step
 from aam_vision.joins import Row, StateIndex
-from aam_vision.planning.planner import Limits, Planner
+from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import State
+
+UNCOVER_ATTEMPTS = 3
+"""Walks made from one situation to uncover an effect that is hidden there."""
 
 
 @dataclass
 class Walking:
     """When to walk and when to stop: limits in steps."""
 
-    limit: int = 600
+    limit: int = 400
     stride: int = 8
     patience: int = 120
 
@@ -55,6 +58,8 @@ class EconomicalPolicy:
     _departures: dict[int, int] = field(default_factory=dict)
     _scanned: dict[tuple[str, Literals, Literals], tuple[int, int]] = field(default_factory=dict)
     _rates: dict[str, BaseRates] = field(default_factory=dict)
+    _uncovered: dict[int, int] = field(default_factory=dict)
+    _hopeless: set[tuple[int, str, Literals, Literals]] = field(default_factory=set)
     _known_paths: list[Paths] = field(default_factory=list)
     _paths_version: int = -1
 
@@ -69,11 +74,13 @@ class EconomicalPolicy:
                 name: BaseRates(action, visited, rng) for name, action in evidence.hypotheses.actions.items()
             }
         return (
-            self._refutation(evidence)
+            self._uncover(evidence)
+            or self._refutation(evidence)
             or self._proof(evidence)
             or self._planned_refutation(evidence)
             or self._planned_proof(evidence)
             or self._last_probe(evidence)
+            or self._effect(evidence)
             or self._stop(evidence)
         )
 
@@ -95,6 +102,14 @@ class EconomicalPolicy:
         self._walked += steps
         self._fruitless += steps
         return Walk(start, steps)
+
+    def _uncover(self, evidence: Evidence) -> Walk | None:
+        """A few steps on from where an effect is hidden, so that it may be seen after all."""
+        for node in evidence.hidden_effects():
+            if self._uncovered.get(node.number, 0) < UNCOVER_ATTEMPTS:
+                self._uncovered[node.number] = self._uncovered.get(node.number, 0) + 1
+                return Walk(node, 2)
+        return None
 
     # --- probing ---------------------------------------------------------------------------------
 
@@ -163,6 +178,19 @@ class EconomicalPolicy:
                         options.append((violated.size(), name, violated, path, rows))
         return self._smallest(evidence, options)
 
+    def _effect(self, evidence: Evidence) -> Ask | None:
+        """A step expected to succeed that shows an undecided effect."""
+        for action in evidence.hypotheses.actions.values():
+            for bit in bits(action.undecided_effects) if action.successes else ():
+                for node in evidence.nodes:
+                    if node.situation is None:
+                        continue
+                    step = revealing_step(action, node.index, bit)
+                    if step is not None and not evidence.was_seen(node, step):
+                        text = action.index.text(Literals(bit, 0))[0]
+                        return Ask(node, (step,), f"see the effect on {text}")
+        return None
+
     def _smallest(
         self, evidence: Evidence, options: list[tuple[int, str, Literals, Paths, list[Row]]]
     ) -> Ask | None:
@@ -191,7 +219,12 @@ class EconomicalPolicy:
         rows: Sequence[Row],
     ) -> Ask | None:
         action = evidence.hypotheses[name]
+        key = (path.problem, name, violated, free)
+        if key in self._hopeless:
+            return None
         planned = path.probe(name, violated, free, rows, self.planner, self.limits)
+        if planned is Verdict.LIMIT:
+            self._hopeless.add(key)
         if not isinstance(planned, PlannedProbe):
             return None
         state = planned.start.state

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
 from time import monotonic
 from typing import TextIO
 
@@ -15,7 +17,7 @@ UNUSABLE_INPUT = 2
 """Exit code when something the user supplied cannot be used."""
 
 
-def run(command: Callable[..., None]) -> int:
+def run_command(command: Callable[..., int | None]) -> int:
     """Run a function as a command line; its parameters are the options.
 
     Returns:
@@ -38,6 +40,29 @@ def run(command: Callable[..., None]) -> int:
         return result if isinstance(result, int) else 0
     print("error: " + " ".join(problem.split()), file=sys.stderr)
     return UNUSABLE_INPUT
+
+
+def check_writable(folder: Path) -> None:
+    """Find out now, not after the work, that results cannot be written.
+
+    Raises:
+        UnusableInput: the folder cannot be made, or nothing can be written into it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):  # a name of its own: others may use the folder, too
+            pass
+    except OSError as error:
+        raise UnusableInput(
+            f"cannot write to {folder} ({error.strerror or error}): give another --out"
+        ) from None
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all; an older one stays until then."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
 
 
 class Progress:

@@ -1,0 +1,88 @@
+# Everything here works on a fresh machine with Python 3.11 or later, make and a package index: the first
+# target you ask for makes the virtual environment, later ones reuse it.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# The first of these that runs and is recent enough; or name another: make test PYTHON=python3.13
+RECENT := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(firstword $(foreach python,python3.11 python3 python,$(shell $(python) -c '$(RECENT)' 2>/dev/null && echo $(python))))
+VENV ?= .venv
+PY := $(VENV)/bin/python
+JOBS ?= 2
+PYTEST := -m pytest -n $(JOBS)
+
+TORCH := torch==2.13.0 torchvision==0.28.0
+# PDDLGym asks for Pillow 9, which Python 3.12 and later cannot have and which it does not need
+# (pyproject.toml): there it is installed without its requirements. On 3.11 this finds nothing to do.
+PDDLGYM := --no-deps pddlgym==0.0.7
+
+## help: this list
+.PHONY: help
+help:
+	@sed -n 's/^## /  make /p' $(firstword $(MAKEFILE_LIST))
+
+## demo: interrogate an agent that lives in Sokoban; results in runs/demo
+.PHONY: demo
+demo: $(VENV)/ready
+	rm -rf runs/demo
+	$(PY) -m aam_vision.run --env sokoban --seed 0 --out runs/demo
+
+## test: the tests
+.PHONY: test
+test: $(VENV)/ready
+	$(PY) $(PYTEST)
+
+## check: what every commit must pass: lint, then test
+.PHONY: check
+check: lint test
+
+## lint: style, types and the directions of the imports
+.PHONY: lint
+lint: $(VENV)/ready
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+## train: train the classifiers of both environments, and ship their weights
+.PHONY: train
+train: $(VENV)/ready
+	$(PY) -m aam_vision.training.train --env sokoban --ship
+	$(PY) -m aam_vision.training.train --env doors --ship
+
+## test-pillow: the tests that touch images, with today's Pillow in .venv-pillow
+.PHONY: test-pillow
+test-pillow: .venv-pillow/ready
+	.venv-pillow/bin/python -c 'import PIL, sys; print("Pillow", PIL.__version__, "on Python", sys.version.split()[0])'
+	.venv-pillow/bin/python $(PYTEST) tests/envs \
+	    $$(.venv-pillow/bin/python -c 'import importlib.util as i; print("tests/classifiers" * bool(i.find_spec("torch")))')
+
+## clean: remove what was made here, except runs/
+.PHONY: clean
+clean:
+	rm -rf .venv .venv-* build dist *.egg-info lightning_logs
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
+	find aam_vision envs classifiers training experiments tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[dev]' $(TORCH)
+	$(PY) -m pip install --quiet $(PDDLGYM)
+	touch $@
+
+# Where no torch can be had, the tests that need none still run.
+.venv-pillow/ready: pyproject.toml constraints.txt
+	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
+	$(PYTHON) -m venv --clear .venv-pillow
+	grep -iv '^pillow' constraints.txt > .venv-pillow/constraints.txt
+	.venv-pillow/bin/python -m pip install --quiet --constraint .venv-pillow/constraints.txt pillow \
+	    gymnasium imageio matplotlib networkx scikit-image hypothesis pytest pytest-xdist
+	.venv-pillow/bin/python -m pip install --quiet --no-deps --editable .
+	.venv-pillow/bin/python -m pip install --quiet $(PDDLGYM)
+	.venv-pillow/bin/python -m pip install --quiet --constraint .venv-pillow/constraints.txt \
+	    $(TORCH) lightning safetensors torchmetrics || echo "no torch for this Python: tests/envs only"
+	touch $@

@@ -1,0 +1,128 @@
+"""What an interrogation ends with: the model, what is not determined, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from aam_vision.agents.counting import Counts
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.strips import LiftedAtom, Model
+
+
+@dataclass(frozen=True)
+class Undetermined:
+    """Pal tuples of one action that could not be decided, together where only their joint truth is known."""
+
+    action: str
+    location: str
+    group: tuple[str, ...]
+    """Literals in words; for an effect, its possible modes, e.g. ``+at-goal(?p) or ∅``."""
+    known: str
+    """What is known of the group."""
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The model as it stood after so many queries and steps."""
+
+    queries: int
+    steps: int
+    model: Model
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of an interrogation.
+
+    ``model`` is the cautious one: undetermined positive preconditions in, everything else undetermined
+    out. ``complete`` says that no query within the access could tell any more.
+    """
+
+    model: Model
+    complete: bool
+    why: str
+    counts: Counts
+    hypotheses: Hypotheses
+    curve: tuple[CurvePoint, ...] = field(default=())
+
+    @property
+    def undetermined(self) -> list[Undetermined]:
+        """Everything that is not determined, grouped, in a fixed order."""
+        return [
+            entry
+            for name, action in self.hypotheses.actions.items()
+            for entry in (*_preconditions(name, action), *_effects(name, action))
+        ]
+
+    @property
+    def lower_bound(self) -> int:
+        """The least number of queries any sound interrogation needs: one per proven precondition or clause.
+
+        A query has at most one failing step, and what a failing step proves is one literal, or one clause.
+        """
+        return sum(
+            action.proven.size() + len(_disjoint(action.clauses))
+            for action in self.hypotheses.actions.values()
+        )
+
+
+def lifted_predicates(model: Model) -> int:
+    """The size of P*: lifted atoms over all actions, parameters named by their type and number.
+
+    So ``at(?thing1, ?location2)`` of one action and of another are the same element, as in the paper's
+    table.
+    """
+    found: set[tuple[str, tuple[str, ...]]] = set()
+    hypotheses = Hypotheses(model.vocabulary, model.headers)
+    for header in model.headers:
+        seen: dict[str, int] = {}
+        names: list[str] = []
+        for kind in header.types:
+            seen[kind] = seen.get(kind, 0) + 1
+            names.append(f"{kind}{seen[kind]}")
+        found |= {_canonical(atom, names) for atom in hypotheses[header.name].index.atoms}
+    return len(found)
+
+
+def _canonical(atom: LiftedAtom, names: list[str]) -> tuple[str, tuple[str, ...]]:
+    return atom.predicate, tuple(names[a] if isinstance(a, int) else a for a in atom.arguments)
+
+
+def _preconditions(name: str, action: ActionHypotheses) -> list[Undetermined]:
+    entries = []
+    grouped = Literals(0, 0)
+    for clause in sorted(action.clauses):
+        grouped = Literals(grouped.positive | clause.positive, grouped.negative | clause.negative)
+        entries.append(
+            Undetermined(name, "pre", tuple(action.index.text(clause)), "at least one is required")
+        )
+    undecided = action.undecided
+    left = Literals(undecided.positive & ~grouped.positive, undecided.negative & ~grouped.negative)
+    known = "held in every success" if action.successes else "never executed: nothing is known"
+    entries += [Undetermined(name, "pre", tuple(action.index.text(one)), known) for one in left.singles()]
+    return entries
+
+
+def _effects(name: str, action: ActionHypotheses) -> list[Undetermined]:
+    entries = []
+    for bit in bits(action.undecided_effects):
+        (text,) = action.index.text(Literals(bit, 0))
+        modes = [
+            word
+            for word, mask in ((f"+{text}", action.adds), (f"-{text}", action.deletes), ("∅", action.keeps))
+            if mask & bit
+        ]
+        known = "no success showed a difference" if action.successes else "never executed: nothing is known"
+        entries.append(Undetermined(name, "eff", (" or ".join(modes),), known))
+    return entries
+
+
+def _disjoint(clauses: list[Literals]) -> list[Literals]:
+    """Clauses that share no literal, greedily: each needs a failing step of its own."""
+    chosen: list[Literals] = []
+    for clause in sorted(clauses, key=Literals.size):
+        if all(
+            not (clause.positive & other.positive or clause.negative & other.negative) for other in chosen
+        ):
+            chosen.append(clause)
+    return chosen
