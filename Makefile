@@ -74,14 +74,14 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(PY) -m pip install --quiet $(PDDLGYM)
 	touch $@
 
-# Where no torch can be had, the tests that need none still run.
+# The package itself is not installed here: the tests run it from this folder. Where no torch can be had,
+# those that need none still run.
 .venv-pillow/ready: pyproject.toml constraints.txt
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-pillow
 	grep -iv '^pillow' constraints.txt > .venv-pillow/constraints.txt
 	.venv-pillow/bin/python -m pip install --quiet --constraint .venv-pillow/constraints.txt pillow \
 	    gymnasium imageio matplotlib networkx scikit-image hypothesis pytest pytest-xdist
-	.venv-pillow/bin/python -m pip install --quiet --no-deps --editable .
 	.venv-pillow/bin/python -m pip install --quiet $(PDDLGYM)
 	.venv-pillow/bin/python -m pip install --quiet --constraint .venv-pillow/constraints.txt \
 	    $(TORCH) lightning safetensors torchmetrics || echo "no torch for this Python: tests/envs only"

@@ -48,12 +48,28 @@ def _gymnasium_as_gym() -> Iterator[None]:
                 sys.modules[name] = module
 
 
+@contextmanager
+def _without_its_warnings() -> Iterator[None]:
+    """Keep quiet about PDDLGym's dated use of regular expressions, which users cannot change."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 @cache
 def pddlgym() -> ModuleType:
-    """PDDLGym's package, imported on first use (about 0.7 s, mostly matplotlib and scipy)."""
-    with _gymnasium_as_gym(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about its own spelling of regular expressions
-        package = import_module("pddlgym")
+    """PDDLGym's package, imported on first use (about 0.7 s, mostly matplotlib and scipy).
+
+    Raises:
+        UnusableInput: if it is not installed, as after a plain installation on Python 3.12 or later.
+    """
+    with _gymnasium_as_gym(), _without_its_warnings():
+        try:
+            package = import_module("pddlgym")
+        except ModuleNotFoundError as error:
+            if error.name != "pddlgym":
+                raise
+            raise UnusableInput("PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7") from None
         import_module("pddlgym.core")
         import_module("pddlgym.parser")
     return package
@@ -69,7 +85,8 @@ def _folder() -> Path:
 @cache
 def _domain(name: str) -> Any:
     """PDDLGym's parsed domain; read-only, so every world of the domain shares it."""
-    return pddlgym().parser.PDDLDomainParser(str(_folder() / f"{name}.pddl"))
+    with _without_its_warnings():
+        return pddlgym().parser.PDDLDomainParser(str(_folder() / f"{name}.pddl"))
 
 
 def problem_files(domain: str, split: str) -> tuple[Path, ...]:
@@ -95,9 +112,10 @@ def load_layout(domain: str, split: str, index: int) -> Layout:
             f"{domain} has no {split} problem {index!r}: use a number from 0 to {len(files) - 1}"
         )
     spec = _domain(domain)
-    problem = pddlgym().parser.PDDLProblemParser(
-        str(files[index]), spec.domain_name, spec.types, spec.predicates, spec.actions, spec.constants
-    )
+    with _without_its_warnings():
+        problem = pddlgym().parser.PDDLProblemParser(
+            str(files[index]), spec.domain_name, spec.types, spec.predicates, spec.actions, spec.constants
+        )
     kinds = {str(item.name): str(item.var_type) for item in sorted(problem.objects)}
     return Layout(
         domain=domain,

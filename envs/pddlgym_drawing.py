@@ -1,7 +1,8 @@
 """PDDLGym's drawing code, without what it does to a user's pyplot, and with the Pillow it expects.
 
-PDDLGym draws with pyplot, whose backend may be a window system, and names a Pillow constant that version
-10 dropped. While it draws, it is lent figures of its own and that name; nothing global changes.
+PDDLGym draws with pyplot, whose backend may be a window system, names a Pillow constant that version 10
+dropped, and reduces its pictures in a way that version 13 changed. While it draws, it is lent figures of its
+own and the Pillow it was written for; nothing global changes.
 """
 
 from __future__ import annotations
@@ -39,6 +40,24 @@ class _Figures:
         """Nothing to do: nobody else knows the figure."""
 
 
+class _Drawn:
+    """A drawn picture that Pillow reduces by columns, then by rows, whatever its version.
+
+    Pillow 13 begins with the rows of a picture more than twice as high as wide. As bytes are rounded and
+    clipped in between, such pictures of older versions differ from it by up to 14 of 255.
+    """
+
+    def __init__(self, pixels: NDArray[np.uint8]) -> None:
+        from PIL import Image
+
+        self._image = Image.fromarray(pixels)
+        self.size = self._image.size
+
+    def resize(self, size: tuple[int, int], method: Any) -> Any:
+        """The picture in another (width, height)."""
+        return self._image.resize((size[0], self.size[1]), method).resize(size, method)
+
+
 @contextmanager
 def drawing() -> Iterator[Any]:
     """PDDLGym's ``rendering.utils`` with Agg figures, default styles and the Pillow it expects."""
@@ -48,7 +67,7 @@ def drawing() -> Iterator[Any]:
     utils = pddlgym().rendering.utils
     own = utils.plt, utils.Image
     utils.plt = _Figures()
-    utils.Image = SimpleNamespace(fromarray=Image.fromarray, ANTIALIAS=Image.Resampling.LANCZOS)
+    utils.Image = SimpleNamespace(fromarray=_Drawn, ANTIALIAS=Image.Resampling.LANCZOS)
     try:
         with matplotlib.style.context("default"):
             yield utils

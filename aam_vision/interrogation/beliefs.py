@@ -9,53 +9,47 @@ orders questions and groups them: nothing is ever concluded from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from math import prod
 
 from aam_vision.interrogation.evidence import Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
-from aam_vision.strips import Objects
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals
 
 PRIOR_POSITIVE = 0.3
 PRIOR_NEGATIVE = 0.02
-SAMPLES = 200
+SAMPLES = 12
+"""Situations in which base rates are measured."""
 
 
-class BaseRates:
-    """How often each literal of one action holds under random arguments."""
+class Beliefs:
+    """Probabilities of undecided literals, from how often each predicate holds."""
 
-    def __init__(self, hypotheses: ActionHypotheses, nodes: Sequence[Node], rng: np.random.Generator) -> None:
-        index = hypotheses.index
-        counts = dict.fromkeys(index.bit.values(), 0)
-        samples = 0
-        for _ in range(SAMPLES):
-            state = nodes[int(rng.integers(len(nodes)))].state
-            objects = _random_binding(state.objects, index.header.types, rng)
-            if objects is None:
-                continue
-            samples += 1
-            held, _ = index.values(state, objects)
-            for bit in bits(held):
-                counts[bit] += 1
-        self.rates = {bit: (count + 0.5) / (samples + 1) for bit, count in counts.items()}
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+        sample = nodes[:: max(1, len(nodes) // SAMPLES)]
+        self._rates: dict[str, float] = {}
+        for predicate in hypotheses.vocabulary.predicates:
+            true = possible = 0
+            for node in sample:
+                true += len(node.index.rows.get(predicate.name, ()))
+                possible += prod(len(node.state.objects.of_type(kind)) for kind in predicate.types)
+            self._rates[predicate.name] = (true + 0.5) / (possible + 1)
+        self._predicate = {
+            (name, bit): atom.predicate
+            for name, action in hypotheses.actions.items()
+            for atom, bit in action.index.bit.items()
+        }
 
-    def probability(self, literal: Literals, successes: int) -> float:
+    def split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
+        """Undecided literals that are probably preconditions, and those that probably are not."""
+        trusted: list[Literals] = []
+        suspects: list[Literals] = []
+        for literal in action.undecided.singles():
+            likely = self.probability(name, literal, action.successes) > 0.5
+            (trusted if likely else suspects).append(literal)
+        return trusted, suspects
+
+    def probability(self, name: str, literal: Literals, successes: int) -> float:
         """The probability that an undecided literal is a precondition, after that many successes."""
-        if literal.positive:
-            prior, rate = PRIOR_POSITIVE, self.rates[literal.positive]
-        else:
-            prior, rate = PRIOR_NEGATIVE, 1 - self.rates[literal.negative]
-        chance = (1 - prior) * rate**successes
+        rate = self._rates[self._predicate[name, literal.positive or literal.negative]]
+        prior = PRIOR_POSITIVE if literal.positive else PRIOR_NEGATIVE
+        chance = (1 - prior) * (rate if literal.positive else 1 - rate) ** successes
         return prior / (prior + chance)
-
-
-def _random_binding(
-    objects: Objects, types: Sequence[str], rng: np.random.Generator
-) -> tuple[str, ...] | None:
-    chosen: list[str] = []
-    for kind in types:
-        options = [name for name in objects.of_type(kind) if name not in chosen]
-        if not options:
-            return None
-        chosen.append(options[int(rng.integers(len(options)))])
-    return tuple(chosen)

@@ -71,6 +71,7 @@ class Evidence:
         self._by_handle: dict[Hashable, Node] = {}
         self._by_state: dict[State, Node] = {}
         self._open: list[Edge] = []
+        self._kinds_of_success: set[tuple[str, int]] = set()
         self._seen_steps: set[tuple[State, GroundAction]] = set()
 
     # --- taking in what the agent shows ----------------------------------------------------------
@@ -142,8 +143,9 @@ class Evidence:
     def _executed(self, before: Node, action: GroundAction, after: Node) -> None:
         hypotheses = self.hypotheses[action.name]
         held, dim = hypotheses.index.values(before.state, action.objects)
-        if (before.state, action) not in self._seen_steps:
-            self._seen_steps.add((before.state, action))
+        self._seen_steps.add((before.state, action))
+        if (action.name, held) not in self._kinds_of_success:
+            self._kinds_of_success.add((action.name, held))
             hypotheses.successes += 1
         hypotheses.succeeded(held, dim)
         shared = hypotheses.index.shared(action.objects)

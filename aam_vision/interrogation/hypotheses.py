@@ -150,6 +150,7 @@ class ActionHypotheses:
         self.adds = self.deletes = self.keeps = index.everything
         self.clauses: list[Literals] = []
         self.successes = 0
+        """How many different kinds of success were seen (different values of the action's atoms)."""
         self.version = 0
         """Grows with every change, so that what was derived from the hypotheses can be kept."""
 

@@ -19,6 +19,7 @@ from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 
 Literal = tuple[bool, Fact]
 _BEGIN: Any = "begin"
+_BEGUN: Any = "begun"
 _REACHED: Any = "reached"
 
 
@@ -96,26 +97,26 @@ def _compile(problem: SearchProblem, limits: Limits) -> Any:
             [(True, fact) for fact in positive & relevant] + [(False, fact) for fact in negative & negated]
         )
 
+    def required(source: Operator) -> frozenset[Any]:
+        # whatever needs no changing fact must still wait until a start is chosen
+        return literals(source.positive, source.negative) or frozenset([_BEGUN])
+
     def operator(name: Any, source: Operator) -> Any:
         delete = source.delete - source.add
         return PyperplanOperator(
             name,
-            literals(source.positive, source.negative),
+            required(source),
             literals(source.add, delete),
             literals(delete, source.add),
         )
 
     operators = []
     for number, (true, unknown) in enumerate(problem.starts):
-        facts = literals(true, frozenset(negated - true - unknown))
+        facts = literals(true, frozenset(negated - true - unknown)) | {_BEGUN}
         operators.append(PyperplanOperator(number, frozenset([_BEGIN]), facts, frozenset([_BEGIN])))
     operators += [operator(source.action, source) for source in problem.operators]
     for goal in problem.goals:
-        operators.append(
-            PyperplanOperator(
-                goal, literals(goal.positive, goal.negative), frozenset([_REACHED]), frozenset()
-            )
-        )
+        operators.append(PyperplanOperator(goal, required(goal), frozenset([_REACHED]), frozenset()))
     for number, made in enumerate(operators):
         made.number = number
     return BoundedTask("", frozenset(), frozenset([_BEGIN]), frozenset([_REACHED]), operators)

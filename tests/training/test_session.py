@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
 from aam_vision.training import data, session
-from aam_vision.commandline import Progress
 from aam_vision.training.session import train_domain
 
 STEPS = 12

@@ -17,16 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from time import process_time
 
 import numpy as np
 
-from aam_vision.interrogation.beliefs import BaseRates
+from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits
 from aam_vision.interrogation.moves import Ask, Move, Stop, Walk
 from aam_vision.interrogation.paths import Paths, PlannedProbe, by_problem
 from aam_vision.interrogation.probes import Probe, probes_for, revealing_step
+from aam_vision.interrogation.walking import Walker
 from aam_vision.joins import Row, StateIndex
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -37,42 +39,30 @@ UNCOVER_ATTEMPTS = 3
 
 
 @dataclass
-class Walking:
-    """When to walk and when to stop: limits in steps."""
-
-    limit: int = 400
-    stride: int = 8
-    patience: int = 120
-
-
-@dataclass
 class EconomicalPolicy:
     """Few questions under ``snapshot`` access."""
 
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=Limits)
-    walking: Walking = field(default_factory=Walking)
-    _walked: int = 0
-    _fruitless: int = 0
-    _version: int = -1
-    _departures: dict[int, int] = field(default_factory=dict)
+    planning_seconds: float = 10.0
+    """CPU seconds that all planning together may take; a question beyond them is left open."""
+    walker: Walker = field(default_factory=Walker)
     _scanned: dict[tuple[str, Literals, Literals], tuple[int, int]] = field(default_factory=dict)
-    _rates: dict[str, BaseRates] = field(default_factory=dict)
+    _beliefs: Beliefs | None = None
     _uncovered: dict[int, int] = field(default_factory=dict)
     _hopeless: set[tuple[int, str, Literals, Literals]] = field(default_factory=set)
+    _planning_s: float = 0.0
     _known_paths: list[Paths] = field(default_factory=list)
     _paths_version: int = -1
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: walk while that pays, then probe, then plan, then stop."""
-        if not self._rates:
-            walk = self._walk(evidence, rng)
+        if self._beliefs is None:
+            walk = self.walker.next(evidence, rng)
             if walk is not None:
                 return walk
             visited = [node for node in evidence.nodes if node.situation is not None]
-            self._rates = {
-                name: BaseRates(action, visited, rng) for name, action in evidence.hypotheses.actions.items()
-            }
+            self._beliefs = Beliefs(evidence.hypotheses, visited)
         return (
             self._uncover(evidence)
             or self._refutation(evidence)
@@ -83,25 +73,6 @@ class EconomicalPolicy:
             or self._effect(evidence)
             or self._stop(evidence)
         )
-
-    # --- walking ---------------------------------------------------------------------------------
-
-    def _walk(self, evidence: Evidence, rng: np.random.Generator) -> Walk | None:
-        version = evidence.hypotheses.version
-        if version != self._version:
-            self._version, self._fruitless = version, 0
-        unseen = any(action.successes == 0 for action in evidence.hypotheses.actions.values())
-        if self._walked >= self.walking.limit or (not unseen and self._fruitless >= self.walking.patience):
-            return None
-        groups = by_problem(evidence)
-        visited = groups[int(rng.integers(len(groups)))]
-        weights = np.array([1.0 / (1 + self._departures.get(node.number, 0)) ** 3 for node in visited])
-        start = visited[int(rng.choice(len(visited), p=weights / weights.sum()))]
-        self._departures[start.number] = self._departures.get(start.number, 0) + 1
-        steps = min(self.walking.stride, self.walking.limit - self._walked)
-        self._walked += steps
-        self._fruitless += steps
-        return Walk(start, steps)
 
     def _uncover(self, evidence: Evidence) -> Walk | None:
         """A few steps on from where an effect is hidden, so that it may be seen after all."""
@@ -220,9 +191,11 @@ class EconomicalPolicy:
     ) -> Ask | None:
         action = evidence.hypotheses[name]
         key = (path.problem, name, violated, free)
-        if key in self._hopeless:
+        if key in self._hopeless or self._planning_s > self.planning_seconds:
             return None
+        begun = process_time()
         planned = path.probe(name, violated, free, rows, self.planner, self.limits)
+        self._planning_s += process_time() - begun
         if planned is Verdict.LIMIT:
             self._hopeless.add(key)
         if not isinstance(planned, PlannedProbe):
@@ -298,13 +271,8 @@ class EconomicalPolicy:
 
     def _split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
         """Undecided literals that are probably preconditions, and those that probably are not."""
-        rates = self._rates[name]
-        trusted: list[Literals] = []
-        suspects: list[Literals] = []
-        for literal in action.undecided.singles():
-            likely = rates.probability(literal, action.successes) > 0.5
-            (trusted if likely else suspects).append(literal)
-        return trusted, suspects
+        assert self._beliefs is not None, "beliefs are formed when walking ends"
+        return self._beliefs.split(name, action)
 
 
 def _join(literals: Sequence[Literals]) -> Literals:

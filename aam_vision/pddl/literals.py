@@ -1,0 +1,171 @@
+"""Literals checked against the vocabulary: the features that are no STRIPS named, the mistakes located."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from itertools import chain, islice
+from typing import NamedTuple
+
+from aam_vision.pddl.syntax import Definition, Expression, Group, Word, show
+from aam_vision.strips import Vocabulary
+
+CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
+
+_NUMERIC = (
+    "increase",
+    "decrease",
+    "assign",
+    "scale-up",
+    "scale-down",
+    "<",
+    ">",
+    "<=",
+    ">=",
+    "+",
+    "-",
+    "*",
+    "/",
+)
+_FEATURES = {
+    "or": "disjunction",
+    "imply": "disjunction",
+    "forall": "quantifiers",
+    "exists": "quantifiers",
+    "when": "conditional effects",
+    "=": "equality",
+    "preference": "preferences",
+    "probabilistic": "probabilistic effects",
+    "oneof": "non-deterministic effects",
+    **dict.fromkeys(_NUMERIC, "numeric fluents"),
+}
+_RESERVED = frozenset({"and", "not", "either", *_FEATURES})
+_NAME = re.compile(r"[a-z0-9_][a-z0-9_.+@#%-]*")
+
+
+class Literal(NamedTuple):
+    """An atom as the file writes it, and whether it stands plain (true) or under ``not`` (false)."""
+
+    positive: bool
+    predicate: str
+    arguments: tuple[str, ...]
+    line: int
+
+
+def name_of(definition: Definition, expression: Expression, what: str) -> str:
+    """The text of an expression that must be a name.
+
+    Raises:
+        UnusableInput: it is a group, a variable, a keyword or no name at all.
+    """
+    if isinstance(expression, Word) and _NAME.fullmatch(expression.text):
+        return expression.text
+    return definition.refuse(expression.line, f"expected {what}, found {show(expression)}")
+
+
+def new_name(definition: Definition, expression: Expression, what: str) -> str:
+    """The same for the name of something being declared, which must not be a word of PDDL itself."""
+    name = name_of(definition, expression, what)
+    if name in _RESERVED:
+        definition.refuse(expression.line, f"{show(name)} is a word of PDDL itself; choose another name")
+    return name
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """What to do about a name that is not known: the nearest known one, or none at all."""
+    some = [
+        other for other in islice(known, 1000) if len(other) < 60
+    ]  # matching costs the product of the lengths
+    near = get_close_matches(name, some, n=1) if len(name) < 60 else []
+    return f"did you mean {show(near[0])}?" if near else "declare it or correct the name"
+
+
+class LiteralReader:
+    """Reads conjunctions of literals over one vocabulary in one file."""
+
+    def __init__(self, definition: Definition, vocabulary: Vocabulary) -> None:
+        self._definition = definition
+        self._vocabulary = vocabulary
+        self._compatible: dict[tuple[str, str], bool] = {}
+
+    def literals(self, expression: Expression, kinds: Mapping[str, str], where: str) -> Iterator[Literal]:
+        """The literals of a conjunction.
+
+        Args:
+            expression: an atom, ``(not ATOM)``, ``(and ...)`` or ``()``.
+            kinds: the type of every variable (with its ``?``) or object that may be named beside the constants.
+            where: the place, for messages, e.g. ``the effect of move``.
+
+        Raises:
+            UnusableInput: it is something else, or an atom does not fit the vocabulary.
+        """
+        if isinstance(expression, Word):
+            self._definition.refuse(
+                expression.line,
+                f"expected '(' in {where}, found {show(expression)}; write atoms in parentheses",
+            )
+        if not expression.parts:
+            return
+        if expression.head == "and":
+            for part in expression.parts[1:]:
+                yield from self.literals(part, kinds, where)
+        elif expression.head == "not":
+            yield self._negated(expression, kinds, where)
+        else:
+            yield self._atom(expression, True, kinds, where)
+
+    def _negated(self, expression: Group, kinds: Mapping[str, str], where: str) -> Literal:
+        inner = expression.parts[1] if len(expression.parts) == 2 else None
+        if not isinstance(inner, Group) or not inner.parts:
+            self._definition.refuse(expression.line, f"expected one atom after 'not' in {where}")
+        if inner.head in ("and", "not"):
+            self._definition.refuse(
+                expression.line, f"{where} uses 'not' around {show(inner)}, a disjunction or worse; {CLASS}"
+            )
+        return self._atom(inner, False, kinds, where)
+
+    def _atom(self, group: Group, positive: bool, kinds: Mapping[str, str], where: str) -> Literal:
+        name, line = group.head, group.line
+        refuse = self._definition.refuse
+        if name in _FEATURES:
+            numeric = name == "=" and any(isinstance(part, Group) for part in group.parts)
+            feature = "numeric fluents" if numeric else _FEATURES[name]
+            refuse(line, f"{where} uses {feature} ({show(name)}); {CLASS}")
+        name = name_of(self._definition, group.parts[0], f"a predicate in {where}")
+        try:
+            predicate = self._vocabulary.predicate(name)
+        except KeyError:
+            known = [p.name for p in self._vocabulary.predicates]
+            refuse(line, f"{where} uses the undeclared predicate {show(name)}; {hint(name, known)}")
+        if len(group.parts) - 1 != predicate.arity:
+            refuse(
+                line,
+                f"{show(name)} takes {predicate.arity} arguments, found {len(group.parts) - 1} in {where};"
+                " give as many as the predicate declares",
+            )
+        arguments = []
+        for place, (part, wanted) in enumerate(zip(group.parts[1:], predicate.types, strict=True), 1):
+            if not isinstance(part, Word):
+                refuse(part.line, f"expected an argument of {show(name)} in {where}, found {show(part)}")
+            kind = kinds.get(part.text) or self._vocabulary.constants.get(part.text)
+            if kind is None:
+                terms = chain(kinds, self._vocabulary.constants)
+                term = "variable" if part.text.startswith("?") else "object"
+                refuse(
+                    part.line, f"{where} uses the undeclared {term} {show(part)}; {hint(part.text, terms)}"
+                )
+            if not self._fits(kind, wanted):
+                refuse(
+                    part.line,
+                    f"argument {place} of {show(name)} must be of type {show(wanted)}, but {show(part)} in {where}"
+                    f" is of type {show(kind)}; correct one of them",
+                )
+            arguments.append(part.text)
+        return Literal(positive, name, tuple(arguments), line)
+
+    def _fits(self, kind: str, wanted: str) -> bool:
+        pair = kind, wanted
+        if pair not in self._compatible:
+            self._compatible[pair] = self._vocabulary.types.is_a(kind, wanted)
+        return self._compatible[pair]

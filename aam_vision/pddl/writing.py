@@ -1,0 +1,85 @@
+"""Models and problems as PDDL text that any tool can read; reading it back gives the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aam_vision.pddl.problem import Problem
+from aam_vision.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Vocabulary
+
+
+def domain_text(model: Model) -> str:
+    """The model as a PDDL domain, readable by any PDDL tool."""
+    vocabulary = model.vocabulary
+    negative = any(schema.negative for schema in model.actions)
+    kinds = _kinds(vocabulary, model.headers)
+    lines = [f"(define (domain {vocabulary.name})"]
+    lines.append(f"  (:requirements :strips :typing{' :negative-preconditions' if negative else ''})")
+    if kinds:
+        typed = [f"{kind} - {vocabulary.types.parents.get(kind, ROOT_TYPE)}" for kind in kinds]
+        lines.append(f"  (:types {' '.join(typed)})")
+    if vocabulary.constants:
+        lines.append("  (:constants " + " ".join(f"{n} - {k}" for n, k in vocabulary.constants.items()) + ")")
+    if vocabulary.predicates:  # some readers refuse an empty section
+        lines.append("  (:predicates")
+        for predicate in vocabulary.predicates:
+            arguments = "".join(f" ?v{i} - {kind}" for i, kind in enumerate(predicate.types))
+            lines.append(f"    ({predicate.name}{arguments})")
+        lines.append("  )")
+    lines += [_action_text(schema, vocabulary) for schema in model.actions]
+    return "\n".join(lines) + "\n)\n"
+
+
+def problem_text(name: str, vocabulary: Vocabulary, problem: Problem) -> str:
+    """A problem as PDDL, for planners that read files."""
+    objects = [f"{n} - {k}" for n, k in problem.initial.objects.items() if n not in vocabulary.constants]
+    wanted = [_atom_text(atom) for atom in sorted(problem.goal)]
+    wanted += [f"(not {_atom_text(atom)})" for atom in sorted(problem.goal_false)]
+    return "\n".join(
+        [
+            f"(define (problem {name})",
+            f"  (:domain {vocabulary.name})",
+            f"  (:objects {' '.join(objects)})",
+            f"  (:init {' '.join(_atom_text(atom) for atom in sorted(problem.initial.true))})",
+            f"  (:goal (and {' '.join(wanted)})))\n",
+        ]
+    )
+
+
+def _atom_text(atom: Atom) -> str:
+    return f"({' '.join([atom.predicate, *atom.objects])})"
+
+
+def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
+    names = schema.header.parameters
+    order = {predicate.name: i for i, predicate in enumerate(vocabulary.predicates)}
+
+    def literals(positive: Iterable[LiftedAtom], negative: Iterable[LiftedAtom]) -> str:
+        def text(atom: LiftedAtom) -> str:
+            arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
+            return f"({' '.join([atom.predicate, *arguments])})"
+
+        def key(atom: LiftedAtom) -> tuple[int, str]:
+            return order[atom.predicate], text(atom)
+
+        parts = [text(a) for a in sorted(positive, key=key)]
+        parts += [f"(not {text(a)})" for a in sorted(negative, key=key)]
+        return "(and" + "".join(f"\n        {part}" for part in parts) + ")"
+
+    parameters = " ".join(f"?{n} - {k}" for n, k in zip(names, schema.header.types, strict=True))
+    return (
+        f"  (:action {schema.header.name}\n"
+        f"    :parameters ({parameters})\n"
+        f"    :precondition {literals(schema.positive, schema.negative)}\n"
+        f"    :effect {literals(schema.add, schema.delete)}\n"
+        "  )"
+    )
+
+
+def _kinds(vocabulary: Vocabulary, headers: Iterable[ActionHeader]) -> list[str]:
+    """All types but the root, those that no predicate speaks of included, parents before children."""
+    mentioned = [*vocabulary.types.parents, *vocabulary.constants.values()]
+    mentioned += [kind for predicate in vocabulary.predicates for kind in predicate.types]
+    mentioned += [kind for header in headers for kind in header.types]
+    closed = [above for kind in mentioned for above in reversed([*vocabulary.types.ancestry(kind)])]
+    return [kind for kind in dict.fromkeys(closed) if kind != ROOT_TYPE]

@@ -1,0 +1,204 @@
+"""Random small STRIPS domains and what can be found out about them by brute force.
+
+Everything here is deliberately naive: products, breadth-first search and set inclusion, so that it can
+judge the joins, the grounding and the mutexes of the toolkit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+
+from aam_vision.planning.grounding import LiftedOperator
+from aam_vision.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+    lifted_atoms,
+)
+
+HIERARCHIES = (
+    {},
+    {"thing": ROOT_TYPE, "place": ROOT_TYPE},
+    {"thing": ROOT_TYPE, "box": "thing", "place": ROOT_TYPE},
+)
+CONSTANT = "k"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A true model and the initial states of its problems."""
+
+    model: Model
+    problems: tuple[State, ...]
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))  # for hypothesis
+
+    def __str__(self) -> str:
+        lines = [f"types {dict(self.model.vocabulary.types.parents)}"]
+        for schema in self.model.actions:
+            names = schema.header.parameters
+            parts = [f"{a.text(names)}" for a in sorted(schema.positive, key=str)]
+            parts += [f"not {a.text(names)}" for a in sorted(schema.negative, key=str)]
+            effects = [f"+{a.text(names)}" for a in sorted(schema.add, key=str)]
+            effects += [f"-{a.text(names)}" for a in sorted(schema.delete, key=str)]
+            lines.append(f"{schema.header}: {', '.join(parts)} => {', '.join(effects)}")
+        for state in self.problems:
+            lines.append(f"{dict(state.objects)}: {' '.join(map(str, sorted(state.true)))}")
+        return "\n".join(lines)
+
+
+# --- strategies -----------------------------------------------------------------------------------
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn, *, constants: bool = False) -> Vocabulary:
+    """One to four predicates of arity 0 to 3 over one to three types."""
+    types = Types(draw(st.sampled_from(HIERARCHIES)))
+    kinds = st.sampled_from([*types.parents, *types.parents, ROOT_TYPE])
+    arities = draw(st.lists(st.sampled_from([0, 1, 1, 1, 2, 2, 3]), min_size=1, max_size=4))
+    predicates = [
+        Predicate(f"p{number}", tuple(draw(kinds) for _ in range(arity)))
+        for number, arity in enumerate(arities)
+    ]
+    named = {CONSTANT: draw(kinds)} if constants and draw(st.booleans()) else {}
+    return Vocabulary("random", tuple(predicates), types, named)
+
+
+@st.composite
+def headers(draw: st.DrawFn, vocabulary: Vocabulary, name: str) -> ActionHeader:
+    """An instruction with no to three parameters."""
+    spoken = [kind for predicate in vocabulary.predicates for kind in predicate.types]
+    kinds = st.sampled_from([*spoken, *spoken, *vocabulary.types.parents, ROOT_TYPE])
+    chosen = tuple(draw(kinds) for _ in range(draw(st.sampled_from([1, 2, 2, 3, 0]))))
+    return ActionHeader(name, tuple("xyz"[: len(chosen)]), chosen)
+
+
+@st.composite
+def schemas(draw: st.DrawFn, vocabulary: Vocabulary, name: str, example: State) -> ActionSchema:
+    """Any preconditions of both signs and any effects: deletes need no precondition, effects may be idle.
+
+    Signs mostly follow what holds in the example under some binding, so that most actions can be carried
+    out somewhere and change something.
+    """
+    header = draw(headers(vocabulary, name))
+    pool = lifted_atoms(vocabulary, header)
+    rows = all_bindings(header, example.objects)
+    row = draw(st.sampled_from(rows)) if rows else None
+
+    def literals(least: int, most: int, *, like: bool) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:
+        least, most = min(least, len(pool)), min(most, len(pool))
+        signs: dict[LiftedAtom, bool] = {}
+        for atom in draw(st.permutations(pool))[: draw(st.integers(least, most))]:
+            usual = row is None or bool(example.value(atom.ground(row))) is like
+            signs[atom] = usual is not draw(st.sampled_from([False, False, False, False, True]))
+        return (
+            frozenset(atom for atom, sign in signs.items() if sign),
+            frozenset(atom for atom, sign in signs.items() if not sign),
+        )
+
+    return ActionSchema(header, *literals(0, 3, like=True), *literals(1, 4, like=False))
+
+
+@st.composite
+def states(draw: st.DrawFn, vocabulary: Vocabulary) -> State:
+    """Three to six objects (four if an atom has three arguments), and any facts about them."""
+    widest = max(predicate.arity for predicate in vocabulary.predicates)
+    size = draw(st.integers(3, 4 if widest == 3 else 6))
+    kinds = st.sampled_from([*vocabulary.types.parents] or [ROOT_TYPE])
+    known = [*vocabulary.types.parents][:size]  # one of every type, the others as it comes
+    named = {f"o{number}": kind for number, kind in enumerate(known)}
+    named |= {f"o{number}": draw(kinds) for number in range(len(known), size)} | dict(vocabulary.constants)
+    objects = Objects(named, vocabulary.types)
+    facts = ground_atoms(vocabulary, objects)
+    return State(frozenset(fact for fact in facts if draw(st.booleans())), objects)
+
+
+@st.composite
+def domains(draw: st.DrawFn, *, constants: bool = False, max_problems: int = 2) -> Domain:
+    """A model of one to three actions, with problems to interrogate it in."""
+    vocabulary = draw(vocabularies(constants=constants))
+    problems = [draw(states(vocabulary)) for _ in range(draw(st.integers(1, max_problems)))]
+    count = draw(st.integers(1, 3))
+    actions = [draw(schemas(vocabulary, f"a{number}", problems[0])) for number in range(count)]
+    if count < 3 and draw(st.booleans()):
+        actions.append(_undoing(actions[0], draw(st.integers(0, 2))))
+    return Domain(Model(vocabulary, tuple(actions)), tuple(problems))
+
+
+def _undoing(schema: ActionSchema, kept: int) -> ActionSchema:
+    """An action with the opposite effects, so that more can be reached; it keeps some preconditions."""
+    changed = schema.add | schema.delete
+    positive = sorted(schema.positive - changed, key=str)[:kept]
+    return ActionSchema(
+        replace(schema.header, name="undo"), frozenset(positive), frozenset(), schema.delete, schema.add
+    )
+
+
+# --- brute force ----------------------------------------------------------------------------------
+
+
+def ground_atoms(vocabulary: Vocabulary, objects: Objects) -> list[Atom]:
+    """All type-correct facts, those that name an object twice included."""
+    return [
+        Atom(predicate.name, row)
+        for predicate in vocabulary.predicates
+        for row in product(*(objects.of_type(kind) for kind in predicate.types))
+    ]
+
+
+def all_bindings(header: ActionHeader, objects: Objects, *, repeated: bool = False) -> list[tuple[str, ...]]:
+    """All type-correct bindings, by enumeration."""
+    rows = product(*(objects.of_type(kind) for kind in header.types))
+    return [row for row in rows if repeated or len(set(row)) == len(row)]
+
+
+def applicable(model: Model, state: State) -> list[GroundAction]:
+    """Every instruction that can be carried out, by trying all."""
+    return [
+        GroundAction(schema.header.name, row)
+        for schema in model.actions
+        for row in all_bindings(schema.header, state.objects)
+        if schema.applicable(state, row)
+    ]
+
+
+def successor(model: Model, state: State, action: GroundAction) -> State:
+    return model.schema(action.name).successor(state, action.objects)
+
+
+def reachable(model: Model, starts: Sequence[State], limit: int = 2000) -> dict[State, int] | None:
+    """Every reachable state with its distance from the nearest start; None if there are too many."""
+    depth = dict.fromkeys(starts, 0)
+    queue = deque(depth)
+    while queue:
+        state = queue.popleft()
+        for action in applicable(model, state):
+            after = successor(model, state, action)
+            if after not in depth:
+                if len(depth) >= limit:
+                    return None
+                depth[after] = depth[state] + 1
+                queue.append(after)
+    return depth
+
+
+def lifted_operator(schema: ActionSchema) -> LiftedOperator:
+    """The schema as grounding takes it."""
+    parts = (schema.positive, schema.negative, schema.add, schema.delete)
+    return LiftedOperator(schema.header, *(tuple(sorted(part, key=str)) for part in parts))

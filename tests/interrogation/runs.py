@@ -1,0 +1,64 @@
+"""Interrogations of symbolic agents, as several test modules make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.interrogation.loop import Budget, interrogate
+from aam_vision.interrogation.moves import Move
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.result import Result
+from aam_vision.planning.planner import Limits
+from aam_vision.query import Access
+from aam_vision.strips import Location, Mode, Model, PalTuple
+from tests.domains import Domain
+
+AMPLE = Budget(queries=500, steps=5000)
+"""More than any of these small domains may need: an interrogation that gets here does not end."""
+
+
+def agent_of(domain: Domain) -> SymbolicAgent:
+    return SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT)
+
+
+def run(
+    domain: Domain,
+    *,
+    seed: int = 0,
+    budget: Budget = AMPLE,
+    watch: Callable[[Move, Evidence, CountingAgent], None] = lambda move, evidence, agent: None,
+) -> Result:
+    """Interrogate; the planner is limited by states and not by time, so that runs can be repeated."""
+    policy = EconomicalPolicy(limits=Limits(seconds=1000, states=3000))
+    return interrogate(agent_of(domain), policy, np.random.default_rng(seed), budget=budget, watch=watch)
+
+
+def true_mode(model: Model, pal: PalTuple) -> Mode:
+    return model.schema(pal.action).mode(pal.atom, pal.location)
+
+
+def read_mode(model: Model, pal: PalTuple) -> Mode:
+    """The true mode, an effect that restates what its action requires being read as absent."""
+    mode = true_mode(model, pal)
+    if pal.location is Location.EFF and mode is true_mode(model, pal._replace(location=Location.PRE)):
+        return Mode.ABSENT
+    return mode
+
+
+def assert_sound(hypotheses: Hypotheses, model: Model) -> None:
+    """The true model is among the possible ones: mode by mode, and clause by clause."""
+    for pal in hypotheses.pal_tuples():
+        assert true_mode(model, pal) in hypotheses.modes(pal), f"{pal} is not {hypotheses.modes(pal)}"
+    for name, action in hypotheses.actions.items():
+        schema = model.schema(name)
+        for clause in action.clauses:
+            assert (
+                action.index.select(clause.positive) & schema.positive
+                or action.index.select(clause.negative) & schema.negative
+            ), f"{name}: none of {action.index.text(clause)} is required"

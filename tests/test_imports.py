@@ -1,0 +1,129 @@
+"""Who may import whom: the core is light, and the engine cannot reach what it must not know."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "aam_vision"
+TOOLS = Path(sys.executable).parent
+LINKED = ("envs", "classifiers", "training")
+ABOVE = {*LINKED, "run", "display", "commandline"}
+"""What lies above the core; everything else belongs to it."""
+HEAVY = {"gym", "gymnasium", "lightning", "matplotlib", "pddlgym", "PIL", "scipy", "torch", "torchvision"}
+HIDDEN = {f"aam_vision.{name}" for name in (*LINKED, "evaluation")}
+"""What knows the true model, or learned from it."""
+
+
+def _core(*parts: str) -> list[str]:
+    """Every module of the core, or of some parts of it."""
+    found = []
+    for path in PACKAGE.rglob("*.py"):
+        inside = path.relative_to(PACKAGE).with_suffix("").parts
+        if inside[0] not in ABOVE and (not parts or inside[0] in parts):
+            found.append(".".join(("aam_vision", *inside)).removesuffix(".__init__"))
+    return sorted(found)
+
+
+def _loaded_after(modules: list[str]) -> set[str]:
+    """All that a fresh interpreter has loaded after importing these modules."""
+    code = (
+        "import importlib, json, sys\n"
+        "for name in sys.argv[1:]: importlib.import_module(name)\n"
+        "print(json.dumps(list(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *modules], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def _lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TOOLS / "lint-imports", "--no-cache"], capture_output=True, text=True, cwd=folder, check=False
+    )
+
+
+def test_the_core_is_found():
+    assert {"aam_vision", "aam_vision.strips", "aam_vision.interrogation.loop"} < set(_core())
+    assert not [name for name in _core() if name.split(".")[-1] in ABOVE]
+
+
+def test_the_whole_core_loads_no_networks_simulators_plots_or_images():
+    loaded = _loaded_after(_core())
+    assert set(_core()) <= loaded
+    assert not HEAVY & loaded
+
+
+def test_the_command_loads_nothing_heavy_before_it_knows_what_to_do():
+    assert not HEAVY & _loaded_after(["aam_vision.run"])
+
+
+def test_engine_and_agents_load_nothing_that_knows_the_true_model():
+    loaded = _loaded_after(_core("interrogation", "agents", "planning"))
+    assert not {name for name in loaded if name in HIDDEN or name.startswith(tuple(f"{h}." for h in HIDDEN))}
+
+
+def test_the_contracts_on_imports_are_kept():
+    done = _lint_imports(ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "broken"),
+    [
+        ("interrogation/loop.py", "from aam_vision.envs import ground_truth", "never reach environments"),
+        ("agents/image.py", "from aam_vision import evaluation", "never reach environments"),
+        ("planning/planner.py", "import pddlgym", "never reach environments"),
+        ("envs/board.py", "from aam_vision.classifiers import store", "run in one direction"),
+        ("classifiers/store.py", "from aam_vision.envs import registry", "run in one direction"),
+        ("perception.py", "import torch", "needs numpy at most"),
+        ("run.py", "import experiments", "does not lean"),
+        ("novelty.py", "import aam_vision.strips", "run in one direction"),
+    ],
+)
+def test_an_import_against_the_contracts_is_caught(module, line, broken, tmp_path):
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "aam_vision", symlinks=True, ignore=ignore)
+    for link in LINKED:
+        if (ROOT / link).exists():
+            shutil.copytree(ROOT / link, tmp_path / link, ignore=ignore)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (tmp_path / "aam_vision" / module).open("a") as file:
+        file.write(f"\n{line}\n")
+    done = _lint_imports(tmp_path)
+    assert done.returncode == 1
+    (verdict,) = [told for told in done.stdout.splitlines() if broken in told and "BROKEN" in told]
+    assert verdict
+
+
+@pytest.mark.parametrize("name", LINKED)
+@pytest.mark.parametrize("line", ["import {}", "import {}.board", "from {} import board"])
+def test_bare_names_of_the_linked_folders_are_banned(name, line, tmp_path):
+    file = tmp_path / "bare.py"
+    file.write_text(line.format(name) + "\n")
+    done = _ruff("check", "--select", "TID251", "--output-format", "concise", str(file))
+    assert done.returncode == 1
+    assert f"import aam_vision.{name}" in done.stdout
+    file.write_text(line.format(f"aam_vision.{name}") + "\n")
+    assert _ruff("check", "--select", "TID251", str(file)).returncode == 0
+
+
+def test_no_tool_sees_a_file_twice():
+    files = [Path(line) for line in _ruff("check", "--show-files").stdout.splitlines()]
+    assert PACKAGE / "strips.py" in files
+    assert len({file.resolve() for file in files}) == len(files)
+    for link in LINKED:
+        assert sum(file.name == "__init__.py" and file.resolve().parent.name == link for file in files) >= 1
+
+
+def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [TOOLS / "ruff", *arguments, "--no-cache", "--config", str(ROOT / "pyproject.toml")]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)

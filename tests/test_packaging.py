@@ -1,0 +1,171 @@
+"""What `pip install` puts on a user's machine: one package, whole, that minds its own business."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LINKED = ("envs", "classifiers", "training")
+"""Folders of the repository that are shipped as packages inside ``aam_vision``."""
+
+
+def _build(source: Path, out: Path, *what: str) -> Path:
+    """Build a distribution without the network, by the tools that are installed here."""
+    command = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(out), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = out.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(ROOT, tmp_path_factory.mktemp("wheel"), "--wheel")
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+@pytest.fixture
+def installed(wheel: Path, tmp_path: Path) -> Path:
+    """A folder that holds what the wheel holds, and nothing else."""
+    folder = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """A user's own project, whose packages have the names of our folders and fail when imported."""
+    folder = tmp_path / "project"
+    for name in (*LINKED, "experiments", "tests"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text(f"raise AssertionError('imported the decoy {name}')\n")
+    return folder
+
+
+def _python(cwd: Path, path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(path)},
+        check=False,
+    )
+
+
+def test_the_wheels_only_top_level_name_is_aam_vision(names):
+    top = {name.split("/")[0] for name in names}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"aam_vision"}
+    assert len(top) == 2
+
+
+def test_the_wheel_holds_every_module_once(names):
+    modules = {
+        path.relative_to(ROOT).as_posix()
+        for folder in (ROOT / "aam_vision", *(ROOT / "aam_vision" / link for link in LINKED))
+        for path in folder.rglob("*.py")
+    }
+    assert {f"aam_vision/{link}/__init__.py" for link in LINKED} < modules
+    assert {name for name in names if name.endswith(".py")} == modules
+    assert len(names) == len(set(names))
+
+
+def test_the_wheel_holds_the_weights_of_both_domains_their_cards_and_the_type_marker(names):
+    weights = {
+        f"aam_vision/classifiers/weights/{domain}.{kind}"
+        for domain in ("sokoban", "doors")
+        for kind in ("safetensors", "json")
+    }
+    assert weights | {"aam_vision/py.typed"} <= set(names)
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+
+
+def test_nothing_generated_is_shipped(names):
+    kinds = {Path(name).suffix for name in names if name.startswith("aam_vision/")}
+    assert kinds <= {".py", ".json", ".safetensors", ".typed", ".html", ".css", ".js", ".svg", ".jinja"}
+
+
+def test_the_source_archive_builds_the_same_wheel(wheel, names, tmp_path):
+    archive = _build(ROOT, tmp_path / "sdist", "--sdist")
+    with tarfile.open(archive) as source:
+        assert not [member.name for member in source if member.issym() or member.islnk()]
+        source.extractall(tmp_path, filter="data")
+    rebuilt = _build(tmp_path / archive.name.removesuffix(".tar.gz"), tmp_path / "rebuilt", "--wheel")
+    assert rebuilt.name == wheel.name
+    with zipfile.ZipFile(rebuilt) as again, zipfile.ZipFile(wheel) as first:
+        assert sorted(again.namelist()) == sorted(names)
+        for name in names:
+            if not name.endswith("RECORD"):
+                assert again.read(name) == first.read(name), name
+
+
+@pytest.mark.parametrize("module", ["run", "training.train", "training.evaluate"])
+def test_commands_work_in_a_folder_with_packages_of_our_folders_names(module, installed, foreign):
+    done = _python(foreign, installed, "-m", f"aam_vision.{module}", "--help")
+    assert done.returncode == 0, done.stderr
+    assert "--env" in done.stdout
+
+
+def test_every_module_of_the_wheel_imports_beside_decoys(installed, foreign):
+    code = (
+        "import importlib, pkgutil, aam_vision\n"
+        "from aam_vision.training.torchvision_cure import cure_torchvision\n"
+        "cure_torchvision()\n"
+        "found = [m.name for m in pkgutil.walk_packages(aam_vision.__path__, 'aam_vision.')]\n"
+        "for name in found: print(importlib.import_module(name).__file__)\n"
+    )
+    done = _python(foreign, installed, "-c", code)
+    assert done.returncode == 0, done.stderr
+    files = [Path(line) for line in done.stdout.splitlines()]
+    assert len(files) > 40
+    assert all(file.is_relative_to(installed) for file in files)
+
+
+def test_the_command_says_what_to_do_where_pddlgym_is_missing(installed, foreign):
+    code = (
+        "import runpy, sys\n"
+        "sys.modules['pddlgym'] = None\n"  # what a plain installation on Python 3.12 amounts to
+        "sys.argv = ['run', '--env', 'sokoban', '--out', 'out']\n"
+        "runpy.run_module('aam_vision.run', run_name='__main__')\n"
+    )
+    done = _python(foreign, installed, "-c", code)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "pip install --no-deps pddlgym==0.0.7" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_weights_of_the_wheel_are_found_and_fit(installed, foreign):
+    code = (
+        "from aam_vision.classifiers.perception import BoardPerception\n"
+        "from aam_vision.envs.registry import board_domain\n"
+        "for name in ('sokoban', 'doors'):\n"
+        "    domain = board_domain(name)\n"
+        "    BoardPerception.load(domain.visual, domain.name, None)\n"
+        "print('read')\n"
+    )
+    done = _python(foreign, installed, "-c", code)
+    assert done.stdout == "read\n", done.stderr
+
+
+@pytest.mark.parametrize("link", LINKED)
+def test_a_linked_folder_is_a_relative_link(link):
+    path = ROOT / "aam_vision" / link
+    if not (ROOT / link).exists():
+        pytest.skip("a source archive holds folders instead of links")
+    assert path.is_symlink()
+    assert path.readlink() == Path("..") / link
+    assert path.samefile(ROOT / link)

@@ -1,0 +1,337 @@
+"""The command, as a user runs it: what it prints, what it writes, and what it refuses.
+
+Each domain is interrogated once (doors twice, to compare); every test of the results shares those runs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aam_vision
+
+ROOT = Path(aam_vision.__file__).parent.parent
+WEIGHTS = ROOT / "aam_vision" / "classifiers" / "weights"
+PROMISED = [
+    "env",
+    "seed",
+    "access",
+    "policy",
+    "status",
+    "predicates",
+    "actions",
+    "pal_tuples",
+    "queries",
+    "steps",
+    "failed_steps",
+    "walk_steps",
+    "resets",
+    "wall_s",
+    "cpu_s",
+    "planner_s",
+    "perception_s",
+    "accuracy",
+    "exact",
+    "equivalent",
+    "undetermined",
+    "lower_bound",
+    "curve",
+]
+TIMES = {"wall_s", "cpu_s", "planner_s", "perception_s"}
+
+
+def _command(*arguments: str | Path, cwd: Path, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed}
+    return subprocess.run(
+        [sys.executable, "-m", "aam_vision.run", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        check=False,
+        timeout=300,
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run and what it left behind."""
+
+    env: str
+    done: subprocess.CompletedProcess[str]
+    folder: Path
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
+        return found
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "model.pddl"
+
+
+class Runs:
+    """Interrogates each environment once, however many processes share the tests."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def __getitem__(self, env: str) -> Run:
+        place = self._place / f"run-{env}"
+        place.mkdir(exist_ok=True)
+        folder, answer = place / "out", place / "answer.json"
+        with (place / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not answer.exists():
+                (place / "envs").mkdir()  # a user's own package of that name is none of ours
+                (place / "envs" / "__init__.py").write_text("raise RuntimeError('the wrong envs')")
+                done = _command("--env", env, "--seed", "0", "--out", folder, cwd=place)
+                answer.write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+        return Run(env, subprocess.CompletedProcess([], *json.loads(answer.read_text())), folder)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    base = tmp_path_factory.getbasetemp()
+    return Runs(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+@pytest.mark.parametrize(("env", "queries"), [("doors", 10), ("sokoban", 30)])
+def test_the_agent_is_learned_exactly_with_few_questions(runs: Runs, env: str, queries: int) -> None:
+    run = runs[env]
+    assert run.done.returncode == 0, run.done.stderr
+    figures = run.figures
+    assert figures["status"] == "complete"
+    assert figures["exact"] is True
+    assert figures["equivalent"] is True
+    assert figures["accuracy"] == 1.0
+    assert figures["lower_bound"] <= figures["queries"] <= queries
+    assert figures["walk_steps"] <= 400
+    assert figures["failed_steps"] <= figures["queries"]
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None:
+    figures = runs[env].figures
+    assert set(PROMISED) <= set(figures)
+    assert (figures["env"], figures["seed"]) == (env, 0)
+    assert (figures["access"], figures["policy"]) == ("snapshot", "economical")
+    curve = figures["curve"]
+    assert len(curve) == figures["queries"]
+    assert curve[-1][0] == figures["queries"]
+    assert [point[:2] for point in curve] == sorted(point[:2] for point in curve)
+    assert all(0 <= accuracy <= 1 for _, _, accuracy in curve)
+    assert figures["steps"] >= figures["walk_steps"] + figures["queries"]
+    assert figures["cpu_s"] > figures["perception_s"] > 0
+    assert figures["planner_s"] >= 0
+    from aam_vision.envs.ground_truth import ground_truth_model
+    from aam_vision.strips import lifted_atoms
+
+    truth = ground_truth_model(env)
+    atoms = [lifted_atoms(truth.vocabulary, schema.header) for schema in truth.actions]
+    assert figures["pal_tuples"] == 2 * sum(map(len, atoms))
+    assert figures["actions"] == len(truth.actions)
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_the_model_is_pddl_that_other_tools_read(runs: Runs, env: str) -> None:
+    from unified_planning.io import PDDLReader
+
+    from aam_vision.envs.ground_truth import ground_truth_model
+    from aam_vision.pddl import read_domain
+
+    truth = ground_truth_model(env)
+    parsed = PDDLReader().parse_problem(str(runs[env].model))
+    assert {action.name for action in parsed.actions} == {header.name for header in truth.headers}
+    assert {fluent.name for fluent in parsed.fluents} == {p.name for p in truth.vocabulary.predicates}
+    learned = read_domain(runs[env].model)
+    for schema in truth.actions:
+        other = learned.schema(schema.header.name)
+        assert (other.positive, other.negative) == (schema.positive, schema.negative)
+        assert (other.add, other.delete - schema.delete) == (schema.add, frozenset())
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_results_go_to_stdout_and_progress_to_stderr(runs: Runs, env: str) -> None:
+    run = runs[env]
+    assert run.model.read_text() in run.done.stdout
+    assert "queries" in run.done.stdout
+    assert "pal tuples" in run.done.stderr
+    assert "(define" not in run.done.stderr
+    assert "Warning" not in run.done.stderr
+    assert "\x1b" not in run.done.stdout + run.done.stderr, "no terminal, no control characters"
+    assert {"model.pddl", "result.json"} <= {path.name for path in run.folder.iterdir()}
+    assert not list(run.folder.glob("*.partial"))
+
+
+def test_the_same_seed_gives_the_same_figures_in_another_process(runs: Runs, tmp_path: Path) -> None:
+    again = _command(
+        "--env", "doors", "--seed", "0", "--out", "again", "--quiet", cwd=tmp_path, hash_seed="4711"
+    )
+    assert again.returncode == 0
+    assert again.stderr == ""
+    first, second = runs["doors"], Run("doors", again, tmp_path / "again")
+    assert second.model.read_bytes() == first.model.read_bytes()
+    assert {k: v for k, v in second.figures.items() if k not in TIMES} == {
+        k: v for k, v in first.figures.items() if k not in TIMES
+    }
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_a_plan_with_the_learned_model_reaches_the_goal_in_the_simulator(
+    runs: Runs, env: str, tmp_path: Path
+) -> None:
+    """PDDL files only, pyperplan's own parser, grounder and search, and PDDLGym to judge."""
+    from pyperplan.grounding import ground
+    from pyperplan.pddl.parser import Parser
+    from pyperplan.search import breadth_first_search
+
+    from aam_vision.envs.ground_truth import held_out_problems
+    from aam_vision.envs.registry import board_domain, make_simulator
+
+    number = {"doors": 0, "sokoban": 0}[env]
+    problem = held_out_problems(env)[number]
+    file = tmp_path / "problem.pddl"
+    file.write_text(problem.pddl)
+    parser = Parser(str(runs[env].model), str(file))
+    plan = breadth_first_search(ground(parser.parse_problem(parser.parse_domain())))
+    assert plan
+    simulator = make_simulator(env, *board_domain(env).held_out[number])
+    simulator.start()
+    for position, operator in enumerate(plan):
+        assert not simulator.board._node.goal_reached, f"reached after {position} of {len(plan)} steps"
+        name, *objects = operator.name.strip("()").split()
+        assert simulator.instruct(name, tuple(objects)), f"step {position}: {operator.name}"
+    assert simulator.board._node.goal_reached
+
+
+def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path: Path) -> None:
+    done = _command(
+        *("--env", "doors", "--problem", "1", "--max-queries", "1", "--out", "out", "--quiet"), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    figures = Run("doors", done, tmp_path / "out").figures
+    assert figures["status"] == "budget"
+    assert figures["queries"] <= 1
+    assert figures["undetermined"]
+    assert "budget of 1 queries" in done.stdout
+
+
+# --- what cannot be used ------------------------------------------------------------------------------
+
+
+def _weights(folder: Path, source: str = "doors") -> Path:
+    """A copy of the shipped weights for doors, or of others under that name."""
+    folder.mkdir()
+    for ending in ("safetensors", "json"):
+        content = (WEIGHTS / f"{source}.{ending}").read_bytes()
+        (folder / f"doors.{ending}").write_bytes(content)
+    return folder
+
+
+def _corrupt(folder: Path) -> None:
+    """No safetensors any more, though the card agrees."""
+    content = b"these are no tensors"
+    (_weights(folder) / "doors.safetensors").write_bytes(content)
+    card = json.loads((folder / "doors.json").read_text())
+    card["weights_sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / "doors.json").write_text(json.dumps(card))
+
+
+def _changed(folder: Path) -> None:
+    """One byte of the weights is not what the card says."""
+    path = _weights(folder) / "doors.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "--env"),
+        (["--env", "chess"], "no environment 'chess'"),
+        (["--env", "doors", "--problem", "5"], "problems 0 to 4"),
+        (["--env", "doors", "--problem", "-1"], "-1"),
+        (["--env", "doors", "--access", "telepathy"], "--access telepathy"),
+        (["--env", "doors", "--policy", "lazy"], "--policy lazy"),
+        (["--env", "doors", "--planner", "oracle"], "--planner oracle"),
+        (["--env", "doors", "--seed", "-3"], "-3"),
+        (["--env", "doors", "--seed", "some"], "some"),
+        (["--env", "doors", "--max-queries", "-1"], "-1"),
+        (["--env", "doors", "--colour", "red"], "--colour"),
+        (["--env", "doors", "--classifiers", "nowhere"], "no classifiers at nowhere"),
+        (["--env", "doors", "--classifiers", "foreign"], "another vocabulary"),
+        (["--env", "doors", "--classifiers", "corrupt"], "no safetensors file"),
+        (["--env", "doors", "--classifiers", "changed"], "sha256"),
+        (["--env", "doors", "--out", "out/result.json"], "cannot write"),
+        (["--env", "doors", "--out", "out/result.json/inside"], "cannot write"),
+    ],
+    ids=lambda value: " ".join(value[2:] or value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_overwritten(
+    arguments: Sequence[str], told: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "result.json").write_text('{"precious": true}\n')
+    if "foreign" in arguments:
+        _weights(tmp_path / "foreign", "sokoban")
+    if "corrupt" in arguments:
+        _corrupt(tmp_path / "corrupt")
+    if "changed" in arguments:
+        _changed(tmp_path / "changed")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    place = [] if "--out" in arguments else ["--out", "out"]
+    done = _command(*arguments, *place, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert told in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None:
+    done = _command("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    for option in (
+        "--env",
+        "--access",
+        "--policy",
+        "--planner",
+        "--classifiers",
+        "--seed",
+        "--out",
+        "--quiet",
+    ):
+        assert option in done.stdout
+    code = """
+import sys
+sys.argv = ["run", "--help"]
+from aam_vision.commandline import run_command
+from aam_vision.run import interrogate_agent
+assert run_command(interrogate_agent) == 0
+heavy = {"torch", "torchvision", "pddlgym", "gymnasium", "matplotlib", "unified_planning", "pyperplan"}
+print("loaded:", sorted(heavy & set(sys.modules)))
+"""
+    probe = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    assert probe.stdout.splitlines()[-1] == "loaded: []"
