@@ -21,9 +21,14 @@ SAMPLES = 12
 
 
 class Beliefs:
-    """Probabilities of undecided literals, from how often each predicate holds."""
+    """Probabilities of undecided literals, from how often each predicate holds.
 
-    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+    With ``by_kind`` successes with the same values of the action's atoms count once: better where
+    situations are much alike, as on one board.
+    """
+
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], *, by_kind: bool = True) -> None:
+        self._by_kind = by_kind
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
         for predicate in hypotheses.vocabulary.predicates:
@@ -43,7 +48,8 @@ class Beliefs:
         trusted: list[Literals] = []
         suspects: list[Literals] = []
         for literal in action.undecided.singles():
-            likely = self.probability(name, literal, action.successes) > 0.5
+            successes = action.kinds_of_success if self._by_kind else action.successes
+            likely = self.probability(name, literal, successes) > 0.5
             (trusted if likely else suspects).append(literal)
         return trusted, suspects
 
@@ -51,5 +57,7 @@ class Beliefs:
         """The probability that an undecided literal is a precondition, after that many successes."""
         rate = self._rates[self._predicate[name, literal.positive or literal.negative]]
         prior = PRIOR_POSITIVE if literal.positive else PRIOR_NEGATIVE
+        if literal.negative and not self._by_kind:
+            return prior
         chance = (1 - prior) * (rate if literal.positive else 1 - rate) ** successes
         return prior / (prior + chance)

@@ -143,10 +143,12 @@ class Evidence:
     def _executed(self, before: Node, action: GroundAction, after: Node) -> None:
         hypotheses = self.hypotheses[action.name]
         held, dim = hypotheses.index.values(before.state, action.objects)
-        self._seen_steps.add((before.state, action))
+        if (before.state, action) not in self._seen_steps:
+            self._seen_steps.add((before.state, action))
+            hypotheses.successes += 1
         if (action.name, held) not in self._kinds_of_success:
             self._kinds_of_success.add((action.name, held))
-            hypotheses.successes += 1
+            hypotheses.kinds_of_success += 1
         hypotheses.succeeded(held, dim)
         shared = hypotheses.index.shared(action.objects)
         now, now_dim = hypotheses.index.values(after.state, action.objects)

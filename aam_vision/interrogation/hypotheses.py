@@ -10,7 +10,7 @@ is a pair of masks: at least one of its literals is a precondition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -55,6 +55,15 @@ class Literals(NamedTuple):
 
 
 NOTHING = Literals(0, 0)
+
+
+def union(literals: Iterable[Literals]) -> Literals:
+    """All the literals of these sets."""
+    positive = negative = 0
+    for some in literals:
+        positive |= some.positive
+        negative |= some.negative
+    return Literals(positive, negative)
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -150,7 +159,9 @@ class ActionHypotheses:
         self.adds = self.deletes = self.keeps = index.everything
         self.clauses: list[Literals] = []
         self.successes = 0
-        """How many different kinds of success were seen (different values of the action's atoms)."""
+        """How many different steps were executed (another state, or other arguments)."""
+        self.kinds_of_success = 0
+        """How many of them differ in the values of the action's own atoms."""
         self.version = 0
         """Grows with every change, so that what was derived from the hypotheses can be kept."""
 

@@ -45,7 +45,7 @@ class Walker:
         version = evidence.hypotheses.version
         if version != self._version:
             self._version, self._fruitless = version, 0
-        rarest = min(action.successes for action in evidence.hypotheses.actions.values())
+        rarest = min(action.kinds_of_success for action in evidence.hypotheses.actions.values())
         patience = max(LEAST_PATIENCE, evidence.hypotheses.size)
         if rarest < self.enough:
             patience *= 2

@@ -65,7 +65,9 @@ class Definition:
 
 def refuse(path: Path, line: int | None, what: str) -> NoReturn:
     """Raises UnusableInput with the place and what is wrong there, in one line."""
-    place = " ".join(str(path).split()) if line is None else f"{' '.join(str(path).split())}:{line}"
+    place = "".join(c if c.isprintable() else "?" for c in str(path))
+    if line is not None:
+        place = f"{place}:{line}"
     raise UnusableInput(f"{place}: {what}")
 
 

@@ -76,7 +76,8 @@ def test_no_question_called_closed_is_open_in_any_reachable_state(
                     visible |= action.undecided_effects & ((action.adds & ~held) | (action.deletes & held))
         for literal in action.undecided.singles():
             if equivalence.precondition(name, literal) is Prospect.CLOSED:
-                assert not (literal.positive & shown.positive or literal.negative & shown.negative)
+                assert not (literal.positive & shown.positive)
+                assert not (literal.negative & shown.negative)
         for bit in bits(action.undecided_effects):
             if equivalence.effect(name, bit) is Prospect.CLOSED:
                 assert not bit & visible

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, pairwise
 from random import Random
 
 import pytest
@@ -178,7 +178,7 @@ def _state(*true: Atom, unknown: tuple[Atom, ...] = ()) -> State:
 
 def _walk(evidence: Evidence, *states: State) -> None:
     seen = [Situation(number, state) for number, state in enumerate(states, start=len(evidence.nodes))]
-    evidence.walk([WalkStep(a, DO, b) for a, b in zip(seen, seen[1:], strict=False)])
+    evidence.walk([WalkStep(a, DO, b) for a, b in pairwise(seen)])
 
 
 def test_a_value_no_step_can_touch_is_carried_over_a_hidden_moment() -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits
+from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits, union
 from aam_vision.interrogation.moves import Ask, Move, Stop, Walk
 from aam_vision.interrogation.paths import Paths, PlannedProbe, by_problem
 from aam_vision.interrogation.probes import Probe, probes_for, revealing_step
@@ -87,7 +87,7 @@ class EconomicalPolicy:
     def _refutation(self, evidence: Evidence) -> Ask | None:
         """A step that violates as many probably spurious candidates as possible, and a rider."""
         for name, action in evidence.hypotheses.actions.items():
-            suspects = _join(self._split(name, action)[1])
+            suspects = union(self._split(name, action)[1])
             if not suspects:
                 continue
             found = self._best_probe(evidence, name, action, suspects)
@@ -110,10 +110,10 @@ class EconomicalPolicy:
     def _planned_refutation(self, evidence: Evidence) -> Ask | None:
         """A plan to a step that violates only probably spurious candidates, and a rider."""
         for name, action in evidence.hypotheses.actions.items():
-            trusted, suspects = map(_join, self._split(name, action))
+            trusted, suspects = map(union, self._split(name, action))
             if not action.successes or not suspects:
                 continue
-            holding = _join([action.proven, trusted])
+            holding = union([action.proven, trusted])
             for path in self._paths(evidence):
                 options = path.options(name, holding, suspects)
                 for violated in sorted(options, key=Literals.size, reverse=True):
@@ -133,7 +133,7 @@ class EconomicalPolicy:
             trusted, _ = self._split(name, action)
             for target in trusted:
                 others = [literal for literal in trusted if literal is not target]
-                holding = _join([action.proven, *others])
+                holding = union([action.proven, *others])
                 for path in self._paths(evidence):
                     for violated, rows in path.options(name, holding, target).items():
                         options.append((violated.size(), name, violated, path, rows))
@@ -207,7 +207,7 @@ class EconomicalPolicy:
         if not really or action.certain_to_fail(really):
             return None
         plan = (*planned.path, planned.step)
-        if really.within(_join(self._split(name, action)[1])):
+        if really.within(union(self._split(name, action)[1])):
             rider = self._rider(evidence, evidence.predict(state, planned.step))
             plan += (rider.action,) if rider else ()
         return Ask(planned.start, plan, f"plan to test {', '.join(action.index.text(really))}")
@@ -273,10 +273,3 @@ class EconomicalPolicy:
         """Undecided literals that are probably preconditions, and those that probably are not."""
         assert self._beliefs is not None, "beliefs are formed when walking ends"
         return self._beliefs.split(name, action)
-
-
-def _join(literals: Sequence[Literals]) -> Literals:
-    joined = NOTHING
-    for literal in literals:
-        joined = Literals(joined.positive | literal.positive, joined.negative | literal.negative)
-    return joined
