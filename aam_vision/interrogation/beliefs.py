@@ -24,11 +24,13 @@ class Beliefs:
     """Probabilities of undecided literals, from how often each predicate holds.
 
     With ``by_kind`` successes with the same values of the action's atoms count once: better where
-    situations are much alike, as on one board.
+    situations are much alike, as on one board. Without, only the successes of the walks count: those in
+    states made for a question say nothing about chance.
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], *, by_kind: bool = True) -> None:
         self._by_kind = by_kind
+        self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
         for predicate in hypotheses.vocabulary.predicates:
@@ -48,13 +50,13 @@ class Beliefs:
         trusted: list[Literals] = []
         suspects: list[Literals] = []
         for literal in action.undecided.singles():
-            successes = action.kinds_of_success if self._by_kind else action.successes
-            likely = self.probability(name, literal, successes) > 0.5
+            likely = self.probability(name, literal, action) > 0.5
             (trusted if likely else suspects).append(literal)
         return trusted, suspects
 
-    def probability(self, name: str, literal: Literals, successes: int) -> float:
-        """The probability that an undecided literal is a precondition, after that many successes."""
+    def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
+        """The probability that an undecided literal is a precondition."""
+        successes = action.kinds_of_success if self._by_kind else self._walked[name]
         rate = self._rates[self._predicate[name, literal.positive or literal.negative]]
         prior = PRIOR_POSITIVE if literal.positive else PRIOR_NEGATIVE
         if literal.negative and not self._by_kind:

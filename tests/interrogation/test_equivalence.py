@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
-from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.hypotheses import Hypotheses, Literals, bits
 from aam_vision.interrogation.paths import by_problem
-from aam_vision.query import Query
+from aam_vision.query import Query, Situation
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
@@ -114,6 +114,26 @@ def test_two_ways_to_say_the_same_are_closed_once_one_of_them_was_proven() -> No
     query = Query(situation, (GroundAction("look", ("rock",)),))
     evidence.answer(query, agent.ask(query))
     assert prospects() == {"is-player(?x)": Prospect.CLOSED, "not is-stone(?x)": Prospect.CLOSED}
+
+
+def test_an_effect_that_can_show_only_once_is_open_while_the_action_is_still_to_come() -> None:
+    vocabulary = Vocabulary("once", (Predicate("done"), Predicate("p")))
+    evidence = Evidence(Hypotheses(vocabulary, [ActionHeader("act")]))
+    action = evidence.hypotheses["act"]
+    done, p = (action.index.bit[LiftedAtom(name, ())] for name in ("done", "p"))
+    action.succeeded(p, 0)
+    action.succeeded(0, 0)
+    action.failed(done, 0)
+    action.changed((0, 0), (done, p))  # it cannot be seen whether p was added
+    action.changed((p, 0), (done | p, 0))
+    assert action.undecided_effects == p
+    assert not action.deletes & p
+    objects = Objects({}, Types())
+    for true, prospect in ((), Prospect.OPEN), ((Atom("p", ()),), Prospect.CLOSED):
+        evidence.nodes.clear()
+        state = State(frozenset(true), objects)
+        evidence.nodes.append(Node(state, Situation(len(true), state), 0))
+        assert Equivalence(evidence.hypotheses, by_problem(evidence)).effect("act", p) is prospect
 
 
 def test_what_is_too_large_to_ground_is_unknown_and_never_closed() -> None:

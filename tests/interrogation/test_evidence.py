@@ -203,6 +203,17 @@ def test_an_effect_hidden_at_first_is_recovered_once_the_action_is_understood() 
     assert evidence.hidden_effects() == []
 
 
+def test_a_value_hidden_before_a_step_is_recovered_from_what_the_step_cannot_have_done() -> None:
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    _walk(evidence, _state(WARM), _state(ON, WARM))
+    _walk(evidence, _state(), _state(ON))  # so switching has no effect on the warmth
+    for now in (True, False):
+        true = (ON, WARM) if now else (ON,)
+        first = len(evidence.nodes)
+        _walk(evidence, _state(unknown=(WARM,)), _state(*true, unknown=(Atom("hot", ("other",)),)))
+        assert evidence.nodes[first].state.value(WARM) is now
+
+
 def test_an_equal_state_with_another_handle_is_the_same_node_unless_something_is_hidden() -> None:
     evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
     first, second = (evidence.situation(Situation(handle, _state(ON))) for handle in "ab")

@@ -1,15 +1,14 @@
 """The economical policy under ``settable`` access, the paper's own setting: any state may be asked about.
 
 Every undecided literal can be tested then: take a situation in which the action succeeded, and change the
-one atom. So nothing is left undetermined, and the art is in the number of queries:
+one atom. So nothing is left undetermined, and the art is in the number of queries. A query ends at its first
+failing step, and a failing *near miss* (one literal violated alone) is a proof whichever step it is. So
+near misses are chained in one plan, the doubtful first: those that succeed are refuted for nothing, the first
+that fails is proven. What is most probably spurious (negative literals) is violated in one step as a
+group, which also rides along; only if that is refused is the group halved.
 
-- walks first, as under ``snapshot`` access;
-- what is probably spurious is refuted in one step that violates all of it (and by halves if refused);
-- such a step is expected to succeed, so it becomes the prefix of a query whose last step is a near
-  miss: one state serves both, made from two situations in which the two actions succeeded.
-
-An action that no walk has shown is first executed in states made for it: with every atom of its arguments
-true, as in the paper's own experiments, or with all but those that could forbid it.
+Walks come first, as under ``snapshot`` access. An action that no walk has shown is first executed in states
+made for it, with every atom of its arguments true, as in the paper's own experiments.
 """
 
 from __future__ import annotations
@@ -17,20 +16,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from math import log
 
 import numpy as np
 
 from aam_vision.interrogation.beliefs import Beliefs
-from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits, union
+from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits, union
 from aam_vision.interrogation.moves import Ask, Move, Stop
+from aam_vision.interrogation.paths import by_problem
 from aam_vision.interrogation.walking import Walker
-from aam_vision.joins import bindings
 from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.strips import Atom, GroundAction, Objects, State
 
-EXEMPLARS = 12
-"""Successes of an action that are tried as models for a state."""
+MAX_CHAIN = 9
+"""Near misses in one query."""
+LASTS = 4
+"""Probable preconditions that are tried as the last step of a chain."""
+TURNS = 4
+"""Choices of arguments that are tried for one step of a chain."""
 
 
 @dataclass
@@ -39,7 +43,9 @@ class SettablePolicy:
 
     walker: Walker = field(default_factory=Walker)
     _beliefs: Beliefs | None = None
-    _halves: dict[str, list[Literals]] = field(default_factory=dict)
+    _asked: list[tuple[str, Literals]] = field(default_factory=list)
+    _tested: int = 0
+    _refuted: int = 0
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: walk, make unseen actions succeed, prove with refutations riding along, stop."""
@@ -48,6 +54,7 @@ class SettablePolicy:
             if walk is not None:
                 return walk
             self._beliefs = Beliefs(evidence.hypotheses, evidence.nodes, by_kind=False)
+        self._take_stock(evidence)
         return (
             self._first_success(evidence)
             or self._proof(evidence)
@@ -59,91 +66,107 @@ class SettablePolicy:
     # --- queries ---------------------------------------------------------------------------------
 
     def _first_success(self, evidence: Evidence) -> Ask | None:
-        """A state in which an action never executed so far should be executable."""
+        """A state in which an action never executed so far should be executable.
+
+        All its atoms true satisfies every positive precondition; a refusal leaves a clause that says what
+        else must be false.
+        """
+        start = _largest(evidence)
         for name, action in evidence.hypotheses.actions.items():
             if action.successes:
                 continue
-            for node in _starts(evidence):
-                for objects in islice(bindings(node.index, action.index.header, ()), 1):
-                    # all true satisfies every positive precondition; refusals leave clauses, which say
-                    # what else must be false
-                    for off in _choices(action):
-                        literals = Literals(action.index.everything & ~off, 0)
-                        state = _with(node.state, action, objects, literals.positive, off)
-                        violated = action.violated(*action.index.values(state, objects))
-                        if not action.certain_to_fail(violated):
-                            return _ask(evidence, state, [GroundAction(name, objects)], f"see {name} succeed")
+            for objects in islice(_arguments(start.objects, action.index.header.types, set()), 1):
+                for off in _choices(action):
+                    state = _with(start, action, objects, action.index.everything & ~off, off)
+                    if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
+                        return _ask(evidence, state, [GroundAction(name, objects)], f"see {name} succeed")
         return None
 
     def _proof(self, evidence: Evidence) -> Ask | None:
-        """A near miss of something probably true, behind a refutation if one fits."""
+        """Near misses in a chain: doubtful ones first, in the end something that is probably true."""
+        waiting: list[tuple[float, str, Literals]] = []
+        groups: list[tuple[str, Literals]] = []
         for name, action in evidence.hypotheses.actions.items():
-            if not action.successes:
-                continue
-            for target in self._split(name, action)[0]:
-                return self._ride(evidence, name, target) or self._near_miss(evidence, name, target)
+            if action.successes:
+                trusted, suspects = self._split(name, action)
+                positive = [literal for literal in (*trusted, *suspects) if literal.positive]
+                waiting += [(self._probability(name, literal, action), name, literal) for literal in positive]
+                if group := self._group(name, action):
+                    groups.append((name, group))
+        if not waiting:
+            return None
+        waiting.sort()
+        length = self._chain_length()
+        lasts = [(name, literal) for _, name, literal in reversed(waiting[-LASTS:])]
+        length = max(length, min(MAX_CHAIN, sum(p < 0.5 for p, _, _ in waiting) + 1))
+        doubtful = [(name, literal) for _, name, literal in waiting[: 3 * (length - 1)]]
+        openings: list[list[tuple[str, Literals]]] = [[group] for group in groups]
+        for opening in (*openings, []):
+            for last in lasts:
+                for riders in (doubtful, []) if doubtful else ([],):
+                    chain = self._chain(evidence, opening, riders, last, length)
+                    if chain is not None:
+                        self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
+                        return chain.ask()
+        for _, name, literal in reversed(waiting):
+            chain = self._chain(evidence, [], [], (name, literal), 1)
+            if chain is not None:
+                self._asked = [(name, literal)]
+                return chain.ask()
         return None
+
+    def _chain(
+        self,
+        evidence: Evidence,
+        opening: list[tuple[str, Literals]],
+        riders: list[tuple[str, Literals]],
+        last: tuple[str, Literals],
+        length: int,
+    ) -> _Chain | None:
+        """A chain from the opening to the last probe, with as many riders between as fit; None if it fails."""
+        chain = _Chain(evidence)
+        if not all(chain.append(*probe) for probe in opening):
+            return None
+        for rider in riders:
+            if len(chain.steps) < length + len(opening) - 1 and rider != last:
+                chain.append(*rider)
+        return chain if chain.append(*last) else None
+
+    def _chain_length(self) -> int:
+        """How many near misses in a row make it improbable that all of them succeed."""
+        share = (self._refuted + 0.5) / (self._tested + 4)
+        return max(1, min(MAX_CHAIN, 1 + int(log(0.1) / log(min(share, 0.9)))))
+
+    def _take_stock(self, evidence: Evidence) -> None:
+        """Count how many of the literals tested last turned out to be spurious."""
+        for name, literal in self._asked:
+            action = evidence.hypotheses[name]
+            if not literal.within(action.candidates):
+                self._refuted += 1
+                self._tested += 1
+            elif literal.within(action.proven):
+                self._tested += 1
+        self._asked = []
 
     def _refutation(self, evidence: Evidence) -> Ask | None:
         """A step that violates a group of probably spurious literals at once."""
         for name, action in evidence.hypotheses.actions.items():
-            group = self._group(name, action)
-            if group:
-                ask = self._near_miss(evidence, name, group)
-                if ask is not None:
-                    return ask
-        return None
-
-    def _near_miss(self, evidence: Evidence, name: str, group: Literals) -> Ask | None:
-        """A single step that violates exactly this group."""
-        action = evidence.hypotheses[name]
-        for node, objects in _exemplars(evidence, name):
-            state = _violating(node.state, action, objects, group)
-            if action.violated(*action.index.values(state, objects)) == group:
-                text = ", ".join(action.index.text(group))
-                return _ask(evidence, state, [GroundAction(name, objects)], f"test {text}")
-        return None
-
-    def _ride(self, evidence: Evidence, name: str, target: Literals) -> Ask | None:
-        """A near miss as the second step, behind a refutation that is expected to succeed."""
-        action = evidence.hypotheses[name]
-        candidates = action.candidates
-        for first_name, first in evidence.hypotheses.actions.items():
-            group = self._group(first_name, first)
-            if not group or not first.successes:
-                continue
-            for node, first_objects in _exemplars(evidence, first_name):
-                base = _violating(node.state, first, first_objects, group)
-                for other, objects in _exemplars(evidence, name):
-                    if other.state.objects != node.state.objects:
-                        continue
-                    on = candidates.positive & ~target.positive | target.negative
-                    off = candidates.negative & ~target.negative | target.positive
-                    state = _with(base, action, objects, on, off)
-                    if first.violated(*first.index.values(state, first_objects)) != group:
-                        continue
-                    step = GroundAction(first_name, first_objects)
-                    after = evidence.predict(state, step)
-                    if action.violated(*action.index.values(after, objects)) == target:
-                        text = ", ".join(action.index.text(target))
-                        also = ", ".join(first.index.text(group))
-                        plan = [step, GroundAction(name, objects)]
-                        return _ask(evidence, state, plan, f"refute {also}; then test {text}")
+            if group := self._group(name, action):
+                chain = _Chain(evidence)
+                if chain.append(name, group):
+                    return chain.ask()
         return None
 
     def _effect(self, evidence: Evidence) -> Ask | None:
         """A step expected to succeed in a state where an undecided effect shows."""
+        start = _largest(evidence)
         for name, action in evidence.hypotheses.actions.items():
+            candidates = action.candidates
             for bit in bits(action.undecided_effects) if action.successes else ():
-                for node, objects in _exemplars(evidence, name):
-                    shows_when_true = not action.adds & bit
-                    state = _with(
-                        node.state,
-                        action,
-                        objects,
-                        bit if shows_when_true else 0,
-                        0 if shows_when_true else bit,
-                    )
+                shown = 0 if action.adds & bit else bit
+                for objects in islice(_arguments(start.objects, action.index.header.types, set()), 1):
+                    on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
+                    state = _with(start, action, objects, on, off)
                     if not action.violated(*action.index.values(state, objects)):
                         text = action.index.text(Literals(bit, 0))[0]
                         return _ask(
@@ -159,13 +182,19 @@ class SettablePolicy:
 
     # --- choices ---------------------------------------------------------------------------------
 
+    def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
+        assert self._beliefs is not None, "beliefs are formed when walking ends"
+        return self._beliefs.probability(name, literal, action)
+
     def _split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
         assert self._beliefs is not None, "beliefs are formed when walking ends"
         return self._beliefs.split(name, action)
 
     def _group(self, name: str, action: ActionHypotheses) -> Literals:
         """Probably spurious literals to refute together: all, or half of the smallest clause of them."""
-        suspects = union(self._split(name, action)[1])
+        if not action.successes:
+            return NOTHING
+        suspects = union(literal for literal in self._split(name, action)[1] if literal.negative)
         inside = [clause for clause in action.clauses if clause.within(suspects)]
         if not inside:
             return suspects
@@ -173,22 +202,73 @@ class SettablePolicy:
         return union(singles[: len(singles) // 2])
 
 
-def _starts(evidence: Evidence) -> list[Node]:
-    return [node for node in evidence.nodes if node.situation is not None][:1]
+@dataclass(frozen=True)
+class _Step:
+    """One step of a chain, and the undecided literals that it violates."""
+
+    name: str
+    objects: tuple[str, ...]
+    violated: Literals
 
 
-def _exemplars(evidence: Evidence, name: str) -> Iterator[tuple[Node, tuple[str, ...]]]:
-    """Situations in which the action was executed, with the arguments; latest first."""
-    found = (
-        (edge.before, edge.action.objects)
-        for edge in reversed(evidence.edges)
-        if edge.action.name == name and not edge.before.state.unknown
-    )
-    return islice(found, EXEMPLARS)
+class _Chain:
+    """A plan of probes from one state made for all of them."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._start = self._state = _largest(evidence)
+        self.steps: list[_Step] = []
+
+    def append(self, name: str, violated: Literals) -> bool:
+        """Add a probe at the end if some state serves it and all the steps before it."""
+        action = self._evidence.hypotheses[name]
+        candidates = action.candidates
+        on = candidates.positive & ~violated.positive | violated.negative
+        off = candidates.negative & ~violated.negative | violated.positive
+        used = {name for step in self.steps for name in step.objects}
+        for objects in _arguments(self._start.objects, action.index.header.types, used):
+            state = _with(self._state, action, objects, on, off)
+            steps = [*self.steps, _Step(name, objects, violated)]
+            if self._works(state, steps):
+                self._state, self.steps = state, steps
+                return True
+        return False
+
+    def _works(self, state: State, steps: list[_Step]) -> bool:
+        """Whether every step violates just what it should, if those before it succeed."""
+        for number, step in enumerate(steps):
+            action = self._evidence.hypotheses[step.name]
+            if action.violated(*action.index.values(state, step.objects)) != step.violated:
+                return False
+            if number < len(steps) - 1:
+                state = self._evidence.predict(state, GroundAction(step.name, step.objects))
+        return True
+
+    def ask(self) -> Ask:
+        """The query."""
+        texts = [
+            ", ".join(self._evidence.hypotheses[step.name].index.text(step.violated)) for step in self.steps
+        ]
+        plan = [GroundAction(step.name, step.objects) for step in self.steps]
+        return _ask(self._evidence, self._state, plan, f"test {'; then '.join(texts)}")
 
 
-def _violating(state: State, action: ActionHypotheses, objects: tuple[str, ...], group: Literals) -> State:
-    return _with(state, action, objects, group.negative, group.positive)
+def _largest(evidence: Evidence) -> State:
+    """The initial state of the problem with the most objects: room for many steps beside each other."""
+    return max((nodes[0].state for nodes in by_problem(evidence)), key=lambda state: len(state.objects))
+
+
+def _arguments(objects: Objects, types: tuple[str, ...], used: set[str]) -> Iterator[tuple[str, ...]]:
+    """Some choices of arguments, preferring objects that no step uses yet."""
+    for turn in range(TURNS):
+        chosen: list[str] = []
+        for kind in types:
+            options = [name for name in objects.of_type(kind) if name not in chosen]
+            if not options:
+                return
+            free = [name for name in options if name not in used] or options
+            chosen.append(free[turn % len(free)])
+        yield tuple(chosen)
 
 
 def _with(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: int, off: int) -> State:
