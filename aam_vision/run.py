@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter, process_time
@@ -15,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aam_vision import targets
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 
 if TYPE_CHECKING:
-    from aam_vision.agents.image import ImageAgent
     from aam_vision.interrogation.loop import Interrupted
     from aam_vision.interrogation.result import Result
-    from aam_vision.strips import Model
+    from aam_vision.targets import Target
 
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
@@ -31,12 +30,18 @@ EVALUATION_STATES = 200
 
 
 def interrogate_agent(
-    env: Annotated[str, typer.Option(help="Environment of the agent: sokoban or doors.")],
-    problem: Annotated[
-        list[int] | None,
-        typer.Option(help="Interrogate only this one of its problems, from 0 (repeatable)."),
+    env: Annotated[
+        str | None, typer.Option(help="Environment of the agent: sokoban, doors, or a packaged PDDL domain.")
     ] = None,
-    access: Annotated[str, typer.Option(help="What the agent allows: snapshot.")] = "snapshot",
+    domain: Annotated[Path | None, typer.Option(help="A PDDL domain file: a symbolic agent.")] = None,
+    problem: Annotated[
+        list[str] | None,
+        typer.Option(help="With --env the number of a problem, with --domain a PDDL file (repeatable)."),
+    ] = None,
+    problem_size: Annotated[int, typer.Option(min=1, help="Size of a packaged domain's problems.")] = 2,
+    access: Annotated[
+        str | None, typer.Option(help="What the agent allows: settable (symbolic agents only) or snapshot.")
+    ] = None,
     policy: Annotated[str, typer.Option(help="How questions are chosen: economical.")] = "economical",
     planner: Annotated[str, typer.Option(help="Planner: pyperplan.")] = "pyperplan",
     classifiers: Annotated[
@@ -50,43 +55,48 @@ def interrogate_agent(
     out: Annotated[Path | None, typer.Option(help="Folder for results; default runs/ENV-TIME.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> int:
-    """Interrogate an agent that shows itself only in images; print its STRIPS model.
+    """Interrogate an agent and print its STRIPS model.
 
-    Example: python -m aam_vision.run --env sokoban --seed 0 --out runs/first
+    Examples: python -m aam_vision.run --env sokoban --seed 0 --out runs/first;
+    python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
     """
     began = perf_counter()
-    for option, value, known in (
-        ("--access", access, ["snapshot"]),
-        ("--policy", policy, ["economical"]),
-        ("--planner", planner, ["pyperplan"]),
-    ):
-        if value not in known:
-            raise UnusableInput(f"{option} {value}: unknown; use {' or '.join(known)}")
-
-    from aam_vision.envs.registry import board_domain
-
-    domain = board_domain(env)
-    chosen = _chosen(env, domain.interrogated, problem)
-    folder = out or Path("runs") / f"{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    for option, value, known in (("--policy", policy, "economical"), ("--planner", planner, "pyperplan")):
+        if value != known:
+            raise UnusableInput(f"{option} {value}: unknown; use {known}")
+    if (env is None) == (domain is None):
+        raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
+    if env is not None and env not in targets.names():
+        raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(targets.names())}")
+    folder = out or Path("runs") / f"{env or (domain and domain.stem)}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
+    if domain is not None:
+        target = targets.from_pddl(domain, problem or [], access=access)
+    else:
+        assert env is not None
+        target = targets.from_environment(
+            env, access=access, problems=problem or [], classifiers=classifiers, size=problem_size, seed=seed
+        )
 
     import numpy as np
 
     from aam_vision.display import Display
     from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
     from aam_vision.interrogation.policies.economical import EconomicalPolicy
+    from aam_vision.interrogation.policies.settable import SettablePolicy
     from aam_vision.planning.planner import TimedPlanner
     from aam_vision.planning.pyperplan import PyperplanPlanner
+    from aam_vision.query import Access
 
     timed = TimedPlanner(PyperplanPlanner())
-    agent = _image_agent(env, chosen, classifiers)
+    settable = target.agent.access is Access.SETTABLE
     failure: Interrupted | None = None
     with Display(quiet=quiet) as display:
-        display.say(f"Interrogating {env} (problems {', '.join(f'{s}/{n}' for s, n in chosen)}), seed {seed}")
+        display.say(f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {seed}")
         try:
             result = interrogate(
-                agent,
-                EconomicalPolicy(planner=timed),
+                target.agent,
+                SettablePolicy() if settable else EconomicalPolicy(planner=timed),
                 np.random.default_rng(seed),
                 budget=Budget(max_queries, max_steps),
                 watch=display.watch,
@@ -98,16 +108,16 @@ def interrogate_agent(
 
     model_text = domain_text(result.model)
     summary = {
-        "env": env,
+        "env": target.name,
         "seed": seed,
-        "access": access,
+        "access": target.agent.access.value,
         "policy": policy,
         **_figures(result),
         "wall_s": round(perf_counter() - began, 3),
         "cpu_s": round(process_time(), 3),
         "planner_s": round(timed.seconds, 3),
-        "perception_s": round(agent.perception_s, 3),
-        **_comparison(env, result, seed),
+        "perception_s": target.perception_s(),
+        **_comparison(target, result, seed),
     }
     write_atomically(folder / "model.pddl", model_text)
     write_atomically(folder / "result.json", json.dumps(summary, indent=2) + "\n")
@@ -117,28 +127,6 @@ def interrogate_agent(
         print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
         return AGENT_FAILED
     return 0
-
-
-def _chosen(
-    env: str, problems: Sequence[tuple[str, int]], numbers: Sequence[int] | None
-) -> list[tuple[str, int]]:
-    """The problems to interrogate: all of the environment's, or those asked for."""
-    for number in numbers or ():
-        if not 0 <= number < len(problems):
-            raise UnusableInput(f"--problem {number}: {env} has problems 0 to {len(problems) - 1}")
-    return [problems[number] for number in dict.fromkeys(numbers or range(len(problems)))]
-
-
-def _image_agent(env: str, problems: Sequence[tuple[str, int]], classifiers: Path | None) -> ImageAgent:
-    """The environment's agent, seen through the classifiers."""
-    from aam_vision.agents.image import ImageAgent
-    from aam_vision.classifiers.perception import BoardPerception
-    from aam_vision.envs.registry import board_domain, make_simulator
-
-    domain = board_domain(env)
-    perception = BoardPerception.load(domain.visual, domain.name, classifiers)
-    simulators = [make_simulator(env, split, number) for split, number in problems]
-    return ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers)
 
 
 def _figures(result: Result) -> dict[str, Any]:
@@ -164,15 +152,13 @@ def _figures(result: Result) -> dict[str, Any]:
     }
 
 
-def _comparison(env: str, result: Result, seed: int) -> dict[str, Any]:
+def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
     """The comparison with the ground truth, made only now that the interrogation is over."""
     import numpy as np
 
     from aam_vision import evaluation
-    from aam_vision.envs.ground_truth import ground_truth_model, held_out_problems
 
-    truth: Model = ground_truth_model(env)
-    initial = [held_out.initial for held_out in held_out_problems(env)]
+    truth, initial = target.truth(), target.held_out()
     states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
     return {
         "accuracy": evaluation.accuracy(result.model, truth),
@@ -198,7 +184,7 @@ def _report(summary: dict[str, Any], why: str, folder: Path) -> str:
             f"pal tuples    {summary['pal_tuples']} ({len(summary['undetermined'])} groups undetermined)",
             f"ground truth  {verdict}, "
             f"{'equivalent' if summary['equivalent'] else 'NOT equivalent'} on held-out problems",
-            f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s']:.1f} perception, "
+            f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
             f"{summary['planner_s']:.1f} planner)",
             f"saved in      {folder}",
         ]

@@ -261,7 +261,7 @@ def _changed(folder: Path) -> None:
     ("arguments", "told"),
     [
         ([], "--env"),
-        (["--env", "chess"], "no environment 'chess'"),
+        (["--env", "chess"], "chess"),
         (["--env", "doors", "--problem", "5"], "problems 0 to 4"),
         (["--env", "doors", "--problem", "-1"], "-1"),
         (["--env", "doors", "--access", "telepathy"], "--access telepathy"),

@@ -13,7 +13,7 @@ made for it, with every atom of its arguments true, as in the paper's own experi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from math import log
@@ -31,6 +31,8 @@ from aam_vision.strips import Atom, GroundAction, Objects, State
 
 MAX_CHAIN = 9
 """Near misses in one query."""
+RIDERS = 24
+"""Doubtful literals that are tried as further steps of a chain."""
 LASTS = 4
 """Probable preconditions that are tried as the last step of a chain."""
 TURNS = 4
@@ -75,7 +77,7 @@ class SettablePolicy:
         for name, action in evidence.hypotheses.actions.items():
             if action.successes:
                 continue
-            for objects in islice(_arguments(start.objects, action.index.header.types, set()), 1):
+            for objects in islice(_arguments(start.objects, action.index.header.types, set(), {}), 1):
                 for off in _choices(action):
                     state = _with(start, action, objects, action.index.everything & ~off, off)
                     if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
@@ -99,19 +101,18 @@ class SettablePolicy:
         length = self._chain_length()
         lasts = [(name, literal) for _, name, literal in reversed(waiting[-LASTS:])]
         length = max(length, min(MAX_CHAIN, sum(p < 0.5 for p, _, _ in waiting) + 1))
-        doubtful = [(name, literal) for _, name, literal in waiting[: 3 * (length - 1)]]
+        doubtful = [(name, literal) for _, name, literal in waiting[:RIDERS]] if length > 1 else []
         openings: list[list[tuple[str, Literals]]] = [[group] for group in groups]
-        for opening in (*openings, []):
-            for last in lasts:
-                for riders in (doubtful, []) if doubtful else ([],):
-                    chain = self._chain(evidence, opening, riders, last, length)
-                    if chain is not None:
-                        self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
-                        return chain.ask()
-        for _, name, literal in reversed(waiting):
-            chain = self._chain(evidence, [], [], (name, literal), 1)
+        attempts = [(opening, doubtful, [last]) for opening in (*openings, []) for last in lasts]
+        if doubtful:
+            # doubtful ones alone, then an opening with nothing between, then a single near miss
+            attempts += [([], doubtful, [])]
+            attempts += [(opening, [], [last]) for opening in openings for last in lasts]
+        attempts += [([], [], [(name, literal)]) for _, name, literal in reversed(waiting)]
+        for opening, riders, last_ones in attempts:
+            chain = self._chain(evidence, opening, riders, last_ones, length)
             if chain is not None:
-                self._asked = [(name, literal)]
+                self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
                 return chain.ask()
         return None
 
@@ -120,17 +121,19 @@ class SettablePolicy:
         evidence: Evidence,
         opening: list[tuple[str, Literals]],
         riders: list[tuple[str, Literals]],
-        last: tuple[str, Literals],
+        last: list[tuple[str, Literals]],
         length: int,
     ) -> _Chain | None:
-        """A chain from the opening to the last probe, with as many riders between as fit; None if it fails."""
+        """A chain of the opening, as many riders as fit, and the last probe; None if that fails."""
         chain = _Chain(evidence)
         if not all(chain.append(*probe) for probe in opening):
             return None
         for rider in riders:
-            if len(chain.steps) < length + len(opening) - 1 and rider != last:
+            if len(chain.steps) < length + len(opening) - len(last) and rider not in last:
                 chain.append(*rider)
-        return chain if chain.append(*last) else None
+        if not all(chain.append(*probe) for probe in last):
+            return None
+        return chain if last or len(chain.steps) > 1 else None
 
     def _chain_length(self) -> int:
         """How many near misses in a row make it improbable that all of them succeed."""
@@ -164,7 +167,7 @@ class SettablePolicy:
             candidates = action.candidates
             for bit in bits(action.undecided_effects) if action.successes else ():
                 shown = 0 if action.adds & bit else bit
-                for objects in islice(_arguments(start.objects, action.index.header.types, set()), 1):
+                for objects in islice(_arguments(start.objects, action.index.header.types, set(), {}), 1):
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
                     state = _with(start, action, objects, on, off)
                     if not action.violated(*action.index.values(state, objects)):
@@ -225,14 +228,35 @@ class _Chain:
         candidates = action.candidates
         on = candidates.positive & ~violated.positive | violated.negative
         off = candidates.negative & ~violated.negative | violated.positive
+        types = action.index.header.types
         used = {name for step in self.steps for name in step.objects}
-        for objects in _arguments(self._start.objects, action.index.header.types, used):
+        choices = [
+            objects
+            for pinned in (*self._on_dropped(action, violated), {})
+            for objects in _arguments(self._start.objects, types, used, pinned)
+        ]
+        for objects in dict.fromkeys(choices):
             state = _with(self._state, action, objects, on, off)
             steps = [*self.steps, _Step(name, objects, violated)]
             if self._works(state, steps):
                 self._state, self.steps = state, steps
                 return True
         return False
+
+    def _on_dropped(self, action: ActionHypotheses, violated: Literals) -> list[dict[int, str]]:
+        """Arguments under which the literal is an atom that an earlier step of the chain misses already."""
+        if violated.size() != 1 or not violated.positive:
+            return []
+        (atom,) = action.index.select(violated.positive)
+        pins = []
+        for step in self.steps:
+            other = self._evidence.hypotheses[step.name].index
+            for dropped in other.select(step.violated.positive):
+                if dropped.predicate == atom.predicate:
+                    fact = dropped.ground(step.objects)
+                    pairs = zip(atom.arguments, fact.objects, strict=True)
+                    pins.append({place: name for place, name in pairs if isinstance(place, int)})
+        return pins
 
     def _works(self, state: State, steps: list[_Step]) -> bool:
         """Whether every step violates just what it should, if those before it succeed."""
@@ -258,17 +282,25 @@ def _largest(evidence: Evidence) -> State:
     return max((nodes[0].state for nodes in by_problem(evidence)), key=lambda state: len(state.objects))
 
 
-def _arguments(objects: Objects, types: tuple[str, ...], used: set[str]) -> Iterator[tuple[str, ...]]:
-    """Some choices of arguments, preferring objects that no step uses yet."""
+def _arguments(
+    objects: Objects, types: tuple[str, ...], used: set[str], pinned: Mapping[int, str]
+) -> Iterator[tuple[str, ...]]:
+    """Some choices of arguments, with some of them pinned, preferring objects that no step uses yet."""
+    if any(name not in objects.members(types[place]) for place, name in pinned.items()):
+        return
     for turn in range(TURNS):
         chosen: list[str] = []
-        for kind in types:
-            options = [name for name in objects.of_type(kind) if name not in chosen]
+        for place, kind in enumerate(types):
+            taken = {*chosen, *pinned.values()}
+            options = (
+                [pinned[place]] if place in pinned else [n for n in objects.of_type(kind) if n not in taken]
+            )
             if not options:
                 return
             free = [name for name in options if name not in used] or options
             chosen.append(free[turn % len(free)])
-        yield tuple(chosen)
+        if len(set(chosen)) == len(chosen):
+            yield tuple(chosen)
 
 
 def _with(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: int, off: int) -> State:

@@ -1,0 +1,156 @@
+"""What can be interrogated from the command line, with the ground truth kept apart for the comparison.
+
+A *target* bundles an agent with functions that fetch its ground truth. They are called only after the
+interrogation has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Access, Agent
+
+if TYPE_CHECKING:
+    from aam_vision.strips import Model, State
+
+IMAGE_ACCESS = (Access.SNAPSHOT,)
+SYMBOLIC_ACCESS = (Access.SETTABLE, Access.SNAPSHOT)
+
+
+@dataclass(frozen=True)
+class Target:
+    """An agent to interrogate, and where to look up the truth about it afterwards."""
+
+    name: str
+    problems: tuple[str, ...]
+    agent: Agent
+    truth: Callable[[], Model]
+    held_out: Callable[[], list[State]]
+    perception_s: Callable[[], float | None] = lambda: None
+
+
+def names() -> tuple[str, ...]:
+    """Everything that ``--env`` takes: image environments first, then the packaged PDDL domains."""
+    from aam_vision import domains
+    from aam_vision.envs import registry
+
+    return (*registry.DOMAINS, *domains.DOMAINS)
+
+
+def from_environment(
+    env: str,
+    *,
+    access: str | None,
+    problems: Sequence[str],
+    classifiers: Path | None,
+    size: int,
+    seed: int,
+) -> Target:
+    """The agent of an environment, seen in images; or of a packaged domain, on generated problems.
+
+    Raises:
+        UnusableInput: no such environment, problem, access or weights.
+    """
+    from aam_vision import domains
+
+    if env in domains.DOMAINS:
+        return _generated(env, _access(access, SYMBOLIC_ACCESS, env), problems, size, seed)
+    if env not in names():
+        raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(names())}")
+    return _image(env, _access(access, IMAGE_ACCESS, env), problems, classifiers)
+
+
+def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None) -> Target:
+    """A symbolic agent that holds the model of a PDDL domain file.
+
+    Raises:
+        UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
+    """
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.pddl import read_domain, read_problem
+
+    allowed = _access(access, SYMBOLIC_ACCESS, str(domain))
+    if not problems:
+        raise UnusableInput(f"--domain {domain}: no problem; give at least one with --problem P.pddl")
+    model = read_domain(domain)
+    initial = [read_problem(domain, problem).initial for problem in problems]
+    return Target(
+        model.vocabulary.name,
+        tuple(Path(problem).name for problem in problems),
+        SymbolicAgent(model, initial, allowed),
+        truth=lambda: model,
+        held_out=lambda: initial,
+    )
+
+
+def _access(given: str | None, allowed: Sequence[Access], what: str) -> Access:
+    """The access asked for, or the most that the agent allows."""
+    if given is None:
+        return allowed[0]
+    for access in allowed:
+        if access.value == given:
+            return access
+    known = " or ".join(access.value for access in allowed)
+    raise UnusableInput(f"--access {given}: cannot be used with {what}; use {known}")
+
+
+def _numbers(env: str, given: Sequence[str], count: int) -> list[int]:
+    """Numbers of problems: those given, or all of them."""
+    numbers = []
+    for text in given:
+        if not (text.isdecimal() and int(text) < count):
+            raise UnusableInput(f"--problem {text}: {env} has problems 0 to {count - 1}")
+        numbers.append(int(text))
+    return list(dict.fromkeys(numbers)) or list(range(count))
+
+
+def _image(env: str, access: Access, problems: Sequence[str], classifiers: Path | None) -> Target:
+    from aam_vision.agents.image import ImageAgent
+    from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.envs.registry import board_domain, make_simulator
+
+    domain = board_domain(env)
+    chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated))]
+    perception = BoardPerception.load(domain.visual, domain.name, classifiers)
+    simulators = [make_simulator(env, split, number) for split, number in chosen]
+    agent = ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access)
+
+    def truth() -> Model:
+        from aam_vision.envs.ground_truth import ground_truth_model
+
+        return ground_truth_model(env)
+
+    def held_out() -> list[State]:
+        from aam_vision.envs.ground_truth import held_out_problems
+
+        return [problem.initial for problem in held_out_problems(env)]
+
+    labels = tuple(f"{split}/{number}" for split, number in chosen)
+    return Target(env, labels, agent, truth, held_out, perception_s=lambda: agent.perception_s)
+
+
+GENERATED_PROBLEMS = 3
+"""Problems that are generated for one interrogation, and as many more to evaluate on."""
+
+
+def _generated(env: str, access: Access, problems: Sequence[str], size: int, seed: int) -> Target:
+    import numpy as np
+
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.domains import generate, load
+
+    rng = np.random.default_rng([seed, 1])
+    model = load(env)
+    initial = [generate(env, size, rng).initial for _ in range(2 * GENERATED_PROBLEMS)]
+    chosen = _numbers(env, problems, GENERATED_PROBLEMS)
+    return Target(
+        env,
+        tuple(f"generated/{number}" for number in chosen),
+        SymbolicAgent(model, [initial[number] for number in chosen], access),
+        truth=lambda: model,
+        held_out=lambda: initial[GENERATED_PROBLEMS:],
+    )
