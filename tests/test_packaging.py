@@ -95,7 +95,18 @@ def test_the_wheel_holds_the_weights_of_both_domains_their_cards_and_the_type_ma
 
 def test_nothing_generated_is_shipped(names):
     kinds = {Path(name).suffix for name in names if name.startswith("aam_vision/")}
-    assert kinds <= {".py", ".json", ".safetensors", ".typed", ".html", ".css", ".js", ".svg", ".jinja"}
+    assert kinds <= {
+        ".py",
+        ".json",
+        ".pddl",
+        ".safetensors",
+        ".typed",
+        ".html",
+        ".css",
+        ".js",
+        ".svg",
+        ".jinja",
+    }
 
 
 def test_the_source_archive_builds_the_same_wheel(wheel, names, tmp_path):

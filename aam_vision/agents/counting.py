@@ -72,3 +72,4 @@ class CountingAgent:
         """A start that is not where the agent stands costs a reset (or a restored snapshot)."""
         if self._at is not None and start.handle != self._at:
             self.counts.resets += 1
+        self._at = start.handle

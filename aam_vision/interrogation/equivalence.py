@@ -63,6 +63,8 @@ class Equivalence:
         if self._too_large:
             return Prospect.UNKNOWN
         action = self._hypotheses[name]
+        if action.index.constants:
+            return Prospect.UNKNOWN
         adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
         for literals, companions in self._options[name]:
             if (adds and deletes) or companions.allow(literals.facts[bit], deletes):
@@ -70,12 +72,12 @@ class Equivalence:
         return Prospect.CLOSED
 
     def _explore(self, nodes: Sequence[Node]) -> None:
-        start = nodes[0].state
-        true, unknown = frozenset(start.true), frozenset(start.unknown)
+        initial = [node.state for node in nodes if node.initial]
+        starts = [(frozenset(state.true), frozenset(state.unknown)) for state in initial]
         grounding = ground(
             [_optimistic(action) for action in self._hypotheses.actions.values()],
-            true | unknown,
-            start.objects,
+            frozenset().union(*(true | unknown for true, unknown in starts)),
+            initial[0].objects,
         )
         possible: list[PossibleOperator] = []
         found: list[tuple[str, GroundLiterals]] = []
@@ -85,7 +87,7 @@ class Equivalence:
             for required in self._cases[operator.action.name]:
                 possible.append(_possible(action, literals, required))
                 found.append((operator.action.name, literals))
-        mutexes = Mutexes(possible, [(true, unknown)])
+        mutexes = Mutexes(possible, starts)
         for (name, literals), made in zip(found, possible, strict=True):
             companions = mutexes.companions(made.positive, made.negative)
             if companions is not None:

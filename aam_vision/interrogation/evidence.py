@@ -28,6 +28,7 @@ class Node:
     state: State
     situation: Situation | None
     number: int
+    initial: bool = False
     _index: StateIndex | None = field(default=None, repr=False)
 
     @property
@@ -87,6 +88,12 @@ class Evidence:
                 if not state.unknown:
                     self._by_state[state] = node
             self._by_handle[situation.handle] = node
+        return node
+
+    def begin(self, situation: Situation) -> Node:
+        """The node of a problem's initial situation."""
+        node = self.situation(situation)
+        node.initial = True
         return node
 
     def walk(self, steps: Sequence[WalkStep]) -> bool:
@@ -169,6 +176,7 @@ class Evidence:
     def predict(self, state: State, action: GroundAction) -> State:
         """The state after an executed step as far as it follows from what is known; the rest unknown."""
         hypotheses = self.hypotheses[action.name]
+        shared = hypotheses.index.shared(action.objects)
         true, unknown = set(state.true), set(state.unknown)
         for bit, plain in hypotheses.index.grounded(action.objects):
             atom = Atom(*plain)
@@ -178,7 +186,7 @@ class Evidence:
                 *([False] if hypotheses.deletes & bit else []),
                 *([value] if hypotheses.keeps & bit else []),
             }
-            outcome = outcomes.pop() if len(outcomes) == 1 else None
+            outcome = outcomes.pop() if len(outcomes) == 1 and not bit & shared else None
             true.discard(atom)
             unknown.discard(atom)
             if outcome:

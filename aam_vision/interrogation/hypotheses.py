@@ -82,6 +82,7 @@ class AtomIndex:
         self.atoms = lifted_atoms(vocabulary, header, repeated=repeated)
         self.everything = (1 << len(self.atoms)) - 1
         self.bit = {atom: 1 << number for number, atom in enumerate(self.atoms)}
+        self.constants = frozenset(vocabulary.constants)
         self._getters = [(bit, atom.predicate, _getter(atom.arguments)) for atom, bit in self.bit.items()]
 
     def grounded(self, objects: Sequence[str]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
@@ -108,11 +109,11 @@ class AtomIndex:
         return held, dim
 
     def shared(self, objects: Sequence[str]) -> int:
-        """Atoms that another atom of the action coincides with, under a binding that repeats an object.
+        """Atoms that another atom of the action coincides with under the binding.
 
-        Their change is the joint doing of several effects and says nothing about one of them.
+        That needs an object named twice, or a constant for an argument. Their change is the joint doing of several effects and says nothing about one of them.
         """
-        if len(set(objects)) == len(objects):
+        if len(set(objects)) == len(objects) and self.constants.isdisjoint(objects):
             return 0
         mask = 0
         first: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -191,11 +192,21 @@ class ActionHypotheses:
         """Atoms whose effect is not the same in all possible models.
 
         Adding what a proven precondition says is there already, or deleting what it says is not, changes
-        nothing in any state: such a mode is read as absent and counts as decided.
+        nothing in any state: such a mode is read as absent and counts as decided. (Not where a constant
+        may stand for a parameter: there it can undo another effect on the same atom.)
         """
-        proven = self.proven
+        proven = NOTHING if self.index.constants else self.proven
         adds, deletes = self.adds & ~proven.positive, self.deletes & ~proven.negative
         return (adds & deletes) | (adds & self.keeps) | (deletes & self.keeps)
+
+    @property
+    def cautious(self) -> Literals:
+        """What the cautious model requires: every positive candidate, and negative ones that are proven.
+
+        A clause that no positive literal can satisfy puts all its negative ones in.
+        """
+        alone = union(clause for clause in self.clauses if not clause.positive)
+        return Literals(self.positive, self.proven.negative | alone.negative)
 
     def violated(self, held: int, dim: int, among: Literals | None = None) -> Literals:
         """Candidates (or literals ``among``) not certain to hold where ``held`` is true and ``dim`` unknown."""
@@ -312,11 +323,11 @@ class ActionHypotheses:
 
     def schema(self) -> ActionSchema:
         """The cautious reading: undetermined positive literals in, all else undetermined out."""
-        proven = self.proven
+        required = self.cautious
         return ActionSchema(
             self.index.header,
-            positive=self.index.select(self.positive),
-            negative=self.index.select(proven.negative),
+            positive=self.index.select(required.positive),
+            negative=self.index.select(required.negative),
             add=self.index.select(self.adds & ~self.keeps & ~self.deletes),
             delete=self.index.select(self.deletes & ~self.keeps & ~self.adds),
         )

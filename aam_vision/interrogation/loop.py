@@ -14,6 +14,7 @@ from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.result import CurvePoint, Result
 from aam_vision.query import Agent, Query, Situation
+from aam_vision.strips import GroundAction
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def interrogate(
     counting = CountingAgent(agent)
     evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
     curve: list[CurvePoint] = []
+    asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
 
     def result(complete: bool, why: str) -> Result:
         return Result(
@@ -59,10 +61,13 @@ def interrogate(
 
     try:
         for situation in counting.initial():
-            evidence.situation(situation)
+            evidence.begin(situation)
         while True:
             move = _affordable(policy.next(evidence, rng), budget, counting)
             if isinstance(move, Ask):
+                if (key := (move.start.number, move.plan)) in asked:
+                    return result(False, "the same question came up again: nothing more can be learnt")
+                asked.add(key)
                 query = Query(_situation(move.start.situation), move.plan)
                 evidence.answer(query, counting.ask(query))
                 counts = counting.counts

@@ -131,8 +131,8 @@ def _cautious(action: ActionHypotheses) -> LiftedOperator:
     """What an action requires at most, and what it certainly does."""
     return LiftedOperator(
         action.index.header,
-        positive=atoms(action, action.positive),
-        negative=atoms(action, action.proven.negative),
+        positive=atoms(action, action.cautious.positive),
+        negative=atoms(action, action.cautious.negative),
         add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
         delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
     )

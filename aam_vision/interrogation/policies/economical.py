@@ -32,7 +32,7 @@ from aam_vision.interrogation.walking import Walker
 from aam_vision.joins import Row, StateIndex
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.strips import State
+from aam_vision.strips import GroundAction, State
 
 UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there."""
@@ -51,6 +51,7 @@ class EconomicalPolicy:
     _beliefs: Beliefs | None = None
     _uncovered: dict[int, int] = field(default_factory=dict)
     _hopeless: set[tuple[int, str, Literals, Literals]] = field(default_factory=set)
+    _planned: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
     _planning_s: float = 0.0
     _known_paths: list[Paths] = field(default_factory=list)
     _paths_version: int = -1
@@ -207,6 +208,10 @@ class EconomicalPolicy:
         if not really or action.certain_to_fail(really):
             return None
         plan = (*planned.path, planned.step)
+        if (planned.start.number, plan) in self._planned:
+            self._hopeless.add(key)
+            return None
+        self._planned.add((planned.start.number, plan))
         if really.within(union(self._split(name, action)[1])):
             rider = self._rider(evidence, evidence.predict(state, planned.step))
             plan += (rider.action,) if rider else ()
