@@ -42,7 +42,7 @@ def interrogate_agent(
     access: Annotated[
         str | None, typer.Option(help="What the agent allows: settable (symbolic agents only) or snapshot.")
     ] = None,
-    policy: Annotated[str, typer.Option(help="How questions are chosen: economical.")] = "economical",
+    policy: Annotated[str, typer.Option(help="How questions are chosen: economical or aia.")] = "economical",
     planner: Annotated[str, typer.Option(help="Planner: pyperplan.")] = "pyperplan",
     classifiers: Annotated[
         Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
@@ -61,9 +61,10 @@ def interrogate_agent(
     python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
     """
     began = perf_counter()
-    for option, value, known in (("--policy", policy, "economical"), ("--planner", planner, "pyperplan")):
-        if value != known:
-            raise UnusableInput(f"{option} {value}: unknown; use {known}")
+    if policy not in ("economical", "aia"):
+        raise UnusableInput(f"--policy {policy}: unknown; use economical or aia")
+    if planner != "pyperplan":
+        raise UnusableInput(f"--planner {planner}: unknown; use pyperplan")
     if (env is None) == (domain is None):
         raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
     if env is not None and env not in targets.names():
@@ -82,6 +83,7 @@ def interrogate_agent(
 
     from aam_vision.display import Display
     from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
+    from aam_vision.interrogation.policies.aia import AiaPolicy
     from aam_vision.interrogation.policies.economical import EconomicalPolicy
     from aam_vision.interrogation.policies.settable import SettablePolicy
     from aam_vision.planning.planner import TimedPlanner
@@ -90,13 +92,19 @@ def interrogate_agent(
 
     timed = TimedPlanner(PyperplanPlanner())
     settable = target.agent.access is Access.SETTABLE
+    if policy == "aia" and not settable:
+        raise UnusableInput(f"--policy aia: needs settable access, which {target.name} does not allow here")
     failure: Interrupted | None = None
     with Display(quiet=quiet) as display:
         display.say(f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {seed}")
         try:
             result = interrogate(
                 target.agent,
-                SettablePolicy() if settable else EconomicalPolicy(planner=timed),
+                AiaPolicy(planner=timed)
+                if policy == "aia"
+                else SettablePolicy()
+                if settable
+                else EconomicalPolicy(planner=timed),
                 np.random.default_rng(seed),
                 budget=Budget(max_queries, max_steps),
                 watch=display.watch,

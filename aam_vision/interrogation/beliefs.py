@@ -30,6 +30,7 @@ class Beliefs:
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], *, by_kind: bool = True) -> None:
         self._by_kind = by_kind
+        self._actions = hypotheses.actions
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
@@ -45,6 +46,10 @@ class Beliefs:
             for atom, bit in action.index.bit.items()
         }
 
+    def rate(self, name: str, bit: int) -> float:
+        """How often an atom of the action holds under random arguments."""
+        return self._rates[self._predicate[name, bit]]
+
     def split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
         """Undecided literals that are probably preconditions, and those that probably are not."""
         trusted: list[Literals] = []
@@ -54,10 +59,14 @@ class Beliefs:
             (trusted if likely else suspects).append(literal)
         return trusted, suspects
 
+    def likely(self, name: str, literal: Literals) -> float:
+        """The probability that a literal is a precondition, undecided or not."""
+        return self.probability(name, literal, self._actions[name])
+
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
         successes = action.kinds_of_success if self._by_kind else self._walked[name]
-        rate = self._rates[self._predicate[name, literal.positive or literal.negative]]
+        rate = self.rate(name, literal.positive or literal.negative)
         prior = PRIOR_POSITIVE if literal.positive else PRIOR_NEGATIVE
         if literal.negative and not self._by_kind:
             return prior

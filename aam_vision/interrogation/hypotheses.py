@@ -213,6 +213,10 @@ class ActionHypotheses:
         pool = self.candidates if among is None else among
         return Literals(pool.positive & ~held, pool.negative & (held | dim))
 
+    def certainly_violated(self, held: int, dim: int) -> Literals:
+        """Candidates that are known not to hold there: a success refutes just these."""
+        return Literals(self.positive & ~(held | dim), self.negative & held)
+
     def certain_to_fail(self, violated: Literals) -> bool:
         """Whether every possible model refuses a step that violates these candidates."""
         proven = self.proven

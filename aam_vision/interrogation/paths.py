@@ -21,6 +21,7 @@ from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, V
 from aam_vision.strips import GroundAction
 
 MAX_OPTIONS = 20_000
+MAX_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -104,21 +105,32 @@ class Paths:
             candidates.positive & ~(violated.positive | free.positive),
             candidates.negative & ~(violated.negative | free.negative),
         )
+        wanted = Literals(holding.positive | violated.negative, holding.negative | violated.positive)
+        return self.reach(name, wanted, rows, planner, limits)
+
+    def rows(self, name: str, mask: int, limit: int = MAX_ROWS) -> list[Row]:
+        """Arguments under which all these atoms may hold together in some reachable state (pairwise)."""
+        action = self._hypotheses[name]
+        found = []
+        rows = bindings(self._grounding.facts, action.index.header, atoms(action, mask))
+        for objects in islice(rows, MAX_OPTIONS):
+            if self._mutexes.possible(GroundLiterals(action, objects).true(mask)):
+                found.append(objects)
+                if len(found) >= limit:
+                    break
+        return found
+
+    def reach(
+        self, name: str, wanted: Literals, rows: Sequence[Row], planner: Planner, limits: Limits
+    ) -> PlannedProbe | Verdict:
+        """A plan to where these literals hold under one of the bindings, with that step to ask."""
+        action = self._hypotheses[name]
         goals = []
         for objects in rows:
-            literals = GroundLiterals(action, objects)
-            true, false = literals.holding(holding)
-            more_true, more_false = literals.violating(violated)
-            if self._mutexes.possible([*true, *more_true], [*false, *more_false]):
-                goals.append(
-                    Operator(
-                        GroundAction(name, objects),
-                        frozenset([*true, *more_true]),
-                        frozenset([*false, *more_false]),
-                        frozenset(),
-                        frozenset(),
-                    )
-                )
+            true, false = GroundLiterals(action, objects).holding(wanted)
+            if self._mutexes.possible(true, false):
+                step = GroundAction(name, objects)
+                goals.append(Operator(step, frozenset(true), frozenset(false), frozenset(), frozenset()))
         if not goals:
             return Verdict.UNSOLVABLE
         outcome = planner.solve(SearchProblem(self._grounding.operators, self._starts, goals), limits)

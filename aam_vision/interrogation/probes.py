@@ -31,7 +31,8 @@ class Probe:
 def probes_for(hypotheses: ActionHypotheses, index: StateIndex, suspects: Literals) -> Iterator[Probe]:
     """Probes in one situation that violate nothing but suspects, and at least one of them.
 
-    Their outcome is open: neither a proven precondition nor a whole clause is violated.
+    Their outcome is open: neither a proven precondition nor a whole clause is violated. Something is violated
+    for certain: where a literal is only unknown, a success would tell nothing of it.
     """
     candidates = hypotheses.candidates
     required = _atoms(hypotheses, candidates.positive & ~suspects.positive)
@@ -41,7 +42,7 @@ def probes_for(hypotheses: ActionHypotheses, index: StateIndex, suspects: Litera
         held, dim = hypotheses.index.values(state, objects)
         violated = hypotheses.violated(held, dim)
         if (
-            violated
+            hypotheses.certainly_violated(held, dim)
             and not (violated.positive & trusted.positive or violated.negative & trusted.negative)
             and not hypotheses.certain_to_fail(violated)
         ):

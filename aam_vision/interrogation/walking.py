@@ -26,14 +26,13 @@ Kind = tuple[int, tuple[tuple[str, int], ...]]
 class Walker:
     """Decides on the next walk, until walking no longer pays.
 
-    ``limit`` is in steps. Walking ends there, or once every action was seen and nothing was learnt for
-    about as many steps as there are pal tuples; twice as many while an action has had fewer than
-    ``enough`` different kinds of success.
+    ``limit`` is in steps. Walking ends there, or once nothing was learnt for ``patience`` times as many steps
+    as there are pal tuples.
     """
 
     limit: int = 400
-    stride: int = 8
-    enough: int = 2
+    patience: float = 1.0
+    stride: int = 4
     steps: int = 0
     _fruitless: int = 0
     _version: int = -1
@@ -45,11 +44,8 @@ class Walker:
         version = evidence.hypotheses.version
         if version != self._version:
             self._version, self._fruitless = version, 0
-        rarest = min(action.kinds_of_success for action in evidence.hypotheses.actions.values())
-        patience = max(LEAST_PATIENCE, evidence.hypotheses.size)
-        if rarest < self.enough:
-            patience *= 2
-        if self.steps >= self.limit or (rarest > 0 and self._fruitless >= patience):
+        patience = max(LEAST_PATIENCE, int(evidence.hypotheses.size * self.patience))
+        if self.steps >= self.limit or self._fruitless >= patience:
             return None
         groups = by_problem(evidence)
         start = self._start(groups[int(rng.integers(len(groups)))], rng)

@@ -24,6 +24,7 @@ import numpy as np
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence, Node
+from aam_vision.interrogation.guesses import guess_success
 from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits, union
 from aam_vision.interrogation.moves import Ask, Move, Stop, Walk
 from aam_vision.interrogation.paths import Paths, PlannedProbe, by_problem
@@ -34,8 +35,13 @@ from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import GroundAction, State
 
+MAX_GUESSES = 6
+"""Refused guesses at how an action may succeed, after which it is given up."""
 UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there."""
+
+
+Order = tuple[int, float]
 
 
 @dataclass
@@ -66,6 +72,7 @@ class EconomicalPolicy:
             self._beliefs = Beliefs(evidence.hypotheses, visited)
         return (
             self._uncover(evidence)
+            or self._first_success(evidence)
             or self._refutation(evidence)
             or self._proof(evidence)
             or self._planned_refutation(evidence)
@@ -81,6 +88,18 @@ class EconomicalPolicy:
             if self._uncovered.get(node.number, 0) < UNCOVER_ATTEMPTS:
                 self._uncovered[node.number] = self._uncovered.get(node.number, 0) + 1
                 return Walk(node, 2)
+        return None
+
+    def _first_success(self, evidence: Evidence) -> Ask | None:
+        """A guess at a situation in which an action that was never executed can be."""
+        assert self._beliefs is not None, "beliefs are formed when walking ends"
+        for name, action in evidence.hypotheses.actions.items():
+            if not action.successes and len(action.clauses) < MAX_GUESSES:
+                ask = guess_success(
+                    evidence, name, self._paths(evidence), self._beliefs, self.planner, self.limits
+                )
+                if ask is not None:
+                    return ask
         return None
 
     # --- probing ---------------------------------------------------------------------------------
@@ -137,7 +156,7 @@ class EconomicalPolicy:
                 holding = union([action.proven, *others])
                 for path in self._paths(evidence):
                     for violated, rows in path.options(name, holding, target).items():
-                        options.append((violated.size(), name, violated, path, rows))
+                        options.append((self._order(name, violated), name, violated, path, rows))
         return self._smallest(evidence, options)
 
     def _last_probe(self, evidence: Evidence) -> Ask | None:
@@ -147,7 +166,7 @@ class EconomicalPolicy:
             if action.successes:
                 for path in self._paths(evidence):
                     for violated, rows in path.options(name, action.proven, action.undecided).items():
-                        options.append((violated.size(), name, violated, path, rows))
+                        options.append((self._order(name, violated), name, violated, path, rows))
         return self._smallest(evidence, options)
 
     def _effect(self, evidence: Evidence) -> Ask | None:
@@ -163,10 +182,18 @@ class EconomicalPolicy:
                         return Ask(node, (step,), f"see the effect on {text}")
         return None
 
+    def _likely(self, name: str, literal: Literals) -> float:
+        assert self._beliefs is not None, "beliefs are formed when walking ends"
+        return self._beliefs.likely(name, literal)
+
+    def _order(self, name: str, violated: Literals) -> Order:
+        """Few literals first; among as many, what is least likely to be refused, as a success opens more."""
+        return violated.size(), max(self._likely(name, literal) for literal in violated.singles())
+
     def _smallest(
-        self, evidence: Evidence, options: list[tuple[int, str, Literals, Paths, list[Row]]]
+        self, evidence: Evidence, options: list[tuple[Order, str, Literals, Paths, list[Row]]]
     ) -> Ask | None:
-        """The first of the options that can be asked, smallest first: where seen before, else by a plan."""
+        """The first of the options that can be asked: where seen before, else by a plan."""
         tried: set[tuple[str, Literals]] = set()
         for _, name, violated, path, rows in sorted(options, key=lambda option: option[0]):
             action = evidence.hypotheses[name]
@@ -204,8 +231,9 @@ class EconomicalPolicy:
         state = planned.start.state
         for step in planned.path:
             state = evidence.predict(state, step)
-        really = action.violated(*action.index.values(state, planned.step.objects))
-        if not really or action.certain_to_fail(really):
+        held, dim = action.index.values(state, planned.step.objects)
+        really = action.violated(held, dim)
+        if not action.certainly_violated(held, dim) or action.certain_to_fail(really):
             return None
         plan = (*planned.path, planned.step)
         if (planned.start.number, plan) in self._planned:

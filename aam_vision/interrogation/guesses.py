@@ -1,0 +1,61 @@
+"""A first success of an action that no walk has shown: an educated guess at what it needs.
+
+Nothing is known of such an action, but atoms that rarely hold are seldom true together by chance. So the guess
+is a situation, reachable with the actions known so far, in which as many of the action's rare atoms hold
+as can: greedily, the rarest first, each kept if some arguments and some reachable state still satisfy all. A
+refusal leaves a clause, and the next guess satisfies one of its literals first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from aam_vision.interrogation.beliefs import Beliefs
+from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
+from aam_vision.interrogation.moves import Ask
+from aam_vision.interrogation.paths import Paths, PlannedProbe
+from aam_vision.planning.planner import Limits, Planner
+
+SEEDS = 8
+"""Literals of the latest clause that a guess may start from."""
+
+
+def guess_success(
+    evidence: Evidence, name: str, paths: list[Paths], beliefs: Beliefs, planner: Planner, limits: Limits
+) -> Ask | None:
+    """A query whose last step is the unseen action, where it is most likely to succeed; None if none is open."""
+    action = evidence.hypotheses[name]
+    for seed in _seeds(name, action, beliefs):
+        for path in paths:
+            chosen = _rare_together(name, action, path, beliefs, seed)
+            rows = path.rows(name, chosen)
+            planned = path.reach(name, Literals(chosen, 0), rows, planner, limits) if rows else None
+            if not isinstance(planned, PlannedProbe):
+                continue
+            state = planned.start.state
+            for step in planned.path:
+                state = evidence.predict(state, step)
+            violated = action.violated(*action.index.values(state, planned.step.objects))
+            if not action.certain_to_fail(violated):
+                return Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
+    return None
+
+
+def _seeds(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Iterator[int]:
+    """What a guess starts from: nothing, or a literal of the smallest clause that refusals have left."""
+    if not action.clauses:
+        yield 0
+        return
+    smallest = min(action.clauses, key=Literals.size)
+    yield from islice(sorted(bits(smallest.positive), key=lambda bit: beliefs.rate(name, bit)), SEEDS)
+
+
+def _rare_together(name: str, action: ActionHypotheses, path: Paths, beliefs: Beliefs, seed: int) -> int:
+    """A maximal set of atoms that can hold together, built from the rarest on."""
+    chosen = seed
+    for bit in sorted(bits(action.positive & ~seed), key=lambda bit: beliefs.rate(name, bit)):
+        if path.rows(name, chosen | bit, limit=1):
+            chosen |= bit
+    return chosen

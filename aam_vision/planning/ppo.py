@@ -1,0 +1,177 @@
+"""P_PO, the planning problem whose plans distinguish two models, as PDDL (paper, "Query Generation").
+
+Both models get a copy of every predicate. An action is applicable if one model can execute it; if both can,
+both effects apply, and if only one can, the dummy predicate p_psi becomes true. The goal is a difference
+between the copies, or p_psi. Disjunctions, conditional effects and an existential goal make it a problem
+for planners such as Fast Downward (``lama-first``); the toolkit itself solves it in a smaller form.
+
+The dummy p_u marks that the value of gamma's predicate has become uncertain: actions whose effect on it is
+not in M' yet make it true, the others make it false. In preconditions it stands in disjunction with the
+predicate only: as a conjunct wherever the predicate is open (which the formula can be read to say) it
+would rule out every plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from aam_vision.strips import (
+    ROOT_TYPE,
+    ActionSchema,
+    LiftedAtom,
+    Location,
+    Mode,
+    Model,
+    PalTuple,
+    State,
+    Vocabulary,
+    lifted_atoms,
+)
+
+COPIES = ("-i", "-j")
+P_PSI = "p-psi"
+"""Ends like no copy of a predicate, so it cannot be mistaken for one."""
+
+
+def ppo_pddl(
+    model: Model, refined: Collection[PalTuple], pal: PalTuple, i: Mode, j: Mode, initial: State
+) -> tuple[str, str]:
+    """P_PO for M' + gamma^i and M' + gamma^j as (domain, problem) text.
+
+    ``model`` holds the palm tuples of M', ``refined`` names all pal tuples in M', those with mode absent
+    included; gamma is none of them. A solution is the plan of a distinguishing query from ``initial``.
+    """
+    vocabulary = model.vocabulary
+    names = {predicate.name for predicate in vocabulary.predicates}
+    p_u = "p-u"
+    while p_u in names:
+        p_u += "-"
+    lines = [f"(define (domain p-po-{vocabulary.name})"]
+    lines.append(
+        "  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions"
+        " :existential-preconditions :conditional-effects)"
+    )
+    if kinds := _kinds(model):
+        parents = vocabulary.types.parents
+        lines.append(f"  (:types {' '.join(f'{kind} - {parents.get(kind, ROOT_TYPE)}' for kind in kinds)})")
+    if vocabulary.constants:
+        lines.append(f"  (:constants {' '.join(f'{n} - {k}' for n, k in vocabulary.constants.items())})")
+    lines.append("  (:predicates")
+    for copy in COPIES:
+        for predicate in vocabulary.predicates:
+            lines.append(f"    ({predicate.name}{copy}{_variables(predicate.types)})")
+        lines.append(f"    ({p_u}{copy})")
+    lines.append(f"    ({P_PSI})\n  )")
+    for schema in model.actions:
+        lines.append(_action(schema, vocabulary, refined, pal, (i, j), p_u))
+    return "\n".join(lines) + "\n)\n", _problem(vocabulary, initial)
+
+
+def _action(
+    schema: ActionSchema,
+    vocabulary: Vocabulary,
+    refined: Collection[PalTuple],
+    pal: PalTuple,
+    pair: tuple[Mode, Mode],
+    p_u: str,
+) -> str:
+    """One action of P_PO."""
+    uncertain = _uncertainty(schema, vocabulary, refined, pal)
+    pre, eff = [], []
+    for copy, mode in zip(COPIES, pair, strict=True):
+        required = _literals(schema, schema.positive, schema.negative, copy)
+        effects = _literals(schema, schema.add, schema.delete, copy)
+        if pal.action == schema.header.name and mode is not Mode.ABSENT:
+            literal = _literal(schema, pal.atom, copy, positive=mode is Mode.POSITIVE)
+            if pal.location is Location.PRE:
+                required.append(f"(or {literal} ({p_u}{copy}))")
+            else:
+                effects.append(literal)
+        if uncertain is not None:
+            effects.append(f"({p_u}{copy})" if uncertain else f"(not ({p_u}{copy}))")
+        pre.append(_and(required))
+        eff += effects
+    header = schema.header
+    parameters = " ".join(f"?{n} - {k}" for n, k in zip(header.parameters, header.types, strict=True))
+    return (
+        f"  (:action {header.name}\n"
+        f"    :parameters ({parameters})\n"
+        f"    :precondition (or {pre[0]} {pre[1]})\n"
+        f"    :effect (and\n"
+        f"      (when (and {pre[0]} {pre[1]})\n"
+        f"        {_and(eff)})\n"
+        f"      (when (or (and {pre[0]} (not {pre[1]})) (and (not {pre[0]}) {pre[1]}))\n"
+        f"        ({P_PSI})))\n"
+        "  )"
+    )
+
+
+def _uncertainty(
+    schema: ActionSchema, vocabulary: Vocabulary, refined: Collection[PalTuple], pal: PalTuple
+) -> bool | None:
+    """Whether the action makes gamma's predicate uncertain or certain; None if it cannot speak of it."""
+    name = schema.header.name
+    spoken = [a for a in lifted_atoms(vocabulary, schema.header) if a.predicate == pal.atom.predicate]
+    if not spoken:
+        return None
+    return any(PalTuple(atom, name, Location.EFF) not in refined for atom in spoken)
+
+
+def _problem(vocabulary: Vocabulary, initial: State) -> str:
+    objects = [f"{n} - {k}" for n, k in initial.objects.items() if n not in vocabulary.constants]
+    facts = [
+        f"({' '.join([atom.predicate + copy, *atom.objects])})"
+        for copy in COPIES
+        for atom in sorted(initial.true)
+    ]
+    goals = []
+    for predicate in vocabulary.predicates:
+        names = "".join(f" ?v{number}" for number in range(predicate.arity))
+        in_i, in_j = (f"({predicate.name}{copy}{names})" for copy in COPIES)
+        differ = f"(or (and {in_i} (not {in_j})) (and (not {in_i}) {in_j}))"
+        if predicate.arity:
+            differ = f"(exists ({_variables(predicate.types).strip()}) {differ})"
+        goals.append(f"    {differ}")
+    return "\n".join(
+        [
+            "(define (problem p-po)",
+            f"  (:domain p-po-{vocabulary.name})",
+            f"  (:objects {' '.join(objects)})",
+            f"  (:init {' '.join(facts)})",
+            "  (:goal (or",
+            *goals,
+            f"    ({P_PSI}))))\n",
+        ]
+    )
+
+
+def _literals(
+    schema: ActionSchema, positive: Iterable[LiftedAtom], negative: Iterable[LiftedAtom], copy: str
+) -> list[str]:
+    texts = sorted(_literal(schema, atom, copy, positive=True) for atom in positive)
+    return texts + sorted(_literal(schema, atom, copy, positive=False) for atom in negative)
+
+
+def _literal(schema: ActionSchema, atom: LiftedAtom, copy: str, *, positive: bool) -> str:
+    names = schema.header.parameters
+    arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
+    text = f"({' '.join([atom.predicate + copy, *arguments])})"
+    return text if positive else f"(not {text})"
+
+
+def _and(parts: list[str]) -> str:
+    return f"(and {' '.join(parts)})" if parts else "(and)"
+
+
+def _variables(types: tuple[str, ...]) -> str:
+    return "".join(f" ?v{number} - {kind}" for number, kind in enumerate(types))
+
+
+def _kinds(model: Model) -> list[str]:
+    """All types but the root, parents before children."""
+    vocabulary = model.vocabulary
+    mentioned = [*vocabulary.types.parents, *vocabulary.constants.values()]
+    mentioned += [kind for predicate in vocabulary.predicates for kind in predicate.types]
+    mentioned += [kind for header in model.headers for kind in header.types]
+    closed = [above for kind in mentioned for above in reversed([*vocabulary.types.ancestry(kind)])]
+    return [kind for kind in dict.fromkeys(closed) if kind != ROOT_TYPE]
