@@ -1,6 +1,6 @@
 """Reading and writing PDDL: nothing is lost, every mistake is one line with its place, nothing hangs.
 
-unified-planning and pyperplan read the same texts as second opinions.
+unified-planning, given the text as it is, and pyperplan read the same files as second opinions.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -196,6 +198,26 @@ def test_an_added_atom_is_not_deleted(folder: Path) -> None:
     assert read_domain(written(folder, text)) == read_domain(written(folder, DOMAIN, "1"))
 
 
+def test_names_that_unified_planning_cannot_have_or_takes_for_something_else(folder: Path) -> None:
+    text = """(define (domain 2d) (:types always - number) (:constants at _x 1 - always) (:predicates (at ?x) (1))
+      (:action at :parameters (?at ?1 - always) :precondition (and (at at) (at ?at) (not (1))) :effect (at 1)))"""
+    model = read_domain(written(folder, text))
+    assert model.vocabulary.constants == {"at": "always", "_x": "always", "1": "always"}
+    assert model.vocabulary.types == Types({"always": "number", "number": "object"})
+    (schema,) = model.actions
+    assert schema.header == ActionHeader("at", ("at", "1"), ("always", "always"))
+    assert schema.positive == {LiftedAtom("at", ("at",)), LiftedAtom("at", (0,))}
+    assert schema.negative == {LiftedAtom("1", ())}
+    assert schema.add == {LiftedAtom("at", ("1",))}
+
+
+def test_reading_prints_and_warns_nothing(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_problem(written(folder, DOMAIN), written(folder, PROBLEM, "problem.pddl"))
+    assert capfd.readouterr() == ("", "")
+
+
 # --- what is refused ----------------------------------------------------------------------------
 
 REST = "(:action rest :parameters () :precondition () :effect (busy))"
@@ -275,6 +297,7 @@ BAD_DOMAINS = {
         "root of all types",
     ),
     "constant of two types": ("dock - place", "dock - place dock - box", ":5: ", "two types"),
+    "a name with a dot": ("dock - place", "dock.1 - place", ":5: ", "expected an object, found 'dock.1'"),
     "odd name": ("(:types box", "(:types bo\u0308x", ":4: ", "expected a type, found 'bo\\u0308x'"),
     "control characters": ("(:types box", "(:types \x1b[31mbox", ":4: ", "expected a type, found"),
 }
@@ -362,15 +385,45 @@ def test_hostile_files_are_refused_at_once(folder: Path, case: str) -> None:
 
 
 def test_the_largest_problem_is_read_in_time(folder: Path) -> None:
-    blocks = [f"b{i}" for i in range(MAX_TOKENS // 5 - 10)]
-    objects, facts = " ".join(blocks), " ".join(f"(clear {block})" for block in blocks)
-    path = written(
-        folder,
-        f"(define (problem p) (:domain blocks) (:objects {objects} - block) (:init {facts}) (:goal ()))",
-    )
+    path = large_problem(folder, objects=1000, facts=MAX_TOKENS // 5 - 300)
+    model = load("blocksworld")
     started = time.monotonic()
-    assert len(read_problem(load("blocksworld"), path).initial.true) == len(blocks)
+    assert len(read_problem(model, path).initial.true) == MAX_TOKENS // 5 - 300
     assert time.monotonic() - started < 5
+
+
+def test_what_unified_planning_would_take_too_long_for_is_refused_at_once(folder: Path) -> None:
+    model = load("blocksworld")
+    text = message(read_problem, model, large_problem(folder, objects=12_000, facts=1))
+    assert "more than 10000 words and parentheses outside the initial state" in text
+    predicates = " ".join(f"(p{i} ?x ?y)" for i in range(3000))
+    path = written(folder, f"(define (domain d) (:predicates {predicates}))", "large.pddl")
+    assert "more than 10000 words" in message(read_domain, path)
+
+
+def large_problem(folder: Path, *, objects: int, facts: int) -> Path:
+    blocks = [f"b{i}" for i in range(objects)]
+    atoms = " ".join(f"(on b{i % objects} b{i // objects})" for i in range(facts))
+    return written(
+        folder,
+        f"(define (problem p) (:domain blocks) (:objects {' '.join(blocks)} - block) (:init {atoms}) (:goal ()))",
+        "problem.pddl",
+    )
+
+
+def test_what_the_library_refuses_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing:
+        def parse_problem_string(self, *texts: str) -> None:
+            raise AssertionError("no\nway \u2028" + "x" * 1000)
+
+    model = read_domain(written(folder, DOMAIN))
+    monkeypatch.setattr("aam_vision.pddl.library._reader", Failing)
+    text = message(read_domain, written(folder, DOMAIN))
+    assert text.startswith(f"{folder / 'domain.pddl'}:2: unified-planning cannot read this domain (no way")
+    path = written(folder, PROBLEM, "problem.pddl")
+    assert message(read_problem, model, path).startswith(
+        f"{path}:1: unified-planning cannot read this problem"
+    )
 
 
 # --- round trips and second opinions ------------------------------------------------------------
@@ -524,6 +577,12 @@ def test_pyperplan_reads_positive_models(shared: Path, model: Model) -> None:
         assert {p.name for p in action.effect.addlist} == {atom.predicate for atom in schema.add}
 
 
+@cache
+def tiny() -> Model:
+    with TemporaryDirectory() as folder:
+        return read_domain(written(Path(folder), DOMAIN))
+
+
 # --- fuzzing ------------------------------------------------------------------------------------
 
 WORDS = "( ) () - ? ?x : :action :init not and (not either = ; define (:predicates object 1 é"
@@ -573,10 +632,9 @@ def test_a_mutated_domain_is_read_or_refused(shared: Path, text: str) -> None:
 @thorough(400)
 @given(text=mutations(PROBLEM))
 def test_a_mutated_problem_is_read_or_refused(shared: Path, text: str) -> None:
-    domain, path = written(shared, DOMAIN), written(shared, text.encode("utf-8", "surrogatepass"), "p.pddl")
-    problem = attempt(read_problem, domain, path)
+    model, path = tiny(), written(shared, text.encode("utf-8", "surrogatepass"), "p.pddl")
+    problem = attempt(read_problem, model, path)
     if isinstance(problem, Problem):
-        model = read_domain(domain)
         again = read_problem(
             model, written(shared, problem_text(problem.name, model.vocabulary, problem), "q.pddl")
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from aam_vision.errors import UnusableInput
@@ -25,8 +26,11 @@ DOMAINS: tuple[str, ...] = (
 _FOLDER = Path(__file__).parent / "pddl"
 
 
+@cache
 def load(name: str) -> Model:
     """The model of a packaged domain. Its vocabulary has the name that the competition's problems refer to.
+
+    It is read once: the first time takes a second, which is how long unified-planning takes to be imported.
 
     Raises:
         UnusableInput: there is no domain of that name.

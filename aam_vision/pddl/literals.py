@@ -1,15 +1,17 @@
-"""Literals checked against the vocabulary: the features that are no STRIPS named, the mistakes located."""
+"""Literals checked against what a domain declares: the features that are no STRIPS named, the mistakes located."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from itertools import chain, islice
 from typing import NamedTuple
 
 from aam_vision.pddl.syntax import Definition, Expression, Group, Word, show
-from aam_vision.strips import Vocabulary
+from aam_vision.strips import Atom, Types
 
 CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
 
@@ -41,16 +43,24 @@ _FEATURES = {
     **dict.fromkeys(_NUMERIC, "numeric fluents"),
 }
 _RESERVED = frozenset({"and", "not", "either", *_FEATURES})
-_NAME = re.compile(r"[a-z0-9_][a-z0-9_.+@#%-]*")
+_NAME = re.compile(r"[a-z0-9_][a-z0-9_-]*")
 
 
 class Literal(NamedTuple):
     """An atom as the file writes it, and whether it stands plain (true) or under ``not`` (false)."""
 
     positive: bool
-    predicate: str
-    arguments: tuple[str, ...]
+    atom: Atom
     line: int
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a domain declares: its types, each predicate's argument types, each constant's type."""
+
+    types: Types
+    predicates: Mapping[str, tuple[str, ...]]
+    constants: Mapping[str, str]
 
 
 def name_of(definition: Definition, expression: Expression, what: str) -> str:
@@ -82,12 +92,12 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 
 class LiteralReader:
-    """Reads conjunctions of literals over one vocabulary in one file."""
+    """Reads conjunctions of literals over the names of one domain in one file."""
 
-    def __init__(self, definition: Definition, vocabulary: Vocabulary) -> None:
+    def __init__(self, definition: Definition, names: Names) -> None:
         self._definition = definition
-        self._vocabulary = vocabulary
-        self._compatible: dict[tuple[str, str], bool] = {}
+        self._names = names
+        self._fits = cache(names.types.is_a)
 
     def literals(self, expression: Expression, kinds: Mapping[str, str], where: str) -> Iterator[Literal]:
         """The literals of a conjunction.
@@ -98,7 +108,7 @@ class LiteralReader:
             where: the place, for messages, e.g. ``the effect of move``.
 
         Raises:
-            UnusableInput: it is something else, or an atom does not fit the vocabulary.
+            UnusableInput: it is something else, or an atom does not fit what is declared.
         """
         if isinstance(expression, Word):
             self._definition.refuse(
@@ -133,24 +143,23 @@ class LiteralReader:
             feature = "numeric fluents" if numeric else _FEATURES[name]
             refuse(line, f"{where} uses {feature} ({show(name)}); {CLASS}")
         name = name_of(self._definition, group.parts[0], f"a predicate in {where}")
-        try:
-            predicate = self._vocabulary.predicate(name)
-        except KeyError:
-            known = [p.name for p in self._vocabulary.predicates]
+        types = self._names.predicates.get(name)
+        if types is None:
+            known = self._names.predicates
             refuse(line, f"{where} uses the undeclared predicate {show(name)}; {hint(name, known)}")
-        if len(group.parts) - 1 != predicate.arity:
+        if len(group.parts) - 1 != len(types):
             refuse(
                 line,
-                f"{show(name)} takes {predicate.arity} arguments, found {len(group.parts) - 1} in {where};"
+                f"{show(name)} takes {len(types)} arguments, found {len(group.parts) - 1} in {where};"
                 " give as many as the predicate declares",
             )
         arguments = []
-        for place, (part, wanted) in enumerate(zip(group.parts[1:], predicate.types, strict=True), 1):
+        for place, (part, wanted) in enumerate(zip(group.parts[1:], types, strict=True), 1):
             if not isinstance(part, Word):
                 refuse(part.line, f"expected an argument of {show(name)} in {where}, found {show(part)}")
-            kind = kinds.get(part.text) or self._vocabulary.constants.get(part.text)
+            kind = kinds.get(part.text) or self._names.constants.get(part.text)
             if kind is None:
-                terms = chain(kinds, self._vocabulary.constants)
+                terms = chain(kinds, self._names.constants)
                 term = "variable" if part.text.startswith("?") else "object"
                 refuse(
                     part.line, f"{where} uses the undeclared {term} {show(part)}; {hint(part.text, terms)}"
@@ -162,10 +171,4 @@ class LiteralReader:
                     f" is of type {show(kind)}; correct one of them",
                 )
             arguments.append(part.text)
-        return Literal(positive, name, tuple(arguments), line)
-
-    def _fits(self, kind: str, wanted: str) -> bool:
-        pair = kind, wanted
-        if pair not in self._compatible:
-            self._compatible[pair] = self._vocabulary.types.is_a(kind, wanted)
-        return self._compatible[pair]
+        return Literal(positive, Atom(name, tuple(arguments)), line)

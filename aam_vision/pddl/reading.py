@@ -1,13 +1,19 @@
-"""PDDL files to models and problems. Sections may come in any order, and each name's case is ignored."""
+"""PDDL files to models and problems: checked by us, built by unified-planning.
+
+Sections may come in any order, and each name's case is ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from aam_vision.pddl.literals import CLASS, LiteralReader, hint, name_of, new_name
+from aam_vision.pddl.declarations import contents, fields, objects, parameters, predicates, sections, types_of
+from aam_vision.pddl.library import CheckedAction, parse, plain
+from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
-from aam_vision.pddl.syntax import MAX_DEPTH, Definition, Expression, Group, Word, read_definition, show
+from aam_vision.pddl.syntax import Definition, Group, read_definition, show
 from aam_vision.strips import (
     ROOT_TYPE,
     ActionHeader,
@@ -25,19 +31,6 @@ from aam_vision.strips import (
 _DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":action")
 _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")
 """A metric or a length does not change what is a plan: both are passed over."""
-_FEATURES = {
-    ":functions": "numeric fluents",
-    ":durative-action": "durative actions",
-    ":derived": "derived predicates",
-    ":axiom": "derived predicates",
-    ":constraints": "trajectory constraints",
-    ":process": "processes",
-    ":event": "events",
-    ":task": "hierarchical tasks",
-    ":method": "hierarchical tasks",
-    ":htn": "hierarchical tasks",
-    ":observe": "sensing actions",
-}
 
 
 def read_domain(path: Path | str) -> Model:
@@ -48,25 +41,23 @@ def read_domain(path: Path | str) -> Model:
             STRIPS with typing, constants and negative preconditions.
     """
     definition = read_definition(Path(path), "domain")
-    sections = _sections(definition, _DOMAIN)
-    types = _types(definition, sections[":types"])
-    predicates: dict[str, Predicate] = {}
-    for group in _contents(sections[":predicates"]):
-        predicate = _predicate(definition, group, types)
-        if predicate.name in predicates:
-            definition.refuse(group.line, f"predicate {show(predicate.name)} is declared twice; remove one")
-        predicates[predicate.name] = predicate
-    constants = _objects(definition, sections[":constants"], types, {})
+    found = sections(definition, _DOMAIN)
+    types = types_of(definition, found[":types"])
+    names = Names(
+        types,
+        predicates(definition, found[":predicates"], types),
+        objects(definition, found[":constants"], types, {}),
+    )
     name = name_of(definition, definition.name, "the name of the domain")
-    vocabulary = Vocabulary(name, tuple(predicates.values()), types, constants)
-    reader = LiteralReader(definition, vocabulary)
-    schemas: dict[str, ActionSchema] = {}
-    for section in sections[":action"]:
-        schema = _schema(definition, section, vocabulary, reader)
-        if schema.header.name in schemas:
-            definition.refuse(section.line, f"action {show(schema.header.name)} is defined twice; remove one")
-        schemas[schema.header.name] = schema
-    return Model(vocabulary, tuple(schemas.values()))
+    actions = _checked_actions(definition, found[":action"], names)
+    parsed = parse(definition, name, names, actions=actions)
+    vocabulary = Vocabulary(
+        plain(parsed),
+        tuple(Predicate(plain(fluent), _kinds(fluent.signature)) for fluent in parsed.fluents),
+        _types(parsed),
+        {plain(constant): plain(constant.type) for constant in parsed.all_objects},
+    )
+    return Model(vocabulary, tuple(_schema(action) for action in parsed.actions))
 
 
 def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:
@@ -75,68 +66,40 @@ def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:
     Raises:
         UnusableInput: as for ``read_domain``, or the problem belongs to another domain.
     """
-    model = domain if isinstance(domain, Model) else read_domain(domain)
-    vocabulary = model.vocabulary
+    vocabulary = (domain if isinstance(domain, Model) else read_domain(domain)).vocabulary
+    names = Names(vocabulary.types, {p.name: p.types for p in vocabulary.predicates}, vocabulary.constants)
     definition = read_definition(Path(problem), "problem")
-    sections = _sections(definition, _PROBLEM)
-    _check_domain(definition, sections[":domain"], vocabulary.name)
-    kinds = _objects(definition, sections[":objects"], vocabulary.types, vocabulary.constants)
-    reader = LiteralReader(definition, vocabulary)
-    if not sections[":init"]:
+    found = sections(definition, _PROBLEM)
+    _check_domain(definition, found[":domain"], vocabulary.name)
+    name_of(definition, definition.name, "the name of the problem")
+    kinds = objects(definition, found[":objects"], names.types, names.constants)
+    reader = LiteralReader(definition, names)
+    if not found[":init"]:
         definition.refuse(definition.name.line, "the problem has no '(:init'; state what holds at the start")
-    true: set[Atom] = set()
-    false: dict[Atom, int] = {}
-    for fact in _contents(sections[":init"]):
-        for literal in reader.literals(fact, kinds, "the initial state"):
-            atom = Atom(literal.predicate, literal.arguments)
-            if literal.positive:
-                true.add(atom)
-            else:
-                false[atom] = literal.line
-    for atom, line in false.items():
-        if atom in true:
-            definition.refuse(
-                line, f"{show(str(atom))} is both true and false in the initial state; remove one"
-            )
-    goal: tuple[set[Atom], set[Atom]] = set(), set()
-    for condition in _contents(sections[":goal"]):
-        for literal in reader.literals(condition, kinds, "the goal"):
-            goal[not literal.positive].add(Atom(literal.predicate, literal.arguments))
+    initial = _initial(definition, found[":init"], reader, kinds)
+    goal = [
+        literal
+        for condition in contents(found[":goal"])
+        for literal in reader.literals(condition, kinds, "the goal")
+    ]
+    own = {name: kind for name, kind in kinds.items() if name not in names.constants}
+    parsed = parse(definition, vocabulary.name, names, objects=own, goal=goal)
+    wanted, unwanted = _split(parsed.goals)
     return Problem(
-        name_of(definition, definition.name, "the name of the problem"),
-        State(frozenset(true), Objects(kinds, vocabulary.types)),
-        frozenset(goal[0]),
-        frozenset(goal[1]),
+        plain(parsed),
+        State(initial, Objects({plain(o): plain(o.type) for o in parsed.all_objects}, _types(parsed))),
+        frozenset(_ground(fluent) for fluent in wanted),
+        frozenset(_ground(fluent) for fluent in unwanted),
     )
 
 
-def _sections(definition: Definition, known: Sequence[str]) -> dict[str, list[Group]]:
-    """The sections by their keyword; only actions may come more than once."""
-    found: dict[str, list[Group]] = {keyword: [] for keyword in known}
-    for section in definition.sections:
-        keyword = section.head
-        if keyword in _FEATURES:
-            definition.refuse(section.line, f"uses {_FEATURES[keyword]} ({show(section)}); {CLASS}")
-        if keyword not in found:
-            definition.refuse(
-                section.line,
-                f"{show(section)} is no section of a {definition.kind}; expected one of {', '.join(known)}",
-            )
-        if found[keyword] and keyword != ":action":
-            first = found[keyword][0].line
-            definition.refuse(section.line, f"{show(section)} comes twice, first in line {first}; join them")
-        found[keyword].append(section)
-    return found
+# --- our check ----------------------------------------------------------------------------------
 
 
-def _contents(sections: Sequence[Group]) -> list[Expression]:
-    return [part for section in sections for part in section.parts[1:]]
-
-
-def _check_domain(definition: Definition, sections: Sequence[Group], wanted: str) -> None:
-    if not sections:
+def _check_domain(definition: Definition, given: Sequence[Group], wanted: str) -> None:
+    if not given:
         definition.refuse(definition.name.line, f"names no domain; add '(:domain {wanted})'")
-    named = sections[0].parts[1] if len(sections[0].parts) == 2 else sections[0]
+    named = given[0].parts[1] if len(given[0].parts) == 2 else given[0]
     name = name_of(definition, named, "one name of a domain")
     if name != wanted:
         definition.refuse(
@@ -144,156 +107,91 @@ def _check_domain(definition: Definition, sections: Sequence[Group], wanted: str
         )
 
 
-def _typed(definition: Definition, parts: Sequence[Expression], what: str) -> list[tuple[Word, Word]]:
-    """A list such as ``a b - t c``: every word with the word of its type, the root type where none is given."""
-    found: list[tuple[Word, Word]] = []
-    waiting: list[Word] = []
-    place = 0
-    parts = [split for part in parts for split in _split_dash(part)]
-    while place < len(parts):
-        part = parts[place]
-        if isinstance(part, Group):
-            definition.refuse(part.line, f"expected {what} or '-', found {show(part)}")
-        if part.text != "-":
-            waiting.append(part)
-            place += 1
-            continue
-        kind = parts[place + 1] if place + 1 < len(parts) else None
-        if not waiting or kind is None:
-            definition.refuse(part.line, f"expected {what} before '-' and a type after it")
-        if isinstance(kind, Group) and kind.head == "either":
-            definition.refuse(kind.line, "uses 'either' types; declare a common parent type instead")
-        if isinstance(kind, Group):
-            definition.refuse(kind.line, f"expected a type, found {show(kind)}")
-        found += [(word, kind) for word in waiting]
-        waiting = []
-        place += 2
-    return found + [(word, Word(ROOT_TYPE, word.line)) for word in waiting]
+def _checked_actions(definition: Definition, given: Sequence[Group], names: Names) -> list[CheckedAction]:
+    reader = LiteralReader(definition, names)
+    actions: dict[str, CheckedAction] = {}
+    for section in given:
+        if len(section.parts) < 2:
+            definition.refuse(section.line, "expected the name of an action after ':action'")
+        name = new_name(definition, section.parts[1], "the name of an action")
+        empty = Group([], section.line)
+        field = fields(definition, section, name)
+        kinds = parameters(definition, field.get(":parameters", empty), names.types, name)
+        marked = {f"?{parameter}": kind for parameter, kind in kinds.items()}
+        precondition, effect = (
+            list(reader.literals(field.get(f":{what}", empty), marked, f"the {what} of {show(name)}"))
+            for what in ("precondition", "effect")
+        )
+        if name in actions:
+            definition.refuse(section.line, f"action {show(name)} is defined twice; remove one")
+        actions[name] = CheckedAction(name, kinds, precondition, effect)
+    return list(actions.values())
 
 
-def _split_dash(part: Expression) -> tuple[Expression, ...]:
-    """A type written without the blank, as in ``?b -ball``, is common and cannot mean anything else."""
-    if isinstance(part, Word) and part.text[0] == "-" and part.text != "-":
-        return Word("-", part.line), Word(part.text[1:], part.line)
-    return (part,)
-
-
-def _types(definition: Definition, sections: Sequence[Group]) -> Types:
-    parents: dict[str, str] = {}
-    lines: dict[str, int] = {}
-    for word, above in _typed(definition, _contents(sections), "a type"):
-        name, parent = new_name(definition, word, "a type"), new_name(definition, above, "a type")
-        if name == ROOT_TYPE:
-            if parent != ROOT_TYPE:
-                definition.refuse(word.line, f"'{ROOT_TYPE}' is the root of all types; it has no parent")
-            continue
-        if parents.get(name, parent) != parent:
-            definition.refuse(word.line, f"type {show(name)} is declared with two parents; keep one")
-        parents[name], lines[name] = parent, word.line
-    for parent in list(parents.values()):  # parents that are only mentioned are types as well
-        if parent != ROOT_TYPE:
-            parents.setdefault(parent, ROOT_TYPE)
-    for name, line in lines.items():
-        above_it, steps = name, 0
-        while above_it != ROOT_TYPE:
-            above_it, steps = parents[above_it], steps + 1
-            if above_it == name:
-                definition.refuse(line, f"type {show(name)} is its own ancestor; correct its parent")
-            if steps > MAX_DEPTH:
-                definition.refuse(
-                    line, f"type {show(name)} has more than {MAX_DEPTH} ancestors, or a circle of them"
-                )
-    return Types(parents)
-
-
-def _known_type(definition: Definition, word: Word, types: Types) -> str:
-    name = name_of(definition, word, "a type")
-    if name != ROOT_TYPE and name not in types.parents:
-        known = [*types.parents, ROOT_TYPE]
-        definition.refuse(word.line, f"type {show(name)} is not declared; {hint(name, known)}")
-    return name
-
-
-def _objects(
-    definition: Definition, sections: Sequence[Group], types: Types, known: Mapping[str, str]
-) -> dict[str, str]:
-    """The objects of a section added to those known already."""
-    kinds = dict(known)
-    for word, kind_word in _typed(definition, _contents(sections), "an object"):
-        name, kind = new_name(definition, word, "an object"), _known_type(definition, kind_word, types)
-        if kinds.setdefault(name, kind) != kind:
+def _initial(
+    definition: Definition, given: Sequence[Group], reader: LiteralReader, kinds: dict[str, str]
+) -> frozenset[Atom]:
+    """The atoms that hold at the start; the only ones that unified-planning does not read (see ``parse``)."""
+    true: set[Atom] = set()
+    false: dict[Atom, int] = {}
+    for fact in contents(given):
+        for literal in reader.literals(fact, kinds, "the initial state"):
+            if literal.positive:
+                true.add(literal.atom)
+            else:
+                false[literal.atom] = literal.line
+    for atom, line in false.items():
+        if atom in true:
             definition.refuse(
-                word.line,
-                f"object {show(name)} has two types, {show(kinds[name])} and {show(kind)}; keep one",
+                line, f"{show(str(atom))} is both true and false in the initial state; remove one"
             )
-    return kinds
+    return frozenset(true)
 
 
-def _predicate(definition: Definition, group: Expression, types: Types) -> Predicate:
-    if isinstance(group, Word) or not group.parts:
-        definition.refuse(group.line, f"expected a predicate such as '(at ?x)', found {show(group)}")
-    name = new_name(definition, group.parts[0], "the name of a predicate")
-    arguments = _variables(definition, group.parts[1:], types)
-    return Predicate(name, tuple(kind for _, kind in arguments))
+# --- what unified-planning built ----------------------------------------------------------------
 
 
-def _variables(definition: Definition, parts: Sequence[Expression], types: Types) -> list[tuple[str, str]]:
-    """Variables without their question mark, and their types."""
-    found = []
-    for word, kind in _typed(definition, parts, "a variable"):
-        if not word.text.startswith("?"):
-            definition.refuse(word.line, f"expected a variable such as '?x', found {show(word)}")
-        bare = Word(word.text[1:], word.line)
-        found.append((name_of(definition, bare, "a name after '?'"), _known_type(definition, kind, types)))
-    return found
+def _types(parsed: Any) -> Types:
+    kinds = [kind for kind in parsed.user_types if plain(kind) != ROOT_TYPE]
+    return Types({plain(kind): plain(kind.father) for kind in kinds})
 
 
-def _schema(
-    definition: Definition, section: Group, vocabulary: Vocabulary, reader: LiteralReader
-) -> ActionSchema:
-    if len(section.parts) < 2:
-        definition.refuse(section.line, "expected the name of an action after ':action'")
-    name = new_name(definition, section.parts[1], "the name of an action")
-    fields = _fields(definition, section, name)
-    given = fields.get(":parameters")
-    parameters = _variables(definition, given.parts, vocabulary.types) if given else []
-    header = ActionHeader(name, tuple(p for p, _ in parameters), tuple(kind for _, kind in parameters))
-    if given and len(set(header.parameters)) < header.arity:
-        definition.refuse(given.line, f"two parameters of {show(name)} have one name; rename one")
-    place = {f"?{parameter}": i for i, parameter in enumerate(header.parameters)}
-    kinds = {f"?{parameter}": kind for parameter, kind in parameters}
-
-    def lifted(keyword: str, where: str) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:
-        found: tuple[set[LiftedAtom], set[LiftedAtom]] = set(), set()
-        if keyword in fields:
-            for literal in reader.literals(fields[keyword], kinds, f"the {where} of {show(name)}"):
-                arguments = tuple(place.get(argument, argument) for argument in literal.arguments)
-                found[not literal.positive].add(LiftedAtom(literal.predicate, arguments))
-        return frozenset(found[0]), frozenset(found[1])
-
-    positive, negative = lifted(":precondition", "precondition")
-    add, delete = lifted(":effect", "effect")
-    return ActionSchema(header, positive, negative, add, delete - add)
+def _kinds(parameters: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(plain(parameter.type) for parameter in parameters)
 
 
-def _fields(definition: Definition, section: Group, name: str) -> dict[str, Group]:
-    """The keywords of an action and what follows each."""
-    fields: dict[str, Group] = {}
-    known = (":parameters", ":precondition", ":effect")
-    parts = section.parts[2:]
-    for keyword, value in zip(parts[::2], [*parts[1::2], None], strict=False):
-        if isinstance(keyword, Word) and keyword.text in _FEATURES:
-            definition.refuse(keyword.line, f"{show(name)} uses {_FEATURES[keyword.text]}; {CLASS}")
-        if not isinstance(keyword, Word) or keyword.text not in known:
-            definition.refuse(
-                keyword.line, f"expected one of {', '.join(known)} in {show(name)}, found {show(keyword)}"
+def _split(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    """The fluents of conjunctions: those that stand plain, and those under ``not``."""
+    literals = [part for whole in conditions for part in (whole.args if whole.is_and() else [whole])]
+    plain_ones = [literal for literal in literals if literal.is_fluent_exp()]
+    return plain_ones, [literal.arg(0) for literal in literals if literal.is_not()]
+
+
+def _ground(fluent: Any) -> Atom:
+    return Atom(plain(fluent.fluent()), tuple(plain(argument.object()) for argument in fluent.args))
+
+
+def _schema(action: Any) -> ActionSchema:
+    names = tuple(plain(parameter) for parameter in action.parameters)
+    place = {name: i for i, name in enumerate(names)}
+
+    def lifted(fluents: Iterable[Any]) -> frozenset[LiftedAtom]:
+        return frozenset(
+            LiftedAtom(
+                plain(fluent.fluent()),
+                tuple(
+                    place[plain(a.parameter())] if a.is_parameter_exp() else plain(a.object())
+                    for a in fluent.args
+                ),
             )
-        if not isinstance(value, Group):
-            found = show(value) if value else "nothing"
-            definition.refuse(
-                keyword.line, f"expected '(' after {keyword.text} of {show(name)}, found {found}"
-            )
-        if keyword.text in fields:
-            definition.refuse(keyword.line, f"{keyword.text} comes twice in {show(name)}; keep one")
-        fields[keyword.text] = value
-    return fields
+            for fluent in fluents
+        )
+
+    positive, negative = _split(action.preconditions)
+    return ActionSchema(
+        ActionHeader(plain(action), names, _kinds(action.parameters)),
+        lifted(positive),
+        lifted(negative),
+        lifted(effect.fluent for effect in action.effects if effect.value.is_true()),
+        lifted(effect.fluent for effect in action.effects if effect.value.is_false()),
+    )

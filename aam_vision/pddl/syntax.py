@@ -17,7 +17,7 @@ from aam_vision.errors import UnusableInput
 MAX_BYTES = 20_000_000
 """Larger files are refused: they are not planning problems that this toolkit can handle."""
 MAX_TOKENS = 200_000
-"""Files of more parentheses and words than this are refused."""
+"""Files of more parentheses and words than this are refused; outside the initial state far fewer may be."""
 MAX_DEPTH = 200
 """Parentheses (and type hierarchies) nested deeper than this are refused."""
 
