@@ -49,14 +49,10 @@ def exact(learned: Model, truth: Model) -> bool:
 
 def successors(model: Model, state: State) -> dict[GroundAction, frozenset[tuple[str, tuple[str, ...]]]]:
     """Every instruction applicable in a state (no object twice), with the state it leads to."""
-    index = StateIndex(state)
-    found: dict[GroundAction, frozenset[tuple[str, tuple[str, ...]]]] = {}
-    for schema in model.actions:
-        for objects in bindings(index, schema.header, sorted(schema.positive, key=_key)):
-            if schema.applicable(state, objects):
-                action = GroundAction(schema.header.name, objects)
-                found[action] = frozenset(schema.successor(state, objects).true)
-    return found
+    return {
+        GroundAction(schema.header.name, objects): frozenset(schema.successor(state, objects).true)
+        for schema, objects in _options(model, state)
+    }
 
 
 def equivalent(learned: Model, truth: Model, states: Iterable[State]) -> bool:
@@ -73,7 +69,7 @@ def sample_states(
     for start in initial:
         state = start
         for _ in range(share):
-            options = [(schema, objects) for schema, objects in _options(truth, state)]
+            options = _options(truth, state)
             if not options:
                 break
             schema, objects = options[int(rng.integers(len(options)))]

@@ -12,14 +12,9 @@ def domain_text(model: Model) -> str:
     """The model as a PDDL domain, readable by any PDDL tool."""
     vocabulary = model.vocabulary
     negative = any(schema.negative for schema in model.actions)
-    kinds = _kinds(vocabulary, model.headers)
     lines = [f"(define (domain {vocabulary.name})"]
     lines.append(f"  (:requirements :strips :typing{' :negative-preconditions' if negative else ''})")
-    if kinds:
-        typed = [f"{kind} - {vocabulary.types.parents.get(kind, ROOT_TYPE)}" for kind in kinds]
-        lines.append(f"  (:types {' '.join(typed)})")
-    if vocabulary.constants:
-        lines.append("  (:constants " + " ".join(f"{n} - {k}" for n, k in vocabulary.constants.items()) + ")")
+    lines += type_lines(model)
     if vocabulary.predicates:  # some readers refuse an empty section
         lines.append("  (:predicates")
         for predicate in vocabulary.predicates:
@@ -76,8 +71,20 @@ def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
     )
 
 
+def type_lines(model: Model) -> list[str]:
+    """The sections of types (those that no predicate speaks of included) and constants; none if empty."""
+    vocabulary = model.vocabulary
+    lines = []
+    if kinds := _kinds(vocabulary, model.headers):
+        typed = [f"{kind} - {vocabulary.types.parents.get(kind, ROOT_TYPE)}" for kind in kinds]
+        lines.append(f"  (:types {' '.join(typed)})")
+    if vocabulary.constants:
+        lines.append("  (:constants " + " ".join(f"{n} - {k}" for n, k in vocabulary.constants.items()) + ")")
+    return lines
+
+
 def _kinds(vocabulary: Vocabulary, headers: Iterable[ActionHeader]) -> list[str]:
-    """All types but the root, those that no predicate speaks of included, parents before children."""
+    """All types but the root, parents before children."""
     mentioned = [*vocabulary.types.parents, *vocabulary.constants.values()]
     mentioned += [kind for predicate in vocabulary.predicates for kind in predicate.types]
     mentioned += [kind for header in headers for kind in header.types]

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from aam_vision.pddl.writing import type_lines
 from aam_vision.strips import (
-    ROOT_TYPE,
     ActionSchema,
     LiftedAtom,
     Location,
@@ -51,11 +51,7 @@ def ppo_pddl(
         "  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions"
         " :existential-preconditions :conditional-effects)"
     )
-    if kinds := _kinds(model):
-        parents = vocabulary.types.parents
-        lines.append(f"  (:types {' '.join(f'{kind} - {parents.get(kind, ROOT_TYPE)}' for kind in kinds)})")
-    if vocabulary.constants:
-        lines.append(f"  (:constants {' '.join(f'{n} - {k}' for n, k in vocabulary.constants.items())})")
+    lines += type_lines(model)
     lines.append("  (:predicates")
     for copy in COPIES:
         for predicate in vocabulary.predicates:
@@ -165,13 +161,3 @@ def _and(parts: list[str]) -> str:
 
 def _variables(types: tuple[str, ...]) -> str:
     return "".join(f" ?v{number} - {kind}" for number, kind in enumerate(types))
-
-
-def _kinds(model: Model) -> list[str]:
-    """All types but the root, parents before children."""
-    vocabulary = model.vocabulary
-    mentioned = [*vocabulary.types.parents, *vocabulary.constants.values()]
-    mentioned += [kind for predicate in vocabulary.predicates for kind in predicate.types]
-    mentioned += [kind for header in model.headers for kind in header.types]
-    closed = [above for kind in mentioned for above in reversed([*vocabulary.types.ancestry(kind)])]
-    return [kind for kind in dict.fromkeys(closed) if kind != ROOT_TYPE]
