@@ -1,36 +1,39 @@
 """How likely a surviving candidate is a precondition: the odds that order the questions.
 
 A literal that holds nearly everywhere survives many successes by chance; one that rarely holds does not.
-Its *base rate* b is how often it holds under random arguments in the situations seen; after m different
-successes the odds that it is a precondition are those it started with, times (1/b)^m. The estimate only
-orders questions and groups them: nothing is ever concluded from it.
+If it holds by chance with probability b, then after m different successes the odds that it is a precondition
+are those it started with, times (1/b)^m. The estimate only orders questions and groups them: nothing is
+ever concluded from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from math import prod
 
 from aam_vision.interrogation.evidence import Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.literals import atoms
+from aam_vision.joins import bindings
 
 PRIOR_POSITIVE = 0.3
 PRIOR_NEGATIVE = 0.02
 SAMPLES = 12
 """Situations in which base rates are measured."""
+NATURAL_SAMPLES = 40
+"""Situations in which it is counted how often a candidate holds beside the others."""
+MAX_NATURAL = 60
+"""Bindings that are counted in one of them."""
 
 
 class Beliefs:
-    """Probabilities of undecided literals, from how often each predicate holds.
+    """Probabilities of undecided literals, from how often each predicate holds under random arguments.
 
-    With ``by_kind`` successes with the same values of the action's atoms count once: better where
-    situations are much alike, as on one board. Without, only the successes of the walks count: those in
-    states made for a question say nothing about chance.
+    Only the successes of the walks count: those in states made for a question say nothing about chance.
     """
 
-    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], *, by_kind: bool = True) -> None:
-        self._by_kind = by_kind
-        self._actions = hypotheses.actions
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
@@ -59,16 +62,52 @@ class Beliefs:
             (trusted if likely else suspects).append(literal)
         return trusted, suspects
 
-    def likely(self, name: str, literal: Literals) -> float:
-        """The probability that a literal is a precondition, undecided or not."""
-        return self.probability(name, literal, self._actions[name])
+    def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
+        """The probability that an undecided literal is a precondition."""
+        if literal.negative:
+            return PRIOR_NEGATIVE
+        return _posterior(PRIOR_POSITIVE, self.rate(name, literal.positive), self._walked[name])
+
+
+class NaturalBeliefs(Beliefs):
+    """The same where only natural states are seen, in which atoms go together.
+
+    A stone that is at a goal stands on a goal cell: that both held in every success is evidence for one of
+    them only. So the chance of a positive candidate is taken where all rarer candidates of its action hold, and
+    successes with the same values of the action's atoms count once.
+    """
+
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+        super().__init__(hypotheses, nodes)
+        self._sample = nodes[:: max(1, len(nodes) // NATURAL_SAMPLES)]
+        self._chances: dict[tuple[str, int, int], float] = {}
 
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
-        successes = action.kinds_of_success if self._by_kind else self._walked[name]
-        rate = self.rate(name, literal.positive or literal.negative)
-        prior = PRIOR_POSITIVE if literal.positive else PRIOR_NEGATIVE
-        if literal.negative and not self._by_kind:
-            return prior
-        chance = (1 - prior) * (rate if literal.positive else 1 - rate) ** successes
-        return prior / (prior + chance)
+        if literal.negative:
+            rate = self.rate(name, literal.negative)
+            return _posterior(PRIOR_NEGATIVE, 1 - rate, action.kinds_of_success)
+        return _posterior(
+            PRIOR_POSITIVE, self._chance(name, literal.positive, action), action.kinds_of_success
+        )
+
+    def _chance(self, name: str, bit: int, action: ActionHypotheses) -> float:
+        """How often the candidate holds where all rarer ones do, in situations seen before."""
+        mine = (self.rate(name, bit), bit)
+        rarer = sum(other for other in bits(action.positive) if (self.rate(name, other), other) < mine)
+        if not rarer:
+            return mine[0]
+        key = (name, rarer, bit)
+        if key not in self._chances:
+            required = atoms(action, rarer)
+            holds = total = 0
+            for node in self._sample:
+                for objects in islice(bindings(node.index, action.index.header, required), MAX_NATURAL):
+                    total += 1
+                    holds += bool(action.index.values(node.state, objects)[0] & bit)
+            self._chances[key] = (holds + 0.5) / (total + 1)
+        return self._chances[key]
+
+
+def _posterior(prior: float, chance: float, successes: int) -> float:
+    return prior / (prior + (1 - prior) * chance**successes)

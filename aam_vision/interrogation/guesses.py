@@ -27,11 +27,15 @@ def guess_success(
 ) -> Ask | None:
     """A query whose last step is the unseen action, where it is most likely to succeed; None if none is open."""
     action = evidence.hypotheses[name]
+    rare = sorted(bits(action.positive), key=lambda bit: beliefs.rate(name, bit))
     for seed in _seeds(name, action, beliefs):
         for path in paths:
-            chosen = _rare_together(name, action, path, beliefs, seed)
-            rows = path.rows(name, chosen)
-            planned = path.reach(name, Literals(chosen, 0), rows, planner, limits) if rows else None
+            gathered = path.gather(
+                action, Literals(seed, 0), [Literals(bit, 0) for bit in rare if bit != seed]
+            )
+            if gathered is None:
+                continue
+            planned = path.reach(action, gathered, planner, limits)
             if not isinstance(planned, PlannedProbe):
                 continue
             state = planned.start.state
@@ -50,12 +54,3 @@ def _seeds(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Iterator[in
         return
     smallest = min(action.clauses, key=Literals.size)
     yield from islice(sorted(bits(smallest.positive), key=lambda bit: beliefs.rate(name, bit)), SEEDS)
-
-
-def _rare_together(name: str, action: ActionHypotheses, path: Paths, beliefs: Beliefs, seed: int) -> int:
-    """A maximal set of atoms that can hold together, built from the rarest on."""
-    chosen = seed
-    for bit in sorted(bits(action.positive & ~seed), key=lambda bit: beliefs.rate(name, bit)):
-        if path.rows(name, chosen | bit, limit=1):
-            chosen |= bit
-    return chosen

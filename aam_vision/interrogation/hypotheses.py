@@ -11,6 +11,7 @@ is a pair of masks: at least one of its literals is a precondition.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -74,6 +75,9 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
+Getter = Callable[[Sequence[str]], tuple[str, ...]]
+
+
 class AtomIndex:
     """The lifted atoms of one action as bits, and their values under a binding."""
 
@@ -88,6 +92,10 @@ class AtomIndex:
     def grounded(self, objects: Sequence[str]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
         """Every bit with its atom under the binding (a plain tuple, equal to the ``Atom``)."""
         return [(bit, (predicate, get(objects))) for bit, predicate, get in self._getters]
+
+    def getters(self, mask: int) -> list[tuple[str, Getter]]:
+        """For each of these atoms its predicate, and a function from a binding to its objects."""
+        return [(predicate, get) for bit, predicate, get in self._getters if bit & mask]
 
     def values(self, state: State, objects: Sequence[str]) -> tuple[int, int]:
         """Masks of the atoms that are true, and of those that are unknown, in the state."""
@@ -135,7 +143,7 @@ class AtomIndex:
         ]
 
 
-def _getter(arguments: tuple[int | str, ...]) -> Callable[[Sequence[str]], tuple[str, ...]]:
+def _getter(arguments: tuple[int | str, ...]) -> Getter:
     """A fast function from a binding to the atom's objects."""
     if all(isinstance(argument, int) for argument in arguments):
         if len(arguments) > 1:
@@ -323,6 +331,13 @@ class ActionHypotheses:
                 open_clauses.append(left)
             self.clauses = open_clauses
 
+    def assuming(self, held: int, dim: int) -> ActionHypotheses:
+        """A copy that has learned of a success there, for what-if questions."""
+        other = copy(self)
+        other.clauses = list(self.clauses)
+        other.succeeded(held, dim)
+        return other
+
     # --- models ----------------------------------------------------------------------------------
 
     def schema(self) -> ActionSchema:
@@ -352,6 +367,12 @@ class Hypotheses:
 
     def __getitem__(self, action: str) -> ActionHypotheses:
         return self.actions[action]
+
+    def assuming(self, action: str, held: int, dim: int) -> Hypotheses:
+        """A copy in which the action has been executed there, for what-if questions."""
+        other = copy(self)
+        other.actions = {**self.actions, action: self.actions[action].assuming(held, dim)}
+        return other
 
     @property
     def version(self) -> int:

@@ -6,13 +6,13 @@ relied on, so that their steps succeed as far as is known. Fully seen situations
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, union
 from aam_vision.interrogation.literals import GroundLiterals, atoms
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, ground
@@ -20,8 +20,10 @@ from aam_vision.planning.mutexes import Mutexes, PossibleOperator
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.strips import GroundAction
 
-MAX_OPTIONS = 20_000
+MAX_OPTIONS = 3000
+"""Choices of arguments that are looked at before more literals are asked to hold."""
 MAX_ROWS = 200
+"""Choices of arguments that one plan may end with."""
 
 
 @dataclass(frozen=True)
@@ -40,103 +42,89 @@ class Paths:
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
         self._nodes = nodes
-        self._starts = [(frozenset(n.state.true), frozenset(n.state.unknown)) for n in nodes]
-        self._objects = nodes[0].state.objects
+        self._known: dict[tuple[str, Literals], bool] = {}
+        self.objects = nodes[0].state.objects
 
     @cached_property
     def _grounding(self) -> Grounding:
-        seen: frozenset[Fact] = frozenset().union(*(true for true, _ in self._starts))
+        seen: frozenset[Fact] = frozenset().union(*(true for true, _ in _starts(self._nodes)))
         cautious = [_cautious(a) for a in self._hypotheses.actions.values() if a.successes]
-        return ground(cautious, seen, self._objects)
+        return ground(cautious, seen, self.objects)
 
     @cached_property
     def _mutexes(self) -> Mutexes:
         return Mutexes(
             [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in self._grounding.operators],
-            self._starts,
+            _starts(self._nodes),
         )
 
-    def options(self, name: str, holding: Literals, targets: Literals) -> dict[Literals, list[Row]]:
-        """Bindings under which one of the targets may be violated while ``holding`` holds.
+    def gather(
+        self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
+    ) -> Literals | None:
+        """The fixed literals with as many of the wanted ones as can hold beside them, the first first.
 
-        They are grouped by what is then violated at least: undecided literals that are violated, or cannot
-        hold next to that (pairwise). Sets that are certain to fail are left out.
+        What can hold together is judged pairwise (h^2) over all arguments. None if the fixed ones cannot.
+        Wanted literals are tried in halves: that they all can is the common case, and quickly seen.
         """
-        action = self._hypotheses[name]
-        undecided = action.undecided
-        found: dict[Literals, list[Row]] = {}
-        rows = bindings(self._grounding.facts, action.index.header, atoms(action, holding.positive))
-        for objects in islice(rows, MAX_OPTIONS):
-            literals = GroundLiterals(action, objects)
-            companions = self._mutexes.companions(*literals.holding(holding))
-            if companions is None:
-                continue
-            for target in targets.singles():
-                beside = companions
-                for fact in literals.true(target.positive):
-                    beside = beside.beside(fact, False)
-                for fact in literals.true(target.negative):
-                    beside = beside.beside(fact, True)
-                if beside.nowhere:
-                    continue
-                violated = Literals(
-                    literals.impossible(undecided.positive, beside, value=True) | target.positive,
-                    literals.impossible(undecided.negative, beside, value=False) | target.negative,
-                )
-                if not action.certain_to_fail(violated):
-                    rows_of = found.setdefault(violated, [])
-                    if not rows_of or rows_of[-1] != objects:
-                        rows_of.append(objects)
-        return found
+        if not self._possible(action, fixed):
+            return None
+        together = fixed
+        waiting = [list(wanted)]
+        while waiting:
+            some = waiting.pop()
+            more = union([together, *some])
+            if self._possible(action, more):
+                together = more
+            elif len(some) > 1:
+                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+        return together
 
-    def probe(
-        self,
-        name: str,
-        violated: Literals,
-        free: Literals,
-        rows: Sequence[Row],
-        planner: Planner,
-        limits: Limits,
-    ) -> PlannedProbe | Verdict:
-        """A plan to where one of these bindings violates these literals, and else only ``free`` ones."""
-        action = self._hypotheses[name]
-        candidates = action.candidates
-        holding = Literals(
-            candidates.positive & ~(violated.positive | free.positive),
-            candidates.negative & ~(violated.negative | free.negative),
-        )
-        wanted = Literals(holding.positive | violated.negative, holding.negative | violated.positive)
-        return self.reach(name, wanted, rows, planner, limits)
+    def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
+        key = (action.index.header.name, literals)
+        if key not in self._known:
+            self._known[key] = next(self._rows(action, literals), None) is not None
+        return self._known[key]
 
-    def rows(self, name: str, mask: int, limit: int = MAX_ROWS) -> list[Row]:
-        """Arguments under which all these atoms may hold together in some reachable state (pairwise)."""
-        action = self._hypotheses[name]
-        found = []
-        rows = bindings(self._grounding.facts, action.index.header, atoms(action, mask))
+    def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
+        """Arguments under which these literals may hold together in some reachable state (pairwise)."""
+        true = action.index.getters(literals.positive)
+        false = action.index.getters(literals.negative)
+        rows = bindings(self._grounding.facts, action.index.header, atoms(action, literals.positive))
         for objects in islice(rows, MAX_OPTIONS):
-            if self._mutexes.possible(GroundLiterals(action, objects).true(mask)):
-                found.append(objects)
-                if len(found) >= limit:
-                    break
-        return found
+            if self._mutexes.possible(
+                [(predicate, get(objects)) for predicate, get in true],
+                [(predicate, get(objects)) for predicate, get in false],
+            ):
+                yield objects
 
     def reach(
-        self, name: str, wanted: Literals, rows: Sequence[Row], planner: Planner, limits: Limits
+        self,
+        action: ActionHypotheses,
+        literals: Literals,
+        planner: Planner,
+        limits: Limits,
+        start: Node | None = None,
     ) -> PlannedProbe | Verdict:
-        """A plan to where these literals hold under one of the bindings, with that step to ask."""
-        action = self._hypotheses[name]
+        """A plan to where these literals of an action hold, with that action to ask there.
+
+        It starts from any situation seen before, or only from ``start``.
+        """
         goals = []
-        for objects in rows:
-            true, false = GroundLiterals(action, objects).holding(wanted)
-            if self._mutexes.possible(true, false):
-                step = GroundAction(name, objects)
-                goals.append(Operator(step, frozenset(true), frozenset(false), frozenset(), frozenset()))
+        for objects in islice(self._rows(action, literals), MAX_ROWS):
+            true, false = GroundLiterals(action, objects).holding(literals)
+            step = GroundAction(action.index.header.name, objects)
+            goals.append(Operator(step, frozenset(true), frozenset(false), frozenset(), frozenset()))
         if not goals:
             return Verdict.UNSOLVABLE
-        outcome = planner.solve(SearchProblem(self._grounding.operators, self._starts, goals), limits)
+        nodes = self._nodes if start is None else [start]
+        outcome = planner.solve(SearchProblem(self._grounding.operators, _starts(nodes), goals), limits)
         if isinstance(outcome, Found):
-            return PlannedProbe(self._nodes[outcome.start], outcome.plan, outcome.goal.action)
+            return PlannedProbe(nodes[outcome.start], outcome.plan, outcome.goal.action)
         return outcome
+
+
+def _starts(nodes: Sequence[Node]) -> list[tuple[frozenset[Fact], frozenset[Fact]]]:
+    return [(frozenset(node.state.true), frozenset(node.state.unknown)) for node in nodes]
 
 
 def _cautious(action: ActionHypotheses) -> LiftedOperator:

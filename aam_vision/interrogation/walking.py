@@ -30,7 +30,7 @@ class Walker:
     as there are pal tuples.
     """
 
-    limit: int = 400
+    limit: int = 200
     patience: float = 1.0
     stride: int = 4
     steps: int = 0

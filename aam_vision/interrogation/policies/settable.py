@@ -55,7 +55,7 @@ class SettablePolicy:
             walk = self.walker.next(evidence, rng)
             if walk is not None:
                 return walk
-            self._beliefs = Beliefs(evidence.hypotheses, evidence.nodes, by_kind=False)
+            self._beliefs = Beliefs(evidence.hypotheses, evidence.nodes)
         self._take_stock(evidence)
         return (
             self._first_success(evidence)

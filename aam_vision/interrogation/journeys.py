@@ -1,0 +1,145 @@
+"""Links that need a journey: plans to situations nobody has seen yet, in which a probe would be possible.
+
+For every open candidate the planner is asked for the situation that would tell most about it: one where the
+candidate is violated while all that is probably a precondition holds, and where as much as seems worth the
+risk of what is probably none is violated with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from time import process_time
+from typing import NamedTuple
+
+from aam_vision.interrogation.beliefs import Beliefs
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, union
+from aam_vision.interrogation.links import GROUP_RISK, Link, Standpoint, success
+from aam_vision.interrogation.paths import Paths, PlannedProbe
+from aam_vision.planning.planner import Limits, Planner, Verdict
+
+DOUBT = 0.15
+"""What succeeds with at least this probability is asked early, while there are near misses to follow it."""
+MAX_REORDERINGS = 4
+"""Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
+ON_THE_WAY = Limits(seconds=0.3, states=5000)
+"""Limits of a search for something to ride along."""
+
+Wanted = Callable[[str, Literals], bool]
+
+
+class Option(NamedTuple):
+    """What may hold, and what is then violated at least; ``rank`` says which to try first."""
+
+    rank: tuple[float, ...]
+    name: str
+    path: Paths
+    holding: Literals
+    violated: Literals
+
+
+@dataclass
+class Journeys:
+    """Finds links that begin with a plan; remembers what was tried in vain."""
+
+    beliefs: Beliefs
+    planner: Planner
+    limits: Limits
+    seconds: float
+    """CPU seconds that all searches together may take."""
+    spent: float = 0.0
+    _hopeless: set[tuple[int, str, Literals]] = field(default_factory=set)
+
+    def find(self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted) -> Iterator[Link]:
+        """Links about the wanted candidates, what tells most per query first."""
+        for option in sorted(self._options(standpoint, paths, wanted), key=lambda option: option.rank):
+            link = self._travel(standpoint, option)
+            if link is not None:
+                yield link
+
+    def _options(self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted) -> Iterator[Option]:
+        for name, action in standpoint.hypotheses.actions.items():
+            if not action.successes:
+                continue
+            chance = {
+                literal: self.beliefs.probability(name, literal, action)
+                for literal in action.undecided.singles()
+            }
+            for target in chance:
+                if not wanted(name, target):
+                    continue
+                order = self._order(action, target, chance)
+                for path in paths:
+                    option = self._option(name, action, target, order, path)
+                    if option is not None:
+                        yield option
+
+    def _order(
+        self, action: ActionHypotheses, target: Literals, chance: dict[Literals, float]
+    ) -> list[Literals]:
+        """What should hold beside the violated target: first what is most probably a precondition."""
+        risk = 1 - chance[target]
+        others = sorted((p, literal) for literal, p in chance.items() if literal != target)
+        holding: list[tuple[float, Literals]] = []
+        violating = []
+        for p, literal in others:
+            opposite = Literals(literal.negative, literal.positive)
+            if risk * (1 - p) >= GROUP_RISK and opposite not in chance:
+                risk *= 1 - p
+                violating.append(opposite)
+            else:
+                holding.append((p, literal))
+        return [literal for _, literal in reversed(holding)] + violating
+
+    def _option(
+        self, name: str, action: ActionHypotheses, target: Literals, order: list[Literals], path: Paths
+    ) -> Option | None:
+        opposite = Literals(target.negative, target.positive)
+        fixed = union([action.proven, opposite])
+        firsts: list[Literals] = []
+        for _ in range(MAX_REORDERINGS):
+            holding = path.gather(action, fixed, [*firsts, *order])
+            if holding is None:
+                return None
+            undecided = action.undecided
+            violated = Literals(
+                undecided.positive & ~holding.positive, undecided.negative & ~holding.negative
+            )
+            clause = next((clause for clause in action.clauses if clause.within(violated)), None)
+            if clause is None:
+                return Option(self._rank(name, action, violated), name, path, holding, violated)
+            firsts += [literal for literal in clause.singles() if literal != target][:1]
+        return None
+
+    def _rank(self, name: str, action: ActionHypotheses, violated: Literals) -> tuple[float, ...]:
+        """Refutations first, those of most candidates; then doubtful ones; then what violates least."""
+        chance = success(self.beliefs, name, action, violated)
+        if chance >= GROUP_RISK:
+            return (0, -chance * violated.size())
+        if chance >= DOUBT:
+            return (1, -chance)
+        return (1 + violated.size(), -chance)
+
+    def _travel(self, standpoint: Standpoint, option: Option) -> Link | None:
+        path, holding = option.path, option.holding
+        action = standpoint.hypotheses[option.name]
+        real = standpoint.hypotheses is standpoint.evidence.hypotheses
+        start = None if real else standpoint.nodes[0]
+        key = (path.problem, option.name, holding)
+        if (real and key in self._hopeless) or self.spent > self.seconds:
+            return None
+        begun = process_time()
+        limits = self.limits if real else ON_THE_WAY
+        planned = path.reach(action, holding, self.planner, limits, start)
+        self.spent += process_time() - begun
+        if not isinstance(planned, PlannedProbe):
+            if real and planned is Verdict.LIMIT:
+                self._hopeless.add(key)
+            return None
+        steps = (*planned.path, planned.step)
+        state, _ = standpoint.replay(planned.start.state, steps)
+        held, dim = action.index.values(state, planned.step.objects)
+        violated = action.violated(held, dim)
+        if not action.certainly_violated(held, dim) or action.certain_to_fail(violated):
+            return None
+        return Link(planned.start, steps, violated, success(self.beliefs, option.name, action, violated))
