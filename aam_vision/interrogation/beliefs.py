@@ -73,8 +73,8 @@ class NaturalBeliefs(Beliefs):
     """The same where only natural states are seen, in which atoms go together.
 
     A stone that is at a goal stands on a goal cell: that both held in every success is evidence for one of
-    them only. So the chance of a positive candidate is taken where all rarer candidates of its action hold, and
-    successes with the same values of the action's atoms count once.
+    them only. So the chance of a positive candidate is taken where all candidates of its action hold that are as
+    rare or rarer, and successes with the same values of the action's atoms count once.
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
@@ -92,11 +92,11 @@ class NaturalBeliefs(Beliefs):
         )
 
     def _chance(self, name: str, bit: int, action: ActionHypotheses) -> float:
-        """How often the candidate holds where all rarer ones do, in situations seen before."""
-        mine = (self.rate(name, bit), bit)
-        rarer = sum(other for other in bits(action.positive) if (self.rate(name, other), other) < mine)
+        """How often the candidate holds where all others do that are as rare, in situations seen before."""
+        mine = self.rate(name, bit)
+        rarer = sum(other for other in bits(action.positive & ~bit) if self.rate(name, other) <= mine)
         if not rarer:
-            return mine[0]
+            return mine
         key = (name, rarer, bit)
         if key not in self._chances:
             required = atoms(action, rarer)

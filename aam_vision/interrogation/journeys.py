@@ -18,7 +18,7 @@ from aam_vision.interrogation.links import GROUP_RISK, Link, Standpoint, success
 from aam_vision.interrogation.paths import Paths, PlannedProbe
 from aam_vision.planning.planner import Limits, Planner, Verdict
 
-DOUBT = 0.15
+DOUBT = 0.1
 """What succeeds with at least this probability is asked early, while there are near misses to follow it."""
 MAX_REORDERINGS = 4
 """Literals of violated clauses that are tried to hold first, so that the outcome stays open."""

@@ -17,7 +17,6 @@ from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Hypot
 from aam_vision.interrogation.probes import Probe, probes_for
 from aam_vision.strips import GroundAction, State
 
-
 GROUP_RISK = 0.5
 """A group of candidates is violated together only if that succeeds with at least this probability."""
 

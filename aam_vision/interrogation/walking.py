@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from aam_vision.interrogation.moves import Walk
 from aam_vision.interrogation.paths import by_problem
 
 LEAST_PATIENCE = 30
-"""Steps without news that are always allowed."""
+"""Steps that are always allowed, with or without news."""
 
 Kind = tuple[int, tuple[tuple[str, int], ...]]
 
@@ -26,11 +27,12 @@ Kind = tuple[int, tuple[tuple[str, int], ...]]
 class Walker:
     """Decides on the next walk, until walking no longer pays.
 
-    ``limit`` is in steps. Walking ends there, or once nothing was learnt for ``patience`` times as many steps
-    as there are pal tuples.
+    Walking ends after ``limit`` steps, or ``share`` times as many as there are pal tuples; or once nothing was
+    learnt for ``patience`` times as many.
     """
 
-    limit: int = 200
+    limit: int = 400
+    share: float = inf
     patience: float = 1.0
     stride: int = 4
     steps: int = 0
@@ -44,12 +46,14 @@ class Walker:
         version = evidence.hypotheses.version
         if version != self._version:
             self._version, self._fruitless = version, 0
-        patience = max(LEAST_PATIENCE, int(evidence.hypotheses.size * self.patience))
-        if self.steps >= self.limit or self._fruitless >= patience:
+        size = evidence.hypotheses.size
+        patience = max(LEAST_PATIENCE, int(size * self.patience))
+        limit = int(min(self.limit, max(LEAST_PATIENCE, size * self.share)))
+        if self.steps >= limit or self._fruitless >= patience:
             return None
         groups = by_problem(evidence)
         start = self._start(groups[int(rng.integers(len(groups)))], rng)
-        steps = min(self.stride, self.limit - self.steps)
+        steps = min(self.stride, limit - self.steps)
         self.steps += steps
         self._fruitless += steps
         return Walk(start, steps)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import NOTHING, Hypotheses, Literals
+from aam_vision.interrogation.hypotheses import NOTHING, Hypotheses, Literals, union
 from aam_vision.interrogation.paths import Paths, PlannedProbe, by_problem
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -34,30 +34,42 @@ def _walked(domain: Domain, seed: int, steps: int = 24) -> Evidence:
 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
-def test_a_planned_probe_violates_what_it_was_planned_for(domain: Domain, seed: int) -> None:
+def test_what_is_gathered_can_hold_and_nothing_wanted_is_missing(domain: Domain, seed: int) -> None:
+    """Pairwise: against a check of every combination of arguments."""
+    evidence = _walked(domain, seed)
+    for nodes in by_problem(evidence):
+        paths = Paths(evidence.hypotheses, nodes)
+        for action in evidence.hypotheses.actions.values():
+            literals = list(action.undecided.singles())[:5]
+            together = paths.gather(action, NOTHING, literals)
+            if together is None:
+                assert paths.gather(action, NOTHING, []) is None, "wanting more is no reason for failing"
+                continue
+            for literal in literals:
+                held = literal.within(together)
+                assert held or paths.gather(action, union([together, literal]), []) is None
+
+
+@thorough(50)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_a_planned_probe_leads_to_where_the_literals_hold(domain: Domain, seed: int) -> None:
     """Under the engine's own prediction; whether the agent then executes the path is another question."""
     evidence = _walked(domain, seed)
     for nodes in by_problem(evidence):
         paths = Paths(evidence.hypotheses, nodes)
-        for name, action in evidence.hypotheses.actions.items():
-            if not action.successes:
-                continue
-            for target in list(action.undecided.singles())[:4]:
+        for action in evidence.hypotheses.actions.values():
+            for target in list(action.undecided.singles())[:4] if action.successes else ():
+                opposite = Literals(target.negative, target.positive)
                 others = [literal for literal in action.undecided.singles() if literal != target]
-                holding = Literals(
-                    action.proven.positive | sum(literal.positive for literal in others),
-                    action.proven.negative | sum(literal.negative for literal in others),
-                )
-                for violated, rows in paths.options(name, holding, target).items():
-                    assert target.within(violated)
-                    assert not action.certain_to_fail(violated)
-                    planned = paths.probe(name, violated, NOTHING, rows, PyperplanPlanner(), PATIENT)
+                holding = paths.gather(action, union([action.proven, opposite]), others)
+                if holding is not None:
+                    planned = paths.reach(action, holding, PyperplanPlanner(), PATIENT)
                     if isinstance(planned, PlannedProbe):
-                        _assert_leads_there(evidence, nodes, planned, violated)
+                        _assert_leads_there(evidence, nodes, planned, holding)
 
 
 def _assert_leads_there(
-    evidence: Evidence, nodes: list[Node], planned: PlannedProbe, violated: Literals
+    evidence: Evidence, nodes: list[Node], planned: PlannedProbe, holding: Literals
 ) -> None:
     """Where effects on the way are not known yet, what the path comes by is not, either."""
     assert planned.start in nodes
@@ -67,12 +79,9 @@ def _assert_leads_there(
         held, dim = hypotheses.index.values(state, step.objects)
         assert not hypotheses.candidates.positive & ~held & ~dim, "a positive candidate is surely violated"
         state = evidence.predict(state, step)
-    action = evidence.hypotheses[planned.step.name]
-    held, dim = action.index.values(state, planned.step.objects)
-    candidates = action.candidates
-    surely = Literals(candidates.positive & ~held & ~dim, candidates.negative & held)
-    assert surely.within(violated)
-    assert violated.within(action.violated(held, dim))
+    held, dim = evidence.hypotheses[planned.step.name].index.values(state, planned.step.objects)
+    assert not holding.positive & ~held & ~dim
+    assert not holding.negative & held
 
 
 def test_situations_are_grouped_by_the_objects_of_their_problem() -> None:

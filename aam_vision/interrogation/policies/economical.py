@@ -53,7 +53,7 @@ class EconomicalPolicy:
     limits: Limits = field(default_factory=Limits)
     planning_seconds: float = 10.0
     """CPU seconds that all planning together may take; a question beyond them is left open."""
-    walker: Walker = field(default_factory=Walker)
+    walker: Walker = field(default_factory=lambda: Walker(share=1.5))
     _inquiry: _Inquiry | None = None
     _uncovered: dict[int, int] = field(default_factory=dict)
 
