@@ -9,42 +9,63 @@ refusal leaves a clause, and the next guess satisfies one of its literals first.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
+from time import process_time
 
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
 from aam_vision.interrogation.moves import Ask
 from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.planning.planner import Limits, Planner
+from aam_vision.planning.planner import Limits, Planner, Verdict
 
 SEEDS = 8
 """Literals of the latest clause that a guess may start from."""
 
 
-def guess_success(
-    evidence: Evidence, name: str, paths: list[Paths], beliefs: Beliefs, planner: Planner, limits: Limits
-) -> Ask | None:
-    """A query whose last step is the unseen action, where it is most likely to succeed; None if none is open."""
-    action = evidence.hypotheses[name]
-    rare = sorted(bits(action.positive), key=lambda bit: beliefs.rate(name, bit))
-    for seed in _seeds(name, action, beliefs):
-        for path in paths:
-            gathered = path.gather(
-                action, Literals(seed, 0), [Literals(bit, 0) for bit in rare if bit != seed]
-            )
-            if gathered is None:
-                continue
-            planned = path.reach(action, gathered, planner, limits)
-            if not isinstance(planned, PlannedProbe):
-                continue
-            state = planned.start.state
-            for step in planned.path:
-                state = evidence.predict(state, step)
-            violated = action.violated(*action.index.values(state, planned.step.objects))
-            if not action.certain_to_fail(violated):
-                return Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
-    return None
+@dataclass
+class Guesses:
+    """Finds first successes; remembers what was tried in vain."""
+
+    beliefs: Beliefs
+    planner: Planner
+    limits: Limits
+    seconds: float
+    """CPU seconds that all guessing together may take."""
+    spent: float = 0.0
+    _hopeless: set[tuple[int, str, Literals]] = field(default_factory=set)
+
+    def guess(self, evidence: Evidence, name: str, paths: list[Paths]) -> Ask | None:
+        """A query whose last step is the unseen action, where it is most likely to succeed; None if none is open."""
+        begun = process_time()
+        try:
+            return next(self._guesses(evidence, name, paths, begun), None)
+        finally:
+            self.spent += process_time() - begun
+
+    def _guesses(self, evidence: Evidence, name: str, paths: list[Paths], begun: float) -> Iterator[Ask]:
+        action = evidence.hypotheses[name]
+        rare = sorted(bits(action.positive), key=lambda bit: self.beliefs.rate(name, bit))
+        for seed in _seeds(name, action, self.beliefs):
+            wanted = [Literals(bit, 0) for bit in rare if bit != seed]
+            for path in paths:
+                if self.spent + process_time() - begun > self.seconds:
+                    return
+                holding = path.gather(action, Literals(seed, 0), wanted)
+                if holding is None or (path.problem, name, holding) in self._hopeless:
+                    continue
+                planned = path.reach(action, holding, self.planner, self.limits)
+                if not isinstance(planned, PlannedProbe):
+                    if planned is Verdict.LIMIT:
+                        self._hopeless.add((path.problem, name, holding))
+                    continue
+                state = planned.start.state
+                for step in planned.path:
+                    state = evidence.predict(state, step)
+                violated = action.violated(*action.index.values(state, planned.step.objects))
+                if not action.certain_to_fail(violated):
+                    yield Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
 
 
 def _seeds(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Iterator[int]:

@@ -7,10 +7,10 @@ risk of what is probably none is violated with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import process_time
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, union
@@ -25,6 +25,7 @@ MAX_REORDERINGS = 4
 ON_THE_WAY = Limits(seconds=0.3, states=5000)
 """Limits of a search for something to ride along."""
 
+Item = TypeVar("Item")
 Wanted = Callable[[str, Literals], bool]
 
 
@@ -46,13 +47,27 @@ class Journeys:
     planner: Planner
     limits: Limits
     seconds: float
-    """CPU seconds that all searches together may take."""
+    """CPU seconds that all of this together may take."""
     spent: float = 0.0
     _hopeless: set[tuple[int, str, Literals]] = field(default_factory=set)
 
     def find(self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted) -> Iterator[Link]:
         """Links about the wanted candidates, what tells most per query first."""
-        for option in sorted(self._options(standpoint, paths, wanted), key=lambda option: option.rank):
+        options = sorted(self._timed(self._options(standpoint, paths, wanted)), key=lambda o: o.rank)
+        yield from self._timed(self._travels(standpoint, options))
+
+    def _timed(self, items: Iterator[Item]) -> Iterator[Item]:
+        """The items as long as there is time for finding the next."""
+        while self.spent <= self.seconds:
+            begun = process_time()
+            item = next(items, None)
+            self.spent += process_time() - begun
+            if item is None:
+                break
+            yield item
+
+    def _travels(self, standpoint: Standpoint, options: Sequence[Option]) -> Iterator[Link]:
+        for option in options:
             link = self._travel(standpoint, option)
             if link is not None:
                 yield link
@@ -126,12 +141,10 @@ class Journeys:
         real = standpoint.hypotheses is standpoint.evidence.hypotheses
         start = None if real else standpoint.nodes[0]
         key = (path.problem, option.name, holding)
-        if (real and key in self._hopeless) or self.spent > self.seconds:
+        if real and key in self._hopeless:
             return None
-        begun = process_time()
         limits = self.limits if real else ON_THE_WAY
         planned = path.reach(action, holding, self.planner, limits, start)
-        self.spent += process_time() - begun
         if not isinstance(planned, PlannedProbe):
             if real and planned is Verdict.LIMIT:
                 self._hopeless.add(key)

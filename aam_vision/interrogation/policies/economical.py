@@ -23,7 +23,7 @@ import numpy as np
 from aam_vision.interrogation.beliefs import NaturalBeliefs
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.guesses import guess_success
+from aam_vision.interrogation.guesses import Guesses
 from aam_vision.interrogation.hypotheses import Literals, bits
 from aam_vision.interrogation.journeys import DOUBT, Journeys
 from aam_vision.interrogation.links import GROUP_RISK, Finder, Link, Standpoint
@@ -52,7 +52,7 @@ class EconomicalPolicy:
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=Limits)
     planning_seconds: float = 10.0
-    """CPU seconds that all planning together may take; a question beyond them is left open."""
+    """CPU seconds for planning to probes, and as many for guesses; what needs more is left open."""
     walker: Walker = field(default_factory=lambda: Walker(share=1.5))
     _inquiry: _Inquiry | None = None
     _uncovered: dict[int, int] = field(default_factory=dict)
@@ -64,8 +64,10 @@ class EconomicalPolicy:
             if walk is not None:
                 return walk
             beliefs = NaturalBeliefs(evidence.hypotheses, _visited(evidence))
-            journeys = Journeys(beliefs, self.planner, self.limits, self.planning_seconds)
-            self._inquiry = _Inquiry(evidence, beliefs, Finder(beliefs), journeys)
+            planning = (beliefs, self.planner, self.limits, self.planning_seconds)
+            self._inquiry = _Inquiry(
+                evidence, beliefs, Finder(beliefs), Journeys(*planning), Guesses(*planning)
+            )
         return self._uncover(evidence) or self._inquiry.query() or self._inquiry.stop()
 
     def _uncover(self, evidence: Evidence) -> Walk | None:
@@ -85,6 +87,7 @@ class _Inquiry:
     beliefs: NaturalBeliefs
     finder: Finder
     journeys: Journeys
+    guesses: Guesses
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
     _paths: list[Paths] = field(default_factory=list)
     _paths_basis: tuple[object, ...] = ()
@@ -100,10 +103,7 @@ class _Inquiry:
         """A guess at a situation in which an action that was never executed can be."""
         for name, action in self.evidence.hypotheses.actions.items():
             if not action.successes and len(action.clauses) < MAX_GUESSES:
-                journeys = self.journeys
-                ask = guess_success(
-                    self.evidence, name, self._known_paths(), self.beliefs, journeys.planner, journeys.limits
-                )
+                ask = self.guesses.guess(self.evidence, name, self._known_paths())
                 if ask is not None:
                     return ask
         return None
