@@ -39,6 +39,17 @@ def run(
     return interrogate(agent_of(domain), policy, np.random.default_rng(seed), budget=budget, watch=watch)
 
 
+def walked(domain: Domain, seed: int, steps: int = 24) -> Evidence:
+    """What a walk from every initial situation tells."""
+    agent, rng = agent_of(domain), np.random.default_rng(seed)
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
+    for situation in agent.initial():
+        evidence.begin(situation)
+    for situation in agent.initial():
+        evidence.walk(agent.walk(situation, steps, rng))
+    return evidence
+
+
 def true_mode(model: Model, pal: PalTuple) -> Mode:
     return model.schema(pal.action).mode(pal.atom, pal.location)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,28 +14,18 @@ from aam_vision.query import Situation
 from aam_vision.strips import Atom, Objects, State, Types, Vocabulary
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import agent_of
+from tests.interrogation.runs import walked
 from tests.profiles import thorough
 
 PATIENT = Limits(seconds=1000, states=2000)
 _VOCABULARY = Vocabulary("none", ())
 
 
-def _walked(domain: Domain, seed: int, steps: int = 24) -> Evidence:
-    agent, rng = agent_of(domain), np.random.default_rng(seed)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
-    for situation in agent.initial():
-        evidence.situation(situation)
-    for situation in agent.initial():
-        evidence.walk(agent.walk(situation, steps, rng))
-    return evidence
-
-
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
 def test_what_is_gathered_can_hold_and_nothing_wanted_is_missing(domain: Domain, seed: int) -> None:
     """Pairwise: against a check of every combination of arguments."""
-    evidence = _walked(domain, seed)
+    evidence = walked(domain, seed)
     for nodes in by_problem(evidence):
         paths = Paths(evidence.hypotheses, nodes)
         for action in evidence.hypotheses.actions.values():
@@ -54,7 +43,7 @@ def test_what_is_gathered_can_hold_and_nothing_wanted_is_missing(domain: Domain,
 @given(domains.domains(), st.integers(0, 10**6))
 def test_a_planned_probe_leads_to_where_the_literals_hold(domain: Domain, seed: int) -> None:
     """Under the engine's own prediction; whether the agent then executes the path is another question."""
-    evidence = _walked(domain, seed)
+    evidence = walked(domain, seed)
     for nodes in by_problem(evidence):
         paths = Paths(evidence.hypotheses, nodes)
         for action in evidence.hypotheses.actions.values():
