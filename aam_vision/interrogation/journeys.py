@@ -22,7 +22,7 @@ DOUBT = 0.1
 """What succeeds with at least this probability is asked early, while there are near misses to follow it."""
 MAX_REORDERINGS = 4
 """Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
-ON_THE_WAY = Limits(seconds=0.3, states=5000)
+ON_THE_WAY = Limits(seconds=2.0, states=2000)
 """Limits of a search for something to ride along."""
 
 Item = TypeVar("Item")
