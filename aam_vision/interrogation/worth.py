@@ -1,0 +1,176 @@
+"""What a single step is worth: how likely it succeeds, and how much nearer to the true model that brings.
+
+The printed model is the cautious one, so it is a *success* that mends it: every positive candidate that did not
+hold is gone, and every effect that shows is known. A refusal only leaves a clause, or a proof of what the
+model says already. So a step is worth its probability of success times what it would then mend; proofs
+count for little, but for something. The estimates only order questions: nothing is concluded from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+
+import numpy as np
+
+from aam_vision.interrogation.beliefs import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs
+from aam_vision.interrogation.evidence import Node
+from aam_vision.interrogation.grids import Array, StateGrid
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+
+EXPECTED_PRECONDITIONS = 3.5
+"""Positive preconditions of an action, before anything is known of it; domains of the IPC have 2 to 6."""
+EFFECT = 0.2
+"""Worth of seeing whether an atom is changed; most are not."""
+NEGATIVE = 0.02
+"""Worth of refuting a negative candidate: the cautious model leaves it out anyway."""
+FIRST = 1.0
+"""Worth of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
+PROOF = 0.03
+"""Worth of a refusal with one possible reason; with n, an n-th of that."""
+
+
+class Worth:
+    """Values steps under the hypotheses at one moment."""
+
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+        self._hypotheses = hypotheses
+        self.beliefs = Beliefs(hypotheses, nodes)
+        self._chances: dict[str, dict[Literals, float]] = {}
+        for name, action in hypotheses.actions.items():
+            chances = {literal: self._probability(name, literal, action) for literal in _undecided(action)}
+            for clause in action.clauses:
+                inside = 1 - _none(chances, clause)
+                for literal in clause.singles():
+                    chances[literal] = max(chances[literal], min(0.99, chances[literal] / inside))
+            self._chances[name] = chances
+        self._prior = {
+            name: {literal: self._probability(name, literal, action) for literal in _undecided(action)}
+            for name, action in hypotheses.actions.items()
+        }
+
+    def chance(self, name: str, literal: Literals) -> float:
+        """The probability that an undecided literal is a precondition."""
+        return self._chances[name][literal]
+
+    def success(self, name: str, violated: Literals) -> float:
+        """The probability that a step which violates these candidates succeeds.
+
+        Literals are independent before refusals; a clause of which little is left if none of the violated
+        ones is required makes a success improbable. (Exact if clauses are disjoint.)
+        """
+        action, prior = self._hypotheses[name], self._prior[name]
+        if action.certain_to_fail(violated):
+            return 0.0
+        probability = _none(prior, violated)
+        for clause in action.clauses:
+            rest = Literals(
+                clause.positive & ~violated.positive, clause.negative & ~violated.negative
+            )
+            if rest != clause:
+                probability *= (1 - _none(prior, rest)) / (1 - _none(prior, clause))
+        return probability
+
+    def mends(self, name: str, held: int, dim: int) -> float:
+        """What a success where ``held`` is true and ``dim`` unknown would add to the model."""
+        action = self._hypotheses[name]
+        refuted = action.certainly_violated(held, dim)
+        shown = self.shown(action, held, dim)
+        if not action.successes:
+            return FIRST * len(action.index.atoms)
+        return (
+            refuted.positive.bit_count() + NEGATIVE * refuted.negative.bit_count() + EFFECT * shown.bit_count()
+        )
+
+    @staticmethod
+    def shown(action: ActionHypotheses, held: int, dim: int) -> int:
+        """Undecided effects that a success there would show."""
+        return action.undecided_effects & ~dim & ((action.adds & ~held) | (action.deletes & held))
+
+    def step(self, name: str, held: int, dim: int) -> float:
+        """The worth of a step; zero if it can tell nothing."""
+        action = self._hypotheses[name]
+        violated = action.violated(held, dim)
+        success = self.success(name, violated)
+        mends = self.mends(name, held, dim)
+        if success == 0 or mends == 0:
+            return 0.0
+        return success * mends + (1 - success) * PROOF / max(1, violated.size())
+
+    def everywhere(self, name: str, grid: StateGrid) -> Array:
+        """The worth of the action in a state under every choice of arguments; zero where one is used twice."""
+        action, prior = self._hypotheses[name], self._prior[name]
+        index, proven = action.index, action.proven
+        shape = tuple(len(grid.state.objects.of_type(kind)) for kind in index.header.types)
+        doubt = np.zeros(shape)  # minus the logarithm of the probability that nothing violated is required
+        mends, count = np.zeros(shape), np.zeros(shape)
+        left = [np.full(shape, -log(_none(prior, clause))) for clause in action.clauses]
+        usable = grid.distinct(index)
+        undecided, effects = action.undecided, action.undecided_effects
+        for atom, bit in index.bit.items():
+            parts = [m & bit for m in (*proven, *undecided, effects)]
+            if not any(parts):
+                continue
+            held, dim = grid.true(atom, index), grid.unknown(atom, index)
+            off = np.logical_not(np.logical_or(held, dim))
+            if proven.positive & bit:
+                usable &= held
+            if proven.negative & bit:
+                usable &= off
+            for literal, violated, certain, gain in (
+                (Literals(undecided.positive & bit, 0), np.logical_not(held), off, 1.0),
+                (Literals(0, undecided.negative & bit), np.logical_or(held, dim), held, NEGATIVE),
+            ):
+                if literal:
+                    weight = -log(1 - prior[literal])
+                    doubt += violated * weight
+                    mends += certain * np.float64(gain)
+                    count += violated
+                    for clause, rest in zip(action.clauses, left, strict=True):
+                        if literal.within(clause):
+                            rest -= violated * weight
+            if effects & bit:
+                shown = np.logical_or(off if action.adds & bit else False, held if action.deletes & bit else False)
+                mends += shown * EFFECT
+        if not action.successes:
+            mends = np.full(shape, FIRST * len(index.atoms))
+        success = np.exp(-doubt) * usable
+        for clause, rest in zip(action.clauses, left, strict=True):
+            success *= -np.expm1(-np.maximum(rest, 0.0).round(9)) / (1 - _none(prior, clause))
+        value = success * mends + (1 - success) * PROOF / np.maximum(count, 1)
+        value[(success <= 0) | (mends <= 0)] = 0.0
+        return value
+
+    def most(self, name: str) -> float:
+        """No step of the action is worth more than about this."""
+        action = self._hypotheses[name]
+        chances = self._chances[name]
+        effects = EFFECT * action.undecided_effects.bit_count()
+        if action.successes:
+            return effects + sum(
+                (1 - chance) * (1 if literal.positive else NEGATIVE) + PROOF * chance
+                for literal, chance in chances.items()
+            )
+        return FIRST * len(action.index.atoms)
+
+    def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
+        prior = PRIOR_NEGATIVE
+        if literal.positive:
+            prior = min(PRIOR_POSITIVE, EXPECTED_PRECONDITIONS / len(action.index.atoms))
+        rate = self.beliefs.rate(name, literal.positive or literal.negative)
+        chance = (1 - prior) * (rate if literal.positive else 1 - rate) ** action.kinds_of_success
+        return prior / (prior + chance)
+
+
+def _undecided(action: ActionHypotheses) -> list[Literals]:
+    return list(action.undecided.singles())
+
+
+def _none(chances: dict[Literals, float], literals: Literals) -> float:
+    """The probability that none of the literals is a precondition."""
+    product = 1.0
+    for bit in bits(literals.positive):
+        product *= 1 - chances[Literals(bit, 0)]
+    for bit in bits(literals.negative):
+        product *= 1 - chances[Literals(0, bit)]
+    return product
