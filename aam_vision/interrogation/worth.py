@@ -9,6 +9,7 @@ count for little, but for something. The estimates only order questions: nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import log
 
 import numpy as np
@@ -17,9 +18,14 @@ from aam_vision.interrogation.beliefs import PRIOR_NEGATIVE, PRIOR_POSITIVE, Bel
 from aam_vision.interrogation.evidence import Node
 from aam_vision.interrogation.grids import Array, StateGrid
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.strips import LiftedAtom
 
 EXPECTED_PRECONDITIONS = 3.5
 """Positive preconditions of an action, before anything is known of it; domains of the IPC have 2 to 6."""
+DELETED = 0.97
+"""Probability that what a step deletes is required, as it nearly always is in written domains."""
+KEPT = 0.5
+"""The same for what held in every success and is not deleted, before it is weighed by how rare it is."""
 EFFECT = 0.2
 """Worth of seeing whether an atom is changed; most are not."""
 NEGATIVE = 0.02
@@ -36,6 +42,8 @@ class Worth:
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         self._hypotheses = hypotheses
         self.beliefs = Beliefs(hypotheses, nodes)
+        self._ever_true = {name for node in nodes for name, rows in node.index.rows.items() if rows}
+        self._unused = _unused(hypotheses)
         self._chances: dict[str, dict[Literals, float]] = {}
         for name, action in hypotheses.actions.items():
             chances = {literal: self._probability(name, literal, action) for literal in _undecided(action)}
@@ -154,12 +162,50 @@ class Worth:
         return FIRST * len(action.index.atoms)
 
     def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
-        prior = PRIOR_NEGATIVE
-        if literal.positive:
-            prior = min(PRIOR_POSITIVE, EXPECTED_PRECONDITIONS / len(action.index.atoms))
-        rate = self.beliefs.rate(name, literal.positive or literal.negative)
-        chance = (1 - prior) * (rate if literal.positive else 1 - rate) ** action.kinds_of_success
-        return prior / (prior + chance)
+        bit = literal.positive or literal.negative
+        if literal.negative:
+            return PRIOR_NEGATIVE
+        if not action.successes:
+            return self._first_guess(bit, action)
+        if action.deletes & bit and not action.keeps & bit:
+            return DELETED
+        rate = self.beliefs.rate(name, bit)
+        return KEPT / (KEPT + (1 - KEPT) * rate)
+
+    def _first_guess(self, bit: int, action: ActionHypotheses) -> float:
+        """The probability that an unseen action requires an atom.
+
+        A predicate is there for something: one that no action seen so far may require is required by some unseen
+        one.
+        """
+        prior = min(PRIOR_POSITIVE, EXPECTED_PRECONDITIONS / len(action.index.atoms))
+        atom = next(atom for atom, own in action.index.bit.items() if own == bit)
+        if atom.predicate not in self._ever_true:
+            return prior / 2
+        if _reversed(atom, action):
+            prior /= 2
+        places = self._unused.get(atom.predicate)
+        return prior if places is None else 1 - (1 - prior) * (1 - min(0.5, 1 / places))
+
+
+def _reversed(atom: LiftedAtom, action: ActionHypotheses) -> bool:
+    """Whether parameters of one type are named in another order than in the header, as in ``on(?y, ?x)``."""
+    named = [argument for argument in atom.arguments if isinstance(argument, int)]
+    kinds = action.index.header.types
+    return any(kinds[a] == kinds[b] and a > b for a, b in combinations(named, 2))
+
+
+def _unused(hypotheses: Hypotheses) -> dict[str, int]:
+    """Predicates that no action seen so far may require, with the atoms of unseen actions they occur in."""
+    used: set[str] = set()
+    places: dict[str, int] = {}
+    for action in hypotheses.actions.values():
+        for atom in action.index.select(action.positive):
+            if action.successes:
+                used.add(atom.predicate)
+            else:
+                places[atom.predicate] = places.get(atom.predicate, 0) + 1
+    return {predicate: count for predicate, count in places.items() if predicate not in used}
 
 
 def _undecided(action: ActionHypotheses) -> list[Literals]:
