@@ -18,6 +18,7 @@ from aam_vision.interrogation.beliefs import PRIOR_NEGATIVE, PRIOR_POSITIVE, Bel
 from aam_vision.interrogation.evidence import Node
 from aam_vision.interrogation.grids import Array, StateGrid
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.posterior import SAMPLES, sample
 from aam_vision.strips import LiftedAtom
 
 EXPECTED_PRECONDITIONS = 3.5
@@ -30,7 +31,7 @@ EFFECT = 0.2
 """Worth of seeing whether an atom is changed; most are not."""
 NEGATIVE = 0.02
 """Worth of refuting a negative candidate: the cautious model leaves it out anyway."""
-FIRST = 1.0
+FIRST = 0.5
 """Worth of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
 PROOF = 0.03
 """Worth of a refusal with one possible reason; with n, an n-th of that."""
@@ -39,7 +40,7 @@ PROOF = 0.03
 class Worth:
     """Values steps under the hypotheses at one moment."""
 
-    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], rng: np.random.Generator) -> None:
         self._hypotheses = hypotheses
         self.beliefs = Beliefs(hypotheses, nodes)
         self._ever_true = {name for node in nodes for name, rows in node.index.rows.items() if rows}
@@ -56,6 +57,11 @@ class Worth:
             name: {literal: self._probability(name, literal, action) for literal in _undecided(action)}
             for name, action in hypotheses.actions.items()
         }
+        self._samples = {
+            name: sample(self._prior[name], action.clauses, rng)
+            for name, action in hypotheses.actions.items()
+            if not action.successes and action.clauses
+        }
 
     def chance(self, name: str, literal: Literals) -> float:
         """The probability that an undecided literal is a precondition."""
@@ -65,19 +71,24 @@ class Worth:
         """The probability that a step which violates these candidates succeeds.
 
         Literals are independent before refusals; a clause of which little is left if none of the violated
-        ones is required makes a success improbable. (Exact if clauses are disjoint.)
+        ones is required makes a success improbable. Clauses overlap much, so only the one that does so most counts.
         """
         action, prior = self._hypotheses[name], self._prior[name]
         if action.certain_to_fail(violated):
             return 0.0
         probability = _none(prior, violated)
+        least = 1.0
         for clause in action.clauses:
-            rest = Literals(
-                clause.positive & ~violated.positive, clause.negative & ~violated.negative
-            )
-            if rest != clause:
-                probability *= (1 - _none(prior, rest)) / (1 - _none(prior, clause))
-        return probability
+            rest = Literals(clause.positive & ~violated.positive, clause.negative & ~violated.negative)
+            least = min(least, (1 - _none(prior, rest)) / (1 - _none(prior, clause)))
+        if name not in self._samples:
+            return probability * least
+        hits = sum(
+            times
+            for required, times in self._samples[name].items()
+            if not (required.positive & violated.positive or required.negative & violated.negative)
+        )
+        return (hits + probability * least) / (SAMPLES + 1)
 
     def mends(self, name: str, held: int, dim: int) -> float:
         """What a success where ``held`` is true and ``dim`` unknown would add to the model."""
@@ -142,9 +153,26 @@ class Worth:
                 mends += shown * EFFECT
         if not action.successes:
             mends = np.full(shape, FIRST * len(index.atoms))
-        success = np.exp(-doubt) * usable
+        least = np.ones(shape)
         for clause, rest in zip(action.clauses, left, strict=True):
-            success *= -np.expm1(-np.maximum(rest, 0.0).round(9)) / (1 - _none(prior, clause))
+            kept = -np.expm1(-np.maximum(rest, 0.0).round(9)) / (1 - _none(prior, clause))
+            least = np.minimum(least, kept)
+        success = np.exp(-doubt) * usable * least
+        if name in self._samples:
+            held = {bit: grid.true(atom, index) for atom, bit in index.bit.items()}
+            off = {
+                bit: np.logical_not(np.logical_or(held[bit], grid.unknown(atom, index)))
+                for atom, bit in index.bit.items()
+            }
+            hits = np.zeros(shape)
+            for required, times in self._samples[name].items():
+                met = usable
+                for bit in bits(required.positive):
+                    met = met & held[bit]
+                for bit in bits(required.negative):
+                    met = met & off[bit]
+                hits += times * met
+            success = np.where(success > 0, (hits + success) / (SAMPLES + 1), 0.0)
         value = success * mends + (1 - success) * PROOF / np.maximum(count, 1)
         value[(success <= 0) | (mends <= 0)] = 0.0
         return value

@@ -52,7 +52,7 @@ class TrajectoryPolicy:
         if self._fruitless > MAX_FRUITLESS:
             return sound_stop(evidence)
         node = evidence.current
-        worth = Worth(evidence.hypotheses, [n for n in evidence.nodes if n.situation is not None])
+        worth = Worth(evidence.hypotheses, [n for n in evidence.nodes if n.situation is not None], rng)
         outlook = Outlook(evidence, node, worth, work=self.work)
         test = outlook.best()
         if test is not None:
