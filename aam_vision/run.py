@@ -89,6 +89,7 @@ def interrogate_agent(
     from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
     from aam_vision.interrogation.policies.aia import AiaPolicy
     from aam_vision.interrogation.policies.economical import EconomicalPolicy
+    from aam_vision.interrogation.policies.replaying import Replaying
     from aam_vision.interrogation.policies.settable import SettablePolicy
     from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
     from aam_vision.planning.planner import TimedPlanner
@@ -111,6 +112,8 @@ def interrogate_agent(
                 if allowed is Access.SETTABLE
                 else TrajectoryPolicy(planner=timed)
                 if allowed is Access.TRAJECTORY
+                else Replaying(EconomicalPolicy(planner=timed))
+                if allowed is Access.RESET
                 else EconomicalPolicy(planner=timed),
                 np.random.default_rng(seed),
                 budget=Budget(max_queries, max_steps),

@@ -70,6 +70,7 @@ class Evidence:
         self.edges: list[Edge] = []
         self.refusals: list[Refusal] = []
         self._current: Situation | None = None
+        self._led_to: dict[tuple[int, GroundAction], Node] = {}
         self._by_handle: dict[Hashable, Node] = {}
         self._by_state: dict[State, Node] = {}
         self._open: list[Edge] = []
@@ -132,7 +133,13 @@ class Evidence:
         self._current = response.final
         for position, action in enumerate(executed):
             last = position == response.executed - 1
-            after = final if last else self._add(self.predict(node.state, action), None)
+            # a deterministic agent gets where the same step led before; else only what follows is known
+            after = (
+                final
+                if last
+                else self._led_to.get((node.number, action))
+                or self._add(self.predict(node.state, action), None)
+            )
             self._executed(node, action, after)
             node = after
         self._settle()
@@ -186,6 +193,7 @@ class Evidence:
         hypotheses.changed((held, dim | shared), (now, now_dim | shared))
         edge = Edge(before, action, after)
         self.edges.append(edge)
+        self._led_to.setdefault((before.number, action), after)
         if before.state.unknown or after.state.unknown:
             self._open.append(edge)
 

@@ -82,7 +82,9 @@ class StateGrid:
             return False
         axes: list[int] = []
         picks: list[list[int]] = []
-        for argument, kind in zip(atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True):
+        for argument, kind in zip(
+            atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True
+        ):
             places = self._places_of(kind)
             if isinstance(argument, int):
                 axes.append(argument)

@@ -29,6 +29,8 @@ MAX_CELLS = 400_000
 """Choices of arguments up to which all are compared."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
+PATIENCE = 5
+"""How many times the work is done again while no test at all is found."""
 SEEDS = 6
 """Literals of refusals from which a guess at an unseen action may start."""
 
@@ -58,7 +60,7 @@ class Outlook:
         self._evidence = evidence
         self._node = node
         self._worth = worth
-        self._left = work
+        self._left = self._work = work
         self._schemas: dict[str, ActionSchema] = {
             name: action.schema() for name, action in evidence.hypotheses.actions.items()
         }
@@ -75,7 +77,7 @@ class Outlook:
         while layer:
             following: list[_Ahead] = []
             for ahead in layer:
-                if self._left <= 0:
+                if self._left <= (0 if best else -PATIENCE * self._work):
                     return best
                 if best is not None and most * ahead.probability <= best.value * (len(ahead.way) + 1):
                     continue

@@ -16,7 +16,7 @@ import numpy as np
 
 from aam_vision.interrogation.beliefs import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs
 from aam_vision.interrogation.evidence import Node
-from aam_vision.interrogation.grids import Array, StateGrid
+from aam_vision.interrogation.grids import Array, StateGrid, Truth
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
 from aam_vision.interrogation.posterior import SAMPLES, sample
 from aam_vision.strips import LiftedAtom
@@ -98,7 +98,9 @@ class Worth:
         if not action.successes:
             return FIRST * len(action.index.atoms)
         return (
-            refuted.positive.bit_count() + NEGATIVE * refuted.negative.bit_count() + EFFECT * shown.bit_count()
+            refuted.positive.bit_count()
+            + NEGATIVE * refuted.negative.bit_count()
+            + EFFECT * shown.bit_count()
         )
 
     @staticmethod
@@ -149,7 +151,9 @@ class Worth:
                         if literal.within(clause):
                             rest -= violated * weight
             if effects & bit:
-                shown = np.logical_or(off if action.adds & bit else False, held if action.deletes & bit else False)
+                shown = np.logical_or(
+                    off if action.adds & bit else False, held if action.deletes & bit else False
+                )
                 mends += shown * EFFECT
         if not action.successes:
             mends = np.full(shape, FIRST * len(index.atoms))
@@ -159,23 +163,26 @@ class Worth:
             least = np.minimum(least, kept)
         success = np.exp(-doubt) * usable * least
         if name in self._samples:
-            held = {bit: grid.true(atom, index) for atom, bit in index.bit.items()}
-            off = {
-                bit: np.logical_not(np.logical_or(held[bit], grid.unknown(atom, index)))
-                for atom, bit in index.bit.items()
-            }
-            hits = np.zeros(shape)
-            for required, times in self._samples[name].items():
-                met = usable
-                for bit in bits(required.positive):
-                    met = met & held[bit]
-                for bit in bits(required.negative):
-                    met = met & off[bit]
-                hits += times * met
+            hits = self._hits(name, grid, usable)
             success = np.where(success > 0, (hits + success) / (SAMPLES + 1), 0.0)
         value = success * mends + (1 - success) * PROOF / np.maximum(count, 1)
         value[(success <= 0) | (mends <= 0)] = 0.0
         return value
+
+    def _hits(self, name: str, grid: StateGrid, usable: Truth) -> Array:
+        """How many samples of what an unseen action may require hold, under every choice of arguments."""
+        index = self._hypotheses[name].index
+        true = {bit: grid.true(atom, index) for atom, bit in index.bit.items()}
+        dim = {bit: grid.unknown(atom, index) for atom, bit in index.bit.items()}
+        hits = np.zeros(usable.shape)
+        for required, times in self._samples[name].items():
+            met = usable
+            for bit in bits(required.positive):
+                met = met & true[bit]
+            for bit in bits(required.negative):
+                met = met & np.logical_not(np.logical_or(true[bit], dim[bit]))
+            hits += times * met
+        return hits
 
     def most(self, name: str) -> float:
         """No step of the action is worth more than about this."""
