@@ -105,15 +105,15 @@ class Evidence:
         assert self._current is not None, "an interrogation begins with an initial situation"
         return self.situation(self._current)
 
-    def standing(self, node: Node) -> Situation:
-        """The situation to start from at a node: the one where the agent stands, if it is there.
+    def depart(self, node: Node) -> Situation:
+        """The situation in which to start at a node: where the agent stands, if it is there. It stands there now.
 
         Equal situations share a node, but the agent need not be able to go back to the other ones.
         """
         assert node.situation is not None, "a policy may only start from situations that were seen"
-        if self._current is not None and self.current is node:
-            return self._current
-        return node.situation
+        if self._current is None or self.current is not node:
+            self._current = node.situation
+        return self._current
 
     def walk(self, steps: Sequence[WalkStep]) -> bool:
         """Take in a walk: every step was executed and seen. True if it told anything new."""

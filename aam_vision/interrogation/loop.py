@@ -70,12 +70,12 @@ def interrogate(
                 if (key := (move.start.number, move.plan)) in asked:
                     return result(False, "the same question came up again: nothing more can be learnt")
                 asked.add(key)
-                query = Query(evidence.standing(move.start), move.plan)
+                query = Query(evidence.depart(move.start), move.plan)
                 evidence.answer(query, counting.ask(query))
                 counts = counting.counts
                 curve.append(CurvePoint(counts.queries, counts.steps, evidence.hypotheses.model()))
             elif isinstance(move, Walk):
-                evidence.walk(counting.walk(evidence.standing(move.start), move.steps, rng))
+                evidence.walk(counting.walk(evidence.depart(move.start), move.steps, rng))
             watch(move, evidence, counting)
             if isinstance(move, Stop):
                 return result(move.complete, move.why)

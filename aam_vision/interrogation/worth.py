@@ -166,8 +166,7 @@ class Worth:
             hits = self._hits(name, grid, usable)
             success = np.where(success > 0, (hits + success) / (SAMPLES + 1), 0.0)
         value = success * mends + (1 - success) * PROOF / np.maximum(count, 1)
-        value[(success <= 0) | (mends <= 0)] = 0.0
-        return value
+        return np.where((success > 0) & (mends > 0), value, 0.0)
 
     def _hits(self, name: str, grid: StateGrid, usable: Truth) -> Array:
         """How many samples of what an unseen action may require hold, under every choice of arguments."""
