@@ -29,10 +29,10 @@ MAX_CELLS = 400_000
 """Choices of arguments up to which all are compared."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
+GUESSES = 8
+"""Guesses at what an unseen action requires that are followed in one state."""
 PATIENCE = 5
 """How many times the work is done again while no test at all is found."""
-SEEDS = 6
-"""Literals of refusals from which a guess at an unseen action may start."""
 
 
 @dataclass(frozen=True)
@@ -140,19 +140,18 @@ class Outlook:
             yield from islice(bindings(index, header, wanted), ROWS)
 
     def _guesses(self, name: str, action: ActionHypotheses, index: StateIndex) -> Iterator[Row]:
-        """Arguments under which many rare atoms of an unseen action hold together.
+        """Arguments under which an unseen action may be executable.
 
-        Built from the rarest on; refusals vary the first one.
+        Those under which many rare atoms hold together, built from the rarest on; after refusals, on top of a
+        guess at what is required.
         """
-        rate = self._worth.beliefs.rate
-        order = sorted(bits(action.positive), key=lambda bit: rate(name, bit))
-        inside = 0
-        for clause in action.clauses:
-            inside |= clause.positive
-        header = action.index.header
-        for seed in (0, *islice((bit for bit in order if bit & inside), SEEDS)):
-            chosen = 0
-            for bit in (*bits(seed), *order):
+        header, rate = action.index.header, self._worth.beliefs.rate
+        rarest_first = sorted(bits(action.positive), key=lambda bit: rate(name, bit))
+        guesses = self._worth.guesses(name)[:GUESSES]
+        for chosen in [guess.positive for guess in guesses] or [0]:
+            if next(bindings(index, header, atoms(action, chosen)), None) is None:
+                continue
+            for bit in rarest_first:
                 self._left -= 1
                 if next(bindings(index, header, atoms(action, chosen | bit)), None) is not None:
                     chosen |= bit

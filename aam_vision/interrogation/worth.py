@@ -67,6 +67,11 @@ class Worth:
         """The probability that an undecided literal is a precondition."""
         return self._chances[name][literal]
 
+    def guesses(self, name: str) -> list[Literals]:
+        """What an unseen action may require after its refusals, the most probable first; empty before any."""
+        drawn = self._samples.get(name, {})
+        return sorted(drawn, key=lambda required: -drawn[required])
+
     def success(self, name: str, violated: Literals) -> float:
         """The probability that a step which violates these candidates succeeds.
 

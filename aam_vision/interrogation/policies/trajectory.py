@@ -71,8 +71,7 @@ class TrajectoryPolicy:
         plans = 0
         for name, action in evidence.hypotheses.actions.items():
             if not action.successes:
-                guess = guess_success(evidence, name, [paths], worth.beliefs, self.planner, self.limits)
-                ask = self._ask(evidence, node, guess.plan, guess.why) if guess else None
+                ask = self._planned_guess(evidence, node, worth, paths, name)
                 if ask is not None:
                     return ask
         targets = [
@@ -102,6 +101,22 @@ class TrajectoryPolicy:
                     if ask is not None:
                         return ask
         return None
+
+    def _planned_guess(
+        self, evidence: Evidence, node: Node, worth: Worth, paths: Paths, name: str
+    ) -> Ask | None:
+        """A plan to where an unseen action may be executable: by its rare atoms, then by its refusals."""
+        why = f"see {name} succeed"
+        guess = guess_success(evidence, name, [paths], worth.beliefs, self.planner, self.limits)
+        ask = self._ask(evidence, node, guess.plan, why) if guess else None
+        for required in worth.guesses(name)[:MAX_PLANS]:
+            if ask is not None:
+                break
+            rows = paths.rows(name, required.positive)
+            planned = paths.reach(name, required, rows, self.planner, self.limits) if rows else None
+            if isinstance(planned, PlannedProbe):
+                ask = self._ask(evidence, node, (*planned.path, planned.step), why)
+        return ask
 
     def _ask(self, evidence: Evidence, node: Node, plan: tuple[GroundAction, ...], why: str) -> Ask | None:
         """The question, up to the first step that may tell anything; None if it was asked before."""
