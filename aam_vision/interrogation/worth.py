@@ -205,13 +205,13 @@ class Worth:
         if literal.negative:
             return PRIOR_NEGATIVE
         if not action.successes:
-            return self._first_guess(bit, action)
+            return self._first_guess(name, bit, action)
         if action.deletes & bit and not action.keeps & bit:
             return DELETED
         rate = self.beliefs.rate(name, bit)
         return KEPT / (KEPT + (1 - KEPT) * rate)
 
-    def _first_guess(self, bit: int, action: ActionHypotheses) -> float:
+    def _first_guess(self, name: str, bit: int, action: ActionHypotheses) -> float:
         """The probability that an unseen action requires an atom.
 
         A predicate is there for something: one that no action seen so far may require is required by some unseen
@@ -221,6 +221,7 @@ class Worth:
         atom = next(atom for atom, own in action.index.bit.items() if own == bit)
         if atom.predicate not in self._ever_true:
             return prior / 2
+        prior *= 1.5 * (1 - self.beliefs.rate(name, bit))  # what nearly always holds is seldom worth requiring
         if _reversed(atom, action):
             prior /= 2
         places = self._unused.get(atom.predicate)
