@@ -25,7 +25,7 @@ ROWS = 60
 """Choices of arguments that are compared for one test."""
 BEST = 5
 """Choices of arguments that are looked at if the best was tried already."""
-MAX_CELLS = 400_000
+MAX_CELLS = 60_000
 """Choices of arguments up to which all are compared."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
@@ -66,7 +66,10 @@ class Outlook:
         }
         self._most = {name: worth.most(name) for name in evidence.hypotheses.actions}
         self.exhausted = False
-        """Whether every state that can be reached through certain steps was looked at."""
+        """Whether every state that can be reached through certain steps was looked at, with all arguments."""
+        self._skipped = False
+        self.farthest: tuple[GroundAction, ...] = ()
+        """The way to the last state that was looked at."""
 
     def best(self) -> Test | None:
         """The test that is worth most per step; None if none within sight tells anything."""
@@ -81,6 +84,7 @@ class Outlook:
                     return best
                 if best is not None and most * ahead.probability <= best.value * (len(ahead.way) + 1):
                     continue
+                self.farthest = ahead.way
                 index = StateIndex(ahead.state)
                 test = self._best_here(ahead, index, best.value if best else 0.0)
                 if test is not None and (best is None or test.value > best.value):
@@ -91,7 +95,7 @@ class Outlook:
                         chance = ahead.probability * probability
                         following.append(_Ahead(state, (*ahead.way, step), chance))
             layer = following
-        self.exhausted = True
+        self.exhausted = not self._skipped
         return best
 
     def _best_here(self, ahead: _Ahead, index: StateIndex, least: float) -> Test | None:
@@ -118,6 +122,7 @@ class Outlook:
             self._left -= GRID + grid.cells(action.index) // GRID
             yield from grid.rows(self._worth.everywhere(name, grid), action.index, BEST)
             return
+        self._skipped = True
         for objects in self._rows(name, action, index):
             self._left -= 1
             yield objects, self._worth.step(name, *action.index.values(index.state, objects))

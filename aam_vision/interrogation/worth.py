@@ -221,7 +221,9 @@ class Worth:
         atom = next(atom for atom, own in action.index.bit.items() if own == bit)
         if atom.predicate not in self._ever_true:
             return prior / 2
-        prior *= 1.5 * (1 - self.beliefs.rate(name, bit))  # what nearly always holds is seldom worth requiring
+        prior *= 1.5 * (
+            1 - self.beliefs.rate(name, bit)
+        )  # what nearly always holds is seldom worth requiring
         if _reversed(atom, action):
             prior /= 2
         places = self._unused.get(atom.predicate)

@@ -2,7 +2,7 @@
 
 There is no way back and nobody acts but us, so every step counts, those on the way to a test included. The next
 test is the one worth most per step (``worth``) within sight of where the agent stands (``outlook``);
-if nothing is in sight, one is planned for. Successes that mend the model come first by what they are worth;
+if nothing is in sight, one is planned for, or the agent goes where it sees farther. Successes that mend the model come first by what they are worth;
 refusals that prove what the model says already come last.
 """
 
@@ -59,11 +59,14 @@ class TrajectoryPolicy:
             ask = self._ask(evidence, node, test.plan, test.why)
             if ask is not None:
                 return ask
-        if not outlook.exhausted:
+        stop = sound_stop(evidence)
+        if not outlook.exhausted and not stop.complete:
             ask = self._planned(evidence, node, worth)
+            if ask is None and outlook.farthest:
+                ask = self._ask(evidence, node, outlook.farthest, "see what is farther away")
             if ask is not None:
                 return ask
-        return sound_stop(evidence)
+        return stop
 
     def _planned(self, evidence: Evidence, node: Node, worth: Worth) -> Ask | None:
         """A test that no state within sight allows, reached by a plan."""
