@@ -17,3 +17,7 @@ class AgentFailed(AamError):
 
 class InconsistentAgent(AamError):
     """Raised when answers contradict each other under every STRIPS model of the vocabulary."""
+
+
+class AccessViolation(AamError):
+    """Raised when a policy starts where the agent's access does not allow: a mistake in the policy."""

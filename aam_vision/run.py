@@ -40,7 +40,11 @@ def interrogate_agent(
     ] = None,
     problem_size: Annotated[int, typer.Option(min=1, help="Size of a packaged domain's problems.")] = 2,
     access: Annotated[
-        str | None, typer.Option(help="What the agent allows: settable (symbolic agents only) or snapshot.")
+        str | None,
+        typer.Option(
+            help="What the agent allows: settable (symbolic agents only), snapshot, reset, or trajectory "
+            "(one problem: the first, or the one named); default the most that it can."
+        ),
     ] = None,
     policy: Annotated[str, typer.Option(help="How questions are chosen: economical or aia.")] = "economical",
     planner: Annotated[str, typer.Option(help="Planner: pyperplan.")] = "pyperplan",
@@ -85,14 +89,16 @@ def interrogate_agent(
     from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
     from aam_vision.interrogation.policies.aia import AiaPolicy
     from aam_vision.interrogation.policies.economical import EconomicalPolicy
+    from aam_vision.interrogation.policies.replaying import Replaying
     from aam_vision.interrogation.policies.settable import SettablePolicy
+    from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
     from aam_vision.planning.planner import TimedPlanner
     from aam_vision.planning.pyperplan import PyperplanPlanner
     from aam_vision.query import Access
 
     timed = TimedPlanner(PyperplanPlanner())
-    settable = target.agent.access is Access.SETTABLE
-    if policy == "aia" and not settable:
+    allowed = target.agent.access
+    if policy == "aia" and allowed is not Access.SETTABLE:
         raise UnusableInput(f"--policy aia: needs settable access, which {target.name} does not allow here")
     failure: Interrupted | None = None
     with Display(quiet=quiet) as display:
@@ -103,7 +109,11 @@ def interrogate_agent(
                 AiaPolicy(planner=timed)
                 if policy == "aia"
                 else SettablePolicy()
-                if settable
+                if allowed is Access.SETTABLE
+                else TrajectoryPolicy(planner=timed)
+                if allowed is Access.TRAJECTORY
+                else Replaying(EconomicalPolicy(planner=timed))
+                if allowed is Access.RESET
                 else EconomicalPolicy(planner=timed),
                 np.random.default_rng(seed),
                 budget=Budget(max_queries, max_steps),

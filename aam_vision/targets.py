@@ -17,8 +17,8 @@ from aam_vision.query import Access, Agent
 if TYPE_CHECKING:
     from aam_vision.strips import Model, State
 
-IMAGE_ACCESS = (Access.SNAPSHOT,)
-SYMBOLIC_ACCESS = (Access.SETTABLE, Access.SNAPSHOT)
+IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
+SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None) -> T
     allowed = _access(access, SYMBOLIC_ACCESS, str(domain))
     if not problems:
         raise UnusableInput(f"--domain {domain}: no problem; give at least one with --problem P.pddl")
+    if allowed is Access.TRAJECTORY:
+        _one_problem(problems)
     model = read_domain(domain)
     initial = [read_problem(domain, problem).initial for problem in problems]
     return Target(
@@ -98,8 +100,24 @@ def _access(given: str | None, allowed: Sequence[Access], what: str) -> Access:
     raise UnusableInput(f"--access {given}: cannot be used with {what}; use {known}")
 
 
-def _numbers(env: str, given: Sequence[str], count: int) -> list[int]:
-    """Numbers of problems: those given, or all of them."""
+def _one_problem(given: Sequence[str]) -> None:
+    """No trajectory leads from one problem to another.
+
+    Raises:
+        UnusableInput: several problems are given.
+    """
+    if len(set(given)) > 1:
+        raise UnusableInput(
+            f"--access trajectory: leads through one problem only, {len(set(given))} are given; "
+            "name one with --problem"
+        )
+
+
+def _numbers(env: str, given: Sequence[str], count: int, access: Access) -> list[int]:
+    """Numbers of problems: those given, or all of them (under trajectory access the first)."""
+    if access is Access.TRAJECTORY:
+        _one_problem(given)
+        given = given or ["0"]
     numbers = []
     for text in given:
         if not (text.isdecimal() and int(text) < count):
@@ -114,7 +132,7 @@ def _image(env: str, access: Access, problems: Sequence[str], classifiers: Path 
     from aam_vision.envs.registry import board_domain, make_simulator
 
     domain = board_domain(env)
-    chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated))]
+    chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
     perception = BoardPerception.load(domain.visual, domain.name, classifiers)
     simulators = [make_simulator(env, split, number) for split, number in chosen]
     agent = ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access)
@@ -146,7 +164,7 @@ def _generated(env: str, access: Access, problems: Sequence[str], size: int, see
     rng = np.random.default_rng([seed, 1])
     model = load(env)
     initial = [generate(env, size, rng).initial for _ in range(2 * GENERATED_PROBLEMS)]
-    chosen = _numbers(env, problems, GENERATED_PROBLEMS)
+    chosen = _numbers(env, problems, GENERATED_PROBLEMS, access)
     return Target(
         env,
         tuple(f"generated/{number}" for number in chosen),

@@ -265,6 +265,10 @@ def _changed(folder: Path) -> None:
         (["--env", "doors", "--problem", "5"], "problems 0 to 4"),
         (["--env", "doors", "--problem", "-1"], "-1"),
         (["--env", "doors", "--access", "telepathy"], "--access telepathy"),
+        (
+            ["--env", "doors", "--access", "trajectory", "--problem", "0", "--problem", "1"],
+            "one problem only",
+        ),
         (["--env", "doors", "--policy", "lazy"], "--policy lazy"),
         (["--env", "doors", "--planner", "oracle"], "--planner oracle"),
         (["--env", "doors", "--seed", "-3"], "-3"),

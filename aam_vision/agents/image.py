@@ -20,15 +20,22 @@ from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a handle stands for: which simulator, in which state, and how it was perceived."""
+    """What a handle stands for: which simulator, in which state, and how it was perceived.
+
+    ``snapshot`` is None where the access does not allow one to be taken.
+    """
 
     problem: int
-    snapshot: object
+    snapshot: object | None
     percept: Percept
 
 
 class ImageAgent:
-    """Simulators (one per problem) behind a perception, under snapshot access."""
+    """Simulators (one per problem) behind a perception.
+
+    Only under snapshot access are snapshots taken and restored; under reset access a simulator is started anew,
+    under trajectory access never.
+    """
 
     def __init__(
         self,
@@ -46,6 +53,7 @@ class ImageAgent:
         self._simulators = tuple(simulators)
         self._perception = perception
         self._seen: list[_Seen] = []
+        self._standing: dict[int, int] = {}
 
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem, as seen in its first image."""
@@ -85,9 +93,14 @@ class ImageAgent:
         return walked
 
     def _return_to(self, situation: Situation) -> _Seen:
-        seen = self._seen[situation.handle]  # type: ignore[call-overload]
-        self._simulators[seen.problem].restore(seen.snapshot)
-        assert isinstance(seen, _Seen)
+        assert isinstance(situation.handle, int)
+        seen = self._seen[situation.handle]
+        simulator = self._simulators[seen.problem]
+        if self.access is Access.SNAPSHOT:
+            simulator.restore(seen.snapshot)
+        elif self._standing[seen.problem] != situation.handle:
+            simulator.start()
+        self._standing[seen.problem] = situation.handle
         return seen
 
     def _look(self, before: Situation) -> Situation:
@@ -100,5 +113,7 @@ class ImageAgent:
         return self._remember(seen.problem, percept)
 
     def _remember(self, problem: int, percept: Percept) -> Situation:
-        self._seen.append(_Seen(problem, self._simulators[problem].snapshot(), percept))
+        snapshot = self._simulators[problem].snapshot() if self.access is Access.SNAPSHOT else None
+        self._seen.append(_Seen(problem, snapshot, percept))
+        self._standing[problem] = len(self._seen) - 1
         return Situation(len(self._seen) - 1, percept.state)

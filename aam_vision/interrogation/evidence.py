@@ -69,6 +69,8 @@ class Evidence:
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
         self.refusals: list[Refusal] = []
+        self._current: Situation | None = None
+        self._led_to: dict[tuple[int, GroundAction], Node] = {}
         self._by_handle: dict[Hashable, Node] = {}
         self._by_state: dict[State, Node] = {}
         self._open: list[Edge] = []
@@ -94,13 +96,31 @@ class Evidence:
         """The node of a problem's initial situation."""
         node = self.situation(situation)
         node.initial = True
+        self._current = self._current or situation
         return node
+
+    @property
+    def current(self) -> Node:
+        """Where the agent stands: where the last answer or walk ended, at first the first initial situation."""
+        assert self._current is not None, "an interrogation begins with an initial situation"
+        return self.situation(self._current)
+
+    def depart(self, node: Node) -> Situation:
+        """The situation in which to start at a node: where the agent stands, if it is there. It stands there now.
+
+        Equal situations share a node, but the agent need not be able to go back to the other ones.
+        """
+        assert node.situation is not None, "a policy may only start from situations that were seen"
+        if self._current is None or self.current is not node:
+            self._current = node.situation
+        return self._current
 
     def walk(self, steps: Sequence[WalkStep]) -> bool:
         """Take in a walk: every step was executed and seen. True if it told anything new."""
         version = self.hypotheses.version
         for step in steps:
             self._executed(self.situation(step.before), step.action, self.situation(step.after))
+            self._current = step.after
         self._settle()
         return self.hypotheses.version != version
 
@@ -110,9 +130,16 @@ class Evidence:
         node = self.situation(query.initial)
         executed = query.plan[: response.executed]
         final = self.situation(response.final)
+        self._current = response.final
         for position, action in enumerate(executed):
             last = position == response.executed - 1
-            after = final if last else self._add(self.predict(node.state, action), None)
+            # a deterministic agent gets where the same step led before; else only what follows is known
+            after = (
+                final
+                if last
+                else self._led_to.get((node.number, action))
+                or self._add(self.predict(node.state, action), None)
+            )
             self._executed(node, action, after)
             node = after
         self._settle()
@@ -140,7 +167,11 @@ class Evidence:
 
     def was_seen(self, node: Node, action: GroundAction) -> bool:
         """Whether this very step, or one from an equal state, has been attempted."""
-        return (node.state, action) in self._seen_steps
+        return self.was_seen_in(node.state, action)
+
+    def was_seen_in(self, state: State, action: GroundAction) -> bool:
+        """Whether this very step has been attempted in an equal state."""
+        return (state, action) in self._seen_steps
 
     def _add(self, state: State, situation: Situation | None) -> Node:
         node = Node(state, situation, len(self.nodes))
@@ -162,6 +193,7 @@ class Evidence:
         hypotheses.changed((held, dim | shared), (now, now_dim | shared))
         edge = Edge(before, action, after)
         self.edges.append(edge)
+        self._led_to.setdefault((before.number, action), after)
         if before.state.unknown or after.state.unknown:
             self._open.append(edge)
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.result import CurvePoint, Result
-from aam_vision.query import Agent, Query, Situation
+from aam_vision.query import Agent, Query
 from aam_vision.strips import GroundAction
 
 
@@ -46,10 +47,11 @@ def interrogate(
     ``watch`` is called after every move. All random choices come from ``rng``.
 
     Raises:
+        AccessViolation: the policy started where the agent's access does not allow.
         Interrupted: the agent failed or contradicted itself; carries what was learnt.
     """
     budget = budget or Budget()
-    counting = CountingAgent(agent)
+    counting = CountingAgent(EnforcingAgent(agent))
     evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
     curve: list[CurvePoint] = []
     asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
@@ -68,12 +70,12 @@ def interrogate(
                 if (key := (move.start.number, move.plan)) in asked:
                     return result(False, "the same question came up again: nothing more can be learnt")
                 asked.add(key)
-                query = Query(_situation(move.start.situation), move.plan)
+                query = Query(evidence.depart(move.start), move.plan)
                 evidence.answer(query, counting.ask(query))
                 counts = counting.counts
                 curve.append(CurvePoint(counts.queries, counts.steps, evidence.hypotheses.model()))
             elif isinstance(move, Walk):
-                evidence.walk(counting.walk(_situation(move.start.situation), move.steps, rng))
+                evidence.walk(counting.walk(evidence.depart(move.start), move.steps, rng))
             watch(move, evidence, counting)
             if isinstance(move, Stop):
                 return result(move.complete, move.why)
@@ -96,8 +98,3 @@ def _affordable(move: Move, budget: Budget, agent: CountingAgent) -> Move:
     if budget.steps is not None:
         return Walk(move.start, min(move.steps, budget.steps - counts.steps))
     return move
-
-
-def _situation(situation: Situation | None) -> Situation:
-    assert situation is not None, "a policy may only start from situations that were seen"
-    return situation

@@ -1,0 +1,23 @@
+"""Stopping soundly: complete only with a proof that no query could tell any more."""
+
+from __future__ import annotations
+
+from aam_vision.interrogation.equivalence import Equivalence, Prospect
+from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.hypotheses import bits
+from aam_vision.interrogation.moves import Stop
+from aam_vision.interrogation.paths import by_problem
+
+
+def sound_stop(evidence: Evidence) -> Stop:
+    """Stop, with a proof that no query could tell any more, or with the number of open questions."""
+    equivalence = Equivalence(evidence.hypotheses, by_problem(evidence))
+    open_questions = 0
+    for name, action in evidence.hypotheses.actions.items():
+        for literal in action.undecided.singles():
+            open_questions += equivalence.precondition(name, literal) is not Prospect.CLOSED
+        for bit in bits(action.undecided_effects):
+            open_questions += equivalence.effect(name, bit) is not Prospect.CLOSED
+    if open_questions:
+        return Stop(False, f"{open_questions} questions are open, but no way to ask them was found")
+    return Stop(True, "no query could tell any more")
