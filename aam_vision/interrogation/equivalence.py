@@ -4,22 +4,28 @@ In every problem the operators are grounded under the *optimistic* model: only w
 required, and what may happen may happen, so that whatever the agent can reach is included. On it, h^2
 mutexes over-approximate the reachable states. A literal is undetermined for good if in no problem any
 binding can violate it while all that is proven holds and no clause is violated as a whole; an effect, if
-wherever its action may be executed its atom already has the value that the effect would give it.
+wherever its action may be executed its atom already has the value that the effect would give it. What h^2
+leaves open is looked for in all reachable states, if there are few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from functools import cached_property
 
 from aam_vision.interrogation.evidence import Node
+from aam_vision.interrogation.exhaustion import PossibleStep, Values, exhaust
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
 from aam_vision.interrogation.literals import GroundLiterals, atoms
 from aam_vision.joins import Fact
 from aam_vision.planning.grounding import LiftedOperator, TooManyOperators, ground
 from aam_vision.planning.mutexes import Companions, Mutexes, PossibleOperator
+from aam_vision.strips import State
 
 MAX_CASES = 32
+MAX_LOOKS = 30_000
+"""Pairs of a state and a step that are looked at, per initial situation, before exhaustion is given up."""
 
 
 class Prospect(Enum):
@@ -39,6 +45,7 @@ class Equivalence:
             name: [] for name in hypotheses.actions
         }
         self._cases = {name: _cases(action) for name, action in hypotheses.actions.items()}
+        self._spaces: list[tuple[list[PossibleStep], list[State]]] = []
         self._too_large = False
         try:
             for nodes in problems:
@@ -46,8 +53,8 @@ class Equivalence:
         except TooManyOperators:
             self._too_large = True
 
-    def precondition(self, name: str, literal: Literals) -> Prospect:
-        """Whether violating this undecided literal may be an open question somewhere."""
+    def pairwise(self, name: str, literal: Literals) -> Prospect:
+        """The same as ``precondition``, by h^2 alone."""
         if self._too_large:
             return Prospect.UNKNOWN
         for literals, companions in self._options[name]:
@@ -58,6 +65,14 @@ class Equivalence:
                 return Prospect.OPEN
         return Prospect.CLOSED
 
+    def precondition(self, name: str, literal: Literals) -> Prospect:
+        """Whether violating this undecided literal may be an open question somewhere."""
+        prospect = self.pairwise(name, literal)
+        if prospect is not Prospect.OPEN or self._values is None:
+            return prospect
+        on, off = self._values.get(name, (0, 0))
+        return Prospect.OPEN if literal.negative & on or literal.positive & off else Prospect.CLOSED
+
     def effect(self, name: str, bit: int) -> Prospect:
         """Whether this undecided effect may show somewhere."""
         if self._too_large:
@@ -66,10 +81,33 @@ class Equivalence:
         if action.index.constants:
             return Prospect.UNKNOWN
         adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
-        for literals, companions in self._options[name]:
-            if (adds and deletes) or companions.allow(literals.facts[bit], deletes):
-                return Prospect.OPEN
-        return Prospect.CLOSED
+        if not any(
+            (adds and deletes) or companions.allow(literals.facts[bit], deletes)
+            for literals, companions in self._options[name]
+        ):
+            return Prospect.CLOSED
+        if self._values is None:
+            return Prospect.OPEN
+        on, off = self._values.get(name, (0, 0))
+        return Prospect.OPEN if (adds and bit & off) or (deletes and bit & on) else Prospect.CLOSED
+
+    @cached_property
+    def _values(self) -> Values | None:
+        """The values that undecided atoms take where their action may be executed; None: too many states."""
+        wanted = {
+            name: action.undecided.positive | action.undecided.negative | action.undecided_effects
+            for name, action in self._hypotheses.actions.items()
+        }
+        values: Values = {}
+        for steps, starts in self._spaces:
+            for state in starts:
+                found = None if state.unknown else exhaust(steps, frozenset(state.true), wanted, MAX_LOOKS)
+                if found is None:
+                    return None
+                for name, (on, off) in found.items():
+                    was_on, was_off = values.get(name, (0, 0))
+                    values[name] = on | was_on, off | was_off
+        return values
 
     def _explore(self, nodes: Sequence[Node]) -> None:
         initial = [node.state for node in nodes if node.initial]
@@ -87,6 +125,12 @@ class Equivalence:
             for required in self._cases[operator.action.name]:
                 possible.append(_possible(action, literals, required))
                 found.append((operator.action.name, literals))
+        self._spaces.append(
+            (
+                [(name, literals, made) for (name, literals), made in zip(found, possible, strict=True)],
+                initial,
+            )
+        )
         mutexes = Mutexes(possible, starts)
         for (name, literals), made in zip(found, possible, strict=True):
             companions = mutexes.companions(made.positive, made.negative)

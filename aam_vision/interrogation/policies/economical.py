@@ -27,9 +27,10 @@ from aam_vision.interrogation.guesses import Guesses
 from aam_vision.interrogation.hypotheses import Literals, bits
 from aam_vision.interrogation.journeys import DOUBT, Journeys
 from aam_vision.interrogation.links import GROUP_RISK, Finder, Link, Standpoint
-from aam_vision.interrogation.moves import Ask, Move, Stop, Walk
+from aam_vision.interrogation.moves import Ask, Move, Walk
 from aam_vision.interrogation.paths import Paths, by_problem
 from aam_vision.interrogation.probes import revealing_step
+from aam_vision.interrogation.stopping import sound_stop
 from aam_vision.interrogation.walking import Walker
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -68,7 +69,7 @@ class EconomicalPolicy:
             self._inquiry = _Inquiry(
                 evidence, beliefs, Finder(beliefs), Journeys(*planning), Guesses(*planning)
             )
-        return self._uncover(evidence) or self._inquiry.query() or self._inquiry.stop()
+        return self._uncover(evidence) or self._inquiry.query() or sound_stop(evidence)
 
     def _uncover(self, evidence: Evidence) -> Walk | None:
         """A few steps on from where an effect is hidden, so that it may be seen after all."""
@@ -148,7 +149,7 @@ class _Inquiry:
             equivalence = self._equivalent()
 
             def open_to_question(name: str, literal: Literals) -> bool:
-                return equivalence.precondition(name, literal) is not Prospect.CLOSED
+                return equivalence.pairwise(name, literal) is not Prospect.CLOSED
 
             link = self._new(self.journeys.find(standpoint, paths, open_to_question))
         return link
@@ -183,19 +184,6 @@ class _Inquiry:
                         text = action.index.text(Literals(bit, 0))[0]
                         return Ask(node, (step,), f"see the effect on {text}")
         return None
-
-    def stop(self) -> Stop:
-        """Stop, with a proof that no query could tell any more, or with the number of open questions."""
-        equivalence = self._equivalent()
-        open_questions = 0
-        for name, action in self.evidence.hypotheses.actions.items():
-            for literal in action.undecided.singles():
-                open_questions += equivalence.precondition(name, literal) is not Prospect.CLOSED
-            for bit in bits(action.undecided_effects):
-                open_questions += equivalence.effect(name, bit) is not Prospect.CLOSED
-        if open_questions:
-            return Stop(False, f"{open_questions} questions are open, but no way to ask them was found")
-        return Stop(True, "no query could tell any more")
 
     def _known_paths(self) -> list[Paths]:
         """Where the cautious model leads; what only proves a candidate changes nothing there."""

@@ -2,8 +2,8 @@
 
 There is no way back and nobody acts but us, so every step counts, those on the way to a test included. The next
 test is the one worth most per step (``worth``) within sight of where the agent stands (``outlook``);
-if nothing is in sight, one is planned for, or the agent goes where it sees farther. Successes that mend the model come first by what they are worth;
-refusals that prove what the model says already come last.
+if nothing is in sight, one is planned for, or the agent goes where it sees farther. Successes that mend the
+model come first by what they are worth; refusals that prove what the model says already come last.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.guesses import guess_success
+from aam_vision.interrogation.guesses import Guesses
 from aam_vision.interrogation.hypotheses import Literals, union
 from aam_vision.interrogation.moves import Ask, Move
 from aam_vision.interrogation.outlook import Outlook
@@ -40,6 +40,9 @@ class TrajectoryPolicy:
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=lambda: Limits(seconds=1000.0, states=3000))
     work: int = 20_000
+    guessing_seconds: float = 60.0
+    """CPU seconds for planned guesses at unseen actions."""
+    _guesses: Guesses | None = None
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
     _version: int = -1
     _fruitless: int = 0
@@ -71,7 +74,6 @@ class TrajectoryPolicy:
     def _planned(self, evidence: Evidence, node: Node, worth: Worth) -> Ask | None:
         """A test that no state within sight allows, reached by a plan."""
         paths = Paths(evidence.hypotheses, [node])
-        plans = 0
         for name, action in evidence.hypotheses.actions.items():
             if not action.successes:
                 ask = self._planned_guess(evidence, node, worth, paths, name)
@@ -83,26 +85,20 @@ class TrajectoryPolicy:
             if action.successes
             for literal in action.undecided.singles()
         ]
-        for _, name, literal in sorted(targets):
+        for _, name, literal in sorted(targets)[:MAX_PLANS]:
             action = evidence.hypotheses[name]
-            singles = list(action.undecided.singles())
-            free = union(other for other in singles if worth.chance(name, other) < 0.5)
-            trusted = union(other for other in singles if worth.chance(name, other) >= 0.5)
-            holding = Literals(
-                (action.proven.positive | trusted.positive) & ~literal.positive,
-                (action.proven.negative | trusted.negative) & ~literal.negative,
-            )
-            for violated, rows in paths.options(name, holding, literal).items():
-                plans += 1
-                if plans > MAX_PLANS:
-                    return None
-                planned = paths.probe(name, violated, free, rows, self.planner, self.limits)
-                if isinstance(planned, PlannedProbe):
-                    plan = (*planned.path, planned.step)
-                    text = ", ".join(action.index.text(literal))
-                    ask = self._ask(evidence, node, plan, f"plan to test {text}")
-                    if ask is not None:
-                        return ask
+            others = sorted((worth.chance(name, other), other) for other in action.undecided.singles())
+            trusted = [other for chance, other in reversed(others) if chance >= 0.5 and other != literal]
+            opposite = Literals(literal.negative, literal.positive)
+            holding = paths.gather(action, union([action.proven, opposite]), trusted)
+            if holding is None:
+                continue
+            planned = paths.reach(action, holding, self.planner, self.limits)
+            if isinstance(planned, PlannedProbe):
+                plan = (*planned.path, planned.step)
+                ask = self._ask(evidence, node, plan, f"plan to test {', '.join(action.index.text(literal))}")
+                if ask is not None:
+                    return ask
         return None
 
     def _planned_guess(
@@ -110,13 +106,15 @@ class TrajectoryPolicy:
     ) -> Ask | None:
         """A plan to where an unseen action may be executable: by its rare atoms, then by its refusals."""
         why = f"see {name} succeed"
-        guess = guess_success(evidence, name, [paths], worth.beliefs, self.planner, self.limits)
+        if self._guesses is None:
+            self._guesses = Guesses(worth.beliefs, self.planner, self.limits, self.guessing_seconds)
+        guess = self._guesses.guess(evidence, name, [paths])
         ask = self._ask(evidence, node, guess.plan, why) if guess else None
+        action = evidence.hypotheses[name]
         for required in worth.guesses(name)[:MAX_PLANS]:
             if ask is not None:
                 break
-            rows = paths.rows(name, required.positive)
-            planned = paths.reach(name, required, rows, self.planner, self.limits) if rows else None
+            planned = paths.reach(action, required, self.planner, self.limits)
             if isinstance(planned, PlannedProbe):
                 ask = self._ask(evidence, node, (*planned.path, planned.step), why)
         return ask
