@@ -32,7 +32,7 @@ demo: $(VENV)/ready
 
 ## test: the tests
 .PHONY: test
-test: $(VENV)/ready
+test: $(VENV)/ready $(VENV)/fast-downward
 	$(PY) $(PYTEST)
 
 ## check: what every commit must pass: lint, then test
@@ -72,6 +72,13 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[dev]' $(TORCH)
 	$(PY) -m pip install --quiet $(PDDLGYM)
+	touch $@
+
+# Only where there is a wheel (Linux on x86-64: 61 MB, 3 s): to build it takes a compiler and minutes. The
+# tests of it are skipped elsewhere.
+$(VENV)/fast-downward: $(VENV)/ready
+	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: up-fast-downward \
+	    || echo "no Fast Downward for this machine: its tests are skipped"
 	touch $@
 
 # The package itself is not installed here: the tests run it from this folder. Where no torch can be had,

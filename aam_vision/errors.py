@@ -17,3 +17,7 @@ class AgentFailed(AamError):
 
 class InconsistentAgent(AamError):
     """Raised when answers contradict each other under every STRIPS model of the vocabulary."""
+
+
+class PlannerFailed(AamError):
+    """Raised when a planner breaks down, which is not to find no plan; the command exits with code 3."""

@@ -9,7 +9,7 @@ import json
 import sys
 from datetime import datetime
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,7 +43,10 @@ def interrogate_agent(
         str | None, typer.Option(help="What the agent allows: settable (symbolic agents only) or snapshot.")
     ] = None,
     policy: Annotated[str, typer.Option(help="How questions are chosen: economical or aia.")] = "economical",
-    planner: Annotated[str, typer.Option(help="Planner: pyperplan.")] = "pyperplan",
+    planner: Annotated[
+        str,
+        typer.Option(help="pyperplan, or an installed engine of unified-planning, such as fast-downward."),
+    ] = "pyperplan",
     classifiers: Annotated[
         Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
     ] = None,
@@ -63,12 +66,14 @@ def interrogate_agent(
     began = perf_counter()
     if policy not in ("economical", "aia"):
         raise UnusableInput(f"--policy {policy}: unknown; use economical or aia")
-    if planner != "pyperplan":
-        raise UnusableInput(f"--planner {planner}: unknown; use pyperplan")
     if (env is None) == (domain is None):
         raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
     if env is not None and env not in targets.names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(targets.names())}")
+    from aam_vision.planning.engines import planner_named
+    from aam_vision.planning.planner import TimedPlanner, cpu_seconds
+
+    timed = TimedPlanner(planner_named(planner))
     folder = out or Path("runs") / f"{env or (domain and domain.stem)}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
     if domain is not None:
@@ -86,11 +91,8 @@ def interrogate_agent(
     from aam_vision.interrogation.policies.aia import AiaPolicy
     from aam_vision.interrogation.policies.economical import EconomicalPolicy
     from aam_vision.interrogation.policies.settable import SettablePolicy
-    from aam_vision.planning.planner import TimedPlanner
-    from aam_vision.planning.pyperplan import PyperplanPlanner
     from aam_vision.query import Access
 
-    timed = TimedPlanner(PyperplanPlanner())
     settable = target.agent.access is Access.SETTABLE
     if policy == "aia" and not settable:
         raise UnusableInput(f"--policy aia: needs settable access, which {target.name} does not allow here")
@@ -120,9 +122,10 @@ def interrogate_agent(
         "seed": seed,
         "access": target.agent.access.value,
         "policy": policy,
+        "planner": planner,
         **_figures(result),
         "wall_s": round(perf_counter() - began, 3),
-        "cpu_s": round(process_time(), 3),
+        "cpu_s": round(cpu_seconds(), 3),
         "planner_s": round(timed.seconds, 3),
         "perception_s": target.perception_s(),
         **_comparison(target, result, seed),

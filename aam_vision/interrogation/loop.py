@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.errors import AgentFailed, InconsistentAgent
+from aam_vision.errors import AgentFailed, InconsistentAgent, PlannerFailed
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
@@ -46,7 +46,8 @@ def interrogate(
     ``watch`` is called after every move. All random choices come from ``rng``.
 
     Raises:
-        Interrupted: the agent failed or contradicted itself; carries what was learnt.
+        Interrupted: the agent or the planner failed, or the agent contradicted itself; carries what was
+            learnt.
     """
     budget = budget or Budget()
     counting = CountingAgent(agent)
@@ -77,7 +78,7 @@ def interrogate(
             watch(move, evidence, counting)
             if isinstance(move, Stop):
                 return result(move.complete, move.why)
-    except (AgentFailed, InconsistentAgent) as error:
+    except (AgentFailed, InconsistentAgent, PlannerFailed) as error:
         raise Interrupted(str(error), result(False, str(error))) from error
 
 
