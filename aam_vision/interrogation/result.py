@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.transcript import Transcript
 from aam_vision.strips import LiftedAtom, Model
 
 
@@ -43,16 +44,14 @@ class Result:
     why: str
     counts: Counts
     hypotheses: Hypotheses
+    transcript: Transcript
+    """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
     curve: tuple[CurvePoint, ...] = field(default=())
 
     @property
     def undetermined(self) -> list[Undetermined]:
         """Everything that is not determined, grouped, in a fixed order."""
-        return [
-            entry
-            for name, action in self.hypotheses.actions.items()
-            for entry in (*_preconditions(name, action), *_effects(name, action))
-        ]
+        return undetermined(self.hypotheses)
 
     @property
     def lower_bound(self) -> int:
@@ -64,6 +63,15 @@ class Result:
             action.proven.size() + len(_disjoint(action.clauses))
             for action in self.hypotheses.actions.values()
         )
+
+
+def undetermined(hypotheses: Hypotheses) -> list[Undetermined]:
+    """Everything that these hypotheses leave open, grouped, in a fixed order."""
+    return [
+        entry
+        for name, action in hypotheses.actions.items()
+        for entry in (*_preconditions(name, action), *_effects(name, action))
+    ]
 
 
 def lifted_predicates(model: Model) -> int:
