@@ -47,6 +47,13 @@ def interrogate_agent(
         str,
         typer.Option(help="pyperplan, or an installed engine of unified-planning, such as fast-downward."),
     ] = "pyperplan",
+    repeated_arguments: Annotated[
+        bool,
+        typer.Option(
+            "--repeated-arguments",
+            help="Also learn what happens when one object is named twice (symbolic agents only).",
+        ),
+    ] = False,
     classifiers: Annotated[
         Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
     ] = None,
@@ -77,11 +84,17 @@ def interrogate_agent(
     folder = out or Path("runs") / f"{env or (domain and domain.stem)}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
     if domain is not None:
-        target = targets.from_pddl(domain, problem or [], access=access)
+        target = targets.from_pddl(domain, problem or [], access=access, repeated=repeated_arguments)
     else:
         assert env is not None
         target = targets.from_environment(
-            env, access=access, problems=problem or [], classifiers=classifiers, size=problem_size, seed=seed
+            env,
+            access=access,
+            problems=problem or [],
+            classifiers=classifiers,
+            size=problem_size,
+            seed=seed,
+            repeated=repeated_arguments,
         )
 
     import numpy as np
@@ -109,6 +122,7 @@ def interrogate_agent(
                 else EconomicalPolicy(planner=timed),
                 np.random.default_rng(seed),
                 budget=Budget(max_queries, max_steps),
+                repeated=repeated_arguments,
                 watch=display.watch,
             )
         except Interrupted as error:
@@ -123,6 +137,7 @@ def interrogate_agent(
         "access": target.agent.access.value,
         "policy": policy,
         "planner": planner,
+        "repeated_arguments": repeated_arguments,
         **_figures(result),
         "wall_s": round(perf_counter() - began, 3),
         "cpu_s": round(cpu_seconds(), 3),
@@ -147,7 +162,7 @@ def _figures(result: Result) -> dict[str, Any]:
     counts = result.counts
     return {
         "status": "complete" if result.complete else "budget",
-        "predicates": lifted_predicates(result.model),
+        "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
         "queries": counts.queries,
@@ -169,14 +184,18 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
 
     from aam_vision import evaluation
 
-    truth, initial = target.truth(), target.held_out()
+    truth, initial, repeated = target.truth(), target.held_out(), result.hypotheses.repeated
     states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
     return {
-        "accuracy": evaluation.accuracy(result.model, truth),
-        "exact": evaluation.exact(result.model, truth),
-        "equivalent": evaluation.equivalent(result.model, truth, states),
+        "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
+        "exact": evaluation.exact(result.model, truth, repeated=repeated),
+        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated),
         "curve": [
-            [point.queries, point.steps, round(evaluation.accuracy(point.model, truth), 4)]
+            [
+                point.queries,
+                point.steps,
+                round(evaluation.accuracy(point.model, truth, repeated=repeated), 4),
+            ]
             for point in result.curve
         ],
     }

@@ -15,10 +15,19 @@ class SymbolicAgent:
     """A STRIPS model as a black box. Its situations' handles are the states themselves.
 
     Under ``settable`` access any state may be asked about; under the others the states reached so far.
+    Acting on its own it names no object twice in one instruction, unless ``repeated``.
     """
 
-    def __init__(self, model: Model, initial: Sequence[State], access: Access = Access.SETTABLE) -> None:
+    def __init__(
+        self,
+        model: Model,
+        initial: Sequence[State],
+        access: Access = Access.SETTABLE,
+        *,
+        repeated: bool = False,
+    ) -> None:
         self.access = access
+        self._repeated = repeated
         self._model = model
         self._initial = tuple(initial)
 
@@ -56,9 +65,10 @@ class SymbolicAgent:
         index = StateIndex(state)
         for number in rng.permutation(len(self._model.actions)):
             schema = self._model.actions[int(number)]
+            required = sorted(schema.positive, key=str)
             options = [
                 objects
-                for objects in bindings(index, schema.header, sorted(schema.positive, key=str))
+                for objects in bindings(index, schema.header, required, repeated=self._repeated)
                 if schema.applicable(state, objects)
             ]
             if options:

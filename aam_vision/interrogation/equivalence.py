@@ -63,11 +63,16 @@ class Equivalence:
         if self._too_large:
             return Prospect.UNKNOWN
         action = self._hypotheses[name]
-        if action.index.constants:
-            return Prospect.UNKNOWN
         adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
         for literals, companions in self._options[name]:
             if (adds and deletes) or companions.allow(literals.facts[bit], deletes):
+                return Prospect.OPEN
+            if adds and any(
+                other & group and other & action.deletes
+                for group in action.index.coinciding(literals.objects)
+                if group & bit
+                for other in bits(group & ~bit)
+            ):
                 return Prospect.OPEN
         return Prospect.CLOSED
 
@@ -78,6 +83,7 @@ class Equivalence:
             [_optimistic(action) for action in self._hypotheses.actions.values()],
             frozenset().union(*(true | unknown for true, unknown in starts)),
             initial[0].objects,
+            repeated=self._hypotheses.repeated,
         )
         possible: list[PossibleOperator] = []
         found: list[tuple[str, GroundLiterals]] = []

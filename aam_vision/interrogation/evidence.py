@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.interrogation.hypotheses import Hypotheses, bits
 from aam_vision.joins import StateIndex
 from aam_vision.query import Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, State
@@ -157,13 +157,25 @@ class Evidence:
             self._kinds_of_success.add((action.name, held))
             hypotheses.kinds_of_success += 1
         hypotheses.succeeded(held, dim)
-        shared = hypotheses.index.shared(action.objects)
-        now, now_dim = hypotheses.index.values(after.state, action.objects)
-        hypotheses.changed((held, dim | shared), (now, now_dim | shared))
         edge = Edge(before, action, after)
+        self._changed(edge)
         self.edges.append(edge)
         if before.state.unknown or after.state.unknown:
             self._open.append(edge)
+
+    def _changed(self, edge: Edge) -> None:
+        """Learn from what a step has changed."""
+        hypotheses = self.hypotheses[edge.action.name]
+        index, objects = hypotheses.index, edge.action.objects
+        held, dim = index.values(edge.before.state, objects)
+        now, now_dim = index.values(edge.after.state, objects)
+        groups = index.coinciding(objects)
+        shared = sum(groups)
+        hypotheses.changed((held, dim | shared), (now, now_dim | shared))
+        for group in groups:
+            was = None if dim & group else bool(held & group)
+            then = None if now_dim & group else bool(now & group)
+            hypotheses.changed_together(group, was, then)
 
     def _refused(self, at: Node, action: GroundAction) -> None:
         hypotheses = self.hypotheses[action.name]
@@ -176,23 +188,17 @@ class Evidence:
     def predict(self, state: State, action: GroundAction) -> State:
         """The state after an executed step as far as it follows from what is known; the rest unknown."""
         hypotheses = self.hypotheses[action.name]
-        shared = hypotheses.index.shared(action.objects)
+        groups = {bit: group for group in hypotheses.index.coinciding(action.objects) for bit in bits(group)}
         true, unknown = set(state.true), set(state.unknown)
         for bit, plain in hypotheses.index.grounded(action.objects):
             atom = Atom(*plain)
-            value = state.value(atom)
-            outcomes = {
-                *([True] if hypotheses.adds & bit else []),
-                *([False] if hypotheses.deletes & bit else []),
-                *([value] if hypotheses.keeps & bit else []),
-            }
-            outcome = outcomes.pop() if len(outcomes) == 1 and not bit & shared else None
+            outcomes = hypotheses.outcomes(groups.get(bit, bit), state.value(atom))
             true.discard(atom)
             unknown.discard(atom)
-            if outcome:
-                true.add(atom)
-            elif outcome is None:
+            if len(outcomes) > 1:
                 unknown.add(atom)
+            elif True in outcomes:
+                true.add(atom)
         return State(frozenset(true), state.objects, frozenset(unknown))
 
     def _settle(self) -> None:
@@ -244,9 +250,8 @@ class Evidence:
         _learn(edge.before, learnt_before)
         _learn(edge.after, learnt_after)
         held, dim = hypotheses.index.values(edge.before.state, edge.action.objects)
-        now, now_dim = hypotheses.index.values(edge.after.state, edge.action.objects)
         hypotheses.succeeded(held, dim)
-        hypotheses.changed((held, dim | shared), (now, now_dim | shared))
+        self._changed(edge)
         return bool(learnt_before or learnt_after) or hypotheses.version != version
 
 

@@ -11,10 +11,12 @@ is a pair of masks: at least one of its literals is a precondition.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
 from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.coincidence import Merged, merge, under
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
@@ -79,6 +81,8 @@ class AtomIndex:
 
     def __init__(self, vocabulary: Vocabulary, header: ActionHeader, *, repeated: bool = False) -> None:
         self.header = header
+        self.vocabulary = vocabulary
+        self.repeated = repeated
         self.atoms = lifted_atoms(vocabulary, header, repeated=repeated)
         self.everything = (1 << len(self.atoms)) - 1
         self.bit = {atom: 1 << number for number, atom in enumerate(self.atoms)}
@@ -108,20 +112,35 @@ class AtomIndex:
                     held |= bit
         return held, dim
 
-    def shared(self, objects: Sequence[str]) -> int:
-        """Atoms that another atom of the action coincides with under the binding.
+    def coinciding(self, objects: Sequence[str]) -> list[int]:
+        """Atoms that are one under the binding, as masks of two bits or more.
 
-        That needs an object named twice, or a constant for an argument. Their change is the joint doing of several effects and says nothing about one of them.
+        That needs an object named twice, or a constant for an argument. Their change is the joint doing of
+        several effects.
         """
         if len(set(objects)) == len(objects) and self.constants.isdisjoint(objects):
-            return 0
-        mask = 0
-        first: dict[tuple[str, tuple[str, ...]], int] = {}
+            return []
+        groups: dict[tuple[str, tuple[str, ...]], int] = {}
         for bit, fact in self.grounded(objects):
-            if fact in first:
-                mask |= bit | first[fact]
-            first.setdefault(fact, bit)
-        return mask
+            groups[fact] = groups.get(fact, 0) | bit
+        return [mask for mask in groups.values() if mask.bit_count() > 1]
+
+    def shared(self, objects: Sequence[str]) -> int:
+        """Atoms that another atom of the action coincides with under the binding."""
+        return sum(self.coinciding(objects))
+
+    @cached_property
+    def merges(self) -> list[tuple[int, int, Merged]]:
+        """Pairs of atoms that some binding makes one, with what must be named alike for that."""
+        if not (self.repeated or self.constants):
+            return []
+        return [
+            (bit, other, merged)
+            for atom, bit in self.bit.items()
+            for rival, other in self.bit.items()
+            if bit != other
+            and (merged := merge(self.vocabulary, self.header, atom, rival, repeated=self.repeated))
+        ]
 
     def select(self, mask: int) -> frozenset[LiftedAtom]:
         """The atoms whose bits are set."""
@@ -165,6 +184,7 @@ class ActionHypotheses:
         """How many of them differ in the values of the action's own atoms."""
         self.version = 0
         """Grows with every change, so that what was derived from the hypotheses can be kept."""
+        self._undoing = (-1, 0)
 
     # --- what is known ---------------------------------------------------------------------------
 
@@ -192,12 +212,32 @@ class ActionHypotheses:
         """Atoms whose effect is not the same in all possible models.
 
         Adding what a proven precondition says is there already, or deleting what it says is not, changes
-        nothing in any state: such a mode is read as absent and counts as decided. (Not where a constant
-        may stand for a parameter: there it can undo another effect on the same atom.)
+        nothing in any state: such a mode is read as absent and counts as decided. Not so where the addition
+        can undo the deletion of an atom that coincides with it.
         """
-        proven = NOTHING if self.index.constants else self.proven
-        adds, deletes = self.adds & ~proven.positive, self.deletes & ~proven.negative
+        proven = self.proven
+        adds = self.adds & ~(proven.positive & ~self.undoing)
+        deletes = self.deletes & ~proven.negative
         return (adds & deletes) | (adds & self.keeps) | (deletes & self.keeps)
+
+    @property
+    def undoing(self) -> int:
+        """Atoms whose addition may undo a deletion by another effect, under some binding that may be executed."""
+        if not self.index.merges:
+            return 0
+        if self._undoing[0] != self.version:
+            mask = 0
+            for bit, other, merged in self.index.merges:
+                if self.deletes & other and not mask & bit and self.executable_when(merged):
+                    mask |= bit
+            self._undoing = self.version, mask
+        return self._undoing[1]
+
+    def executable_when(self, merged: Merged) -> bool:
+        """Whether what is proven may hold where parameters are merged so."""
+        proven = self.proven
+        true = {under(atom, merged) for atom in self.index.select(proven.positive)}
+        return true.isdisjoint(under(atom, merged) for atom in self.index.select(proven.negative))
 
     @property
     def cautious(self) -> Literals:
@@ -265,6 +305,40 @@ class ActionHypotheses:
             deletes=self.deletes & ~(flipped_on | stayed_on | ended_on),
             keeps=self.keeps & ~(flipped_on | flipped_off),
         )
+
+    def changed_together(self, group: int, was: bool | None, now: bool | None) -> bool:
+        """Learn from the value of one atom, which all atoms of the group are, before and after a step.
+
+        It is true afterwards if any of them is added, else false if any is deleted. What that says of one
+        of them is learned; what it says of several is not kept.
+        """
+        adds, deletes, keeps = self.adds, self.deletes, self.keeps
+        may_add, may_delete = adds & group, deletes & group
+        if now is None:
+            return False
+        if now:
+            if was is False or may_delete & ~adds & ~keeps:
+                only = may_add if may_add.bit_count() <= 1 else 0
+                if only or not may_add:
+                    deletes, keeps = deletes & ~(only or group), keeps & ~(only or group)
+            elif not may_add:
+                deletes &= ~group
+        else:
+            adds &= ~group
+            if was and may_delete.bit_count() <= 1:
+                keeps &= ~(may_delete or group)
+        return self._narrow_effect(adds, deletes, keeps)
+
+    def outcomes(self, group: int, value: bool | None) -> set[bool]:
+        """The values that an atom, which all atoms of the group are, may have after a step."""
+        added = self.adds & ~self.deletes & ~self.keeps & group
+        deleted = self.deletes & ~self.adds & ~self.keeps & group
+        found = set()
+        if self.adds & group or (value is not False and not deleted):
+            found.add(True)
+        if not added and (value is not True or self.deletes & group):
+            found.add(False)
+        return found
 
     def _narrow_precondition(self, positive: int, negative: int, absent: int) -> bool:
         positive &= self.positive
@@ -343,8 +417,10 @@ class Hypotheses:
     def __init__(
         self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], *, repeated: bool = False
     ) -> None:
+        """``repeated``: one object may be named by several arguments, of an action and of an atom."""
         self.vocabulary = vocabulary
         self.headers = tuple(headers)
+        self.repeated = repeated
         self.actions = {
             header.name: ActionHypotheses(AtomIndex(vocabulary, header, repeated=repeated))
             for header in headers

@@ -41,11 +41,14 @@ def interrogate(
     rng: np.random.Generator,
     *,
     budget: Budget | None = None,
+    repeated: bool = False,
     watch: Callable[[Move, Evidence, CountingAgent], None] = lambda move, evidence, agent: None,
 ) -> Result:
     """Interrogate an agent until the policy stops or the budget is spent.
 
-    ``watch`` is called after every move. All random choices come from ``rng``.
+    ``watch`` is called after every move. All random choices come from ``rng``. With ``repeated`` several
+    parameters of an action, or places of a predicate, may stand for one object; else the model says nothing
+    of such cases.
 
     Raises:
         Interrupted: the agent or the planner failed, or the agent contradicted itself (the message names
@@ -53,7 +56,7 @@ def interrogate(
     """
     budget = budget or Budget()
     counting = CountingAgent(agent)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers, repeated=repeated))
     curve: list[CurvePoint] = []
     asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
 
@@ -61,7 +64,8 @@ def interrogate(
     entries: list[Entry] = []
 
     def transcript() -> Transcript:
-        return Transcript(agent.vocabulary, agent.headers, agent.access, tuple(initial), tuple(entries))
+        about = agent.vocabulary, agent.headers, agent.access
+        return Transcript(*about, tuple(initial), tuple(entries), repeated)
 
     def result(complete: bool, why: str) -> Result:
         hypotheses = evidence.hypotheses

@@ -6,7 +6,7 @@ A transcript holds no conclusions. ``replayed`` draws them afresh, whatever poli
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import Hypotheses
@@ -51,6 +51,8 @@ class Transcript:
     access: Access
     initial: tuple[Situation, ...]
     entries: tuple[Entry, ...]
+    repeated: bool = False
+    """Whether the interrogation was about arguments that are named twice, too."""
 
     def names(self) -> list[str]:
         """What the entries are called in messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``."""
@@ -74,7 +76,7 @@ class Transcript:
 
     def of(self, entries: Sequence[Entry]) -> Transcript:
         """The same interrogation with other entries."""
-        return Transcript(self.vocabulary, self.headers, self.access, self.initial, tuple(entries))
+        return replace(self, entries=tuple(entries))
 
 
 def _in_single_steps(entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -87,7 +89,7 @@ def _in_single_steps(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 def fresh(transcript: Transcript) -> Evidence:
     """What is known before the first question: where the problems begin."""
-    evidence = Evidence(Hypotheses(transcript.vocabulary, transcript.headers))
+    evidence = Evidence(Hypotheses(transcript.vocabulary, transcript.headers, repeated=transcript.repeated))
     for situation in transcript.initial:
         evidence.begin(situation)
     return evidence

@@ -21,6 +21,7 @@ from math import log
 import numpy as np
 
 from aam_vision.interrogation.beliefs import Beliefs
+from aam_vision.interrogation.coincidence import Merged
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits, union
 from aam_vision.interrogation.moves import Ask, Move, Stop
@@ -166,6 +167,10 @@ class SettablePolicy:
         for name, action in evidence.hypotheses.actions.items():
             candidates = action.candidates
             for bit in bits(action.undecided_effects) if action.successes else ():
+                if bit & action.proven.positive & ~action.deletes:
+                    if ask := self._undone(evidence, name, bit):
+                        return ask
+                    continue
                 shown = 0 if action.adds & bit else bit
                 for objects in islice(_arguments(start.objects, action.index.header.types, set(), {}), 1):
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
@@ -175,6 +180,26 @@ class SettablePolicy:
                         return _ask(
                             evidence, state, [GroundAction(name, objects)], f"see the effect on {text}"
                         )
+        return None
+
+    def _undone(self, evidence: Evidence, name: str, bit: int) -> Ask | None:
+        """A step that deletes and, if the action adds what it requires, adds again one and the same atom."""
+        action = evidence.hypotheses[name]
+        start = _largest(evidence)
+        for first, other, merged in action.index.merges:
+            if first != bit or not action.deletes & other or not action.executable_when(merged):
+                continue
+            objects = _arguments_as(start.objects, action.index.header.types, merged)
+            if objects is None:
+                continue
+            state = _with(start, action, objects, action.candidates.positive, action.candidates.negative)
+            step = GroundAction(name, objects)
+            node = evidence.situation(Situation(state, state))
+            if not action.violated(*action.index.values(state, objects)) and not evidence.was_seen(
+                node, step
+            ):
+                text = action.index.text(Literals(bit, 0))[0]
+                return _ask(evidence, state, [step], f"see whether {text} is added where it is deleted")
         return None
 
     def _stop(self, evidence: Evidence) -> Stop:
@@ -301,6 +326,25 @@ def _arguments(
             chosen.append(free[turn % len(free)])
         if len(set(chosen)) == len(chosen):
             yield tuple(chosen)
+
+
+def _arguments_as(objects: Objects, types: tuple[str, ...], merged: Merged) -> tuple[str, ...] | None:
+    """Arguments that are alike just where ``merged`` says so; None if there are too few objects."""
+    chosen: dict[int | str, str] = {}
+    for symbol in merged:
+        if isinstance(symbol, str):
+            chosen[symbol] = symbol
+        elif symbol not in chosen:
+            kinds = [kind for kind, other in zip(types, merged, strict=True) if other == symbol]
+            options = [
+                name
+                for name in objects.of_type(kinds[0])
+                if name not in chosen.values() and all(name in objects.members(kind) for kind in kinds)
+            ]
+            if not options:
+                return None
+            chosen[symbol] = options[0]
+    return tuple(chosen[symbol] for symbol in merged)
 
 
 def _with(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: int, off: int) -> State:
