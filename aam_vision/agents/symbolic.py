@@ -30,6 +30,7 @@ class SymbolicAgent:
         self._repeated = repeated
         self._model = model
         self._initial = tuple(initial)
+        self._required = [sorted(schema.positive, key=str) for schema in model.actions]
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -64,8 +65,7 @@ class SymbolicAgent:
     def _choose(self, state: State, rng: np.random.Generator) -> GroundAction | None:
         index = StateIndex(state)
         for number in rng.permutation(len(self._model.actions)):
-            schema = self._model.actions[int(number)]
-            required = sorted(schema.positive, key=str)
+            schema, required = self._model.actions[int(number)], self._required[int(number)]
             options = [
                 objects
                 for objects in bindings(index, schema.header, required, repeated=self._repeated)

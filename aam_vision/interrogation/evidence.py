@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from aam_vision.interrogation.hypotheses import Hypotheses, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.joins import StateIndex
 from aam_vision.query import Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, State
@@ -72,6 +72,7 @@ class Evidence:
         self._by_handle: dict[Hashable, Node] = {}
         self._by_state: dict[State, Node] = {}
         self._open: list[Edge] = []
+        self._reconciled: dict[Edge, tuple[int, State, State]] = {}
         self._kinds_of_success: set[tuple[str, int]] = set()
         self._seen_steps: set[tuple[State, GroundAction]] = set()
 
@@ -188,18 +189,19 @@ class Evidence:
     def predict(self, state: State, action: GroundAction) -> State:
         """The state after an executed step as far as it follows from what is known; the rest unknown."""
         hypotheses = self.hypotheses[action.name]
-        groups = {bit: group for group in hypotheses.index.coinciding(action.objects) for bit in bits(group)}
-        true, unknown = set(state.true), set(state.unknown)
-        for bit, plain in hypotheses.index.grounded(action.objects):
-            atom = Atom(*plain)
-            outcomes = hypotheses.outcomes(groups.get(bit, bit), state.value(atom))
-            true.discard(atom)
-            unknown.discard(atom)
-            if len(outcomes) > 1:
-                unknown.add(atom)
-            elif True in outcomes:
-                true.add(atom)
-        return State(frozenset(true), state.objects, frozenset(unknown))
+        index, objects = hypotheses.index, action.objects
+        held, dim = index.values(state, objects)
+        now, now_dim = hypotheses.after(held, dim, objects)
+        true, unknown = state.true, state.unknown
+        if lost := held & ~now:
+            true -= index.facts(lost, objects)
+        if gained := now & ~held:
+            true |= index.facts(gained, objects)
+        if seen := dim & ~now_dim:
+            unknown -= index.facts(seen, objects)
+        if hidden := now_dim & ~dim:
+            unknown |= index.facts(hidden, objects)
+        return State(true, state.objects, unknown)
 
     def _settle(self) -> None:
         """Propagate values along edges with unknown atoms until nothing changes any more."""
@@ -208,7 +210,18 @@ class Evidence:
             changed = False
             still_open = []
             for edge in self._open:
-                changed = self._reconcile(edge) or changed
+                # whatever an edge says depends on these alone
+                version = self.hypotheses[edge.action.name].version
+                basis = version, edge.before.state, edge.after.state
+                known = self._reconciled.get(edge)
+                if (
+                    known is None
+                    or known[0] != version
+                    or known[1] is not basis[1]
+                    or known[2] is not basis[2]
+                ):
+                    changed = self._reconcile(edge) or changed
+                    self._reconciled[edge] = basis
                 if edge.before.state.unknown or edge.after.state.unknown:
                     still_open.append(edge)
             self._open = still_open

@@ -20,6 +20,7 @@ from aam_vision.interrogation.coincidence import Merged, merge, under
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
+    Atom,
     LiftedAtom,
     Location,
     Mode,
@@ -142,15 +143,19 @@ class AtomIndex:
             and (merged := merge(self.vocabulary, self.header, atom, rival, repeated=self.repeated))
         ]
 
+    def facts(self, mask: int, objects: Sequence[str]) -> frozenset[Atom]:
+        """The atoms whose bits are set, under the binding."""
+        return frozenset([self.atoms[bit.bit_length() - 1].ground(objects) for bit in bits(mask)])
+
     def select(self, mask: int) -> frozenset[LiftedAtom]:
         """The atoms whose bits are set."""
-        return frozenset(atom for atom, bit in self.bit.items() if mask & bit)
+        return frozenset([self.atoms[bit.bit_length() - 1] for bit in bits(mask)])
 
     def text(self, literals: Literals) -> list[str]:
         """The literals in words, e.g. ``["at(?p, ?from)", "not clear(?from)"]``."""
         names = self.header.parameters
-        return [a.text(names) for a, bit in self.bit.items() if literals.positive & bit] + [
-            f"not {a.text(names)}" for a, bit in self.bit.items() if literals.negative & bit
+        return [self.atoms[bit.bit_length() - 1].text(names) for bit in bits(literals.positive)] + [
+            f"not {self.atoms[bit.bit_length() - 1].text(names)}" for bit in bits(literals.negative)
         ]
 
 
@@ -185,6 +190,7 @@ class ActionHypotheses:
         self.version = 0
         """Grows with every change, so that what was derived from the hypotheses can be kept."""
         self._undoing = (-1, 0)
+        self._schema: tuple[int, ActionSchema] | None = None
 
     # --- what is known ---------------------------------------------------------------------------
 
@@ -340,6 +346,17 @@ class ActionHypotheses:
             found.add(False)
         return found
 
+    def after(self, held: int, dim: int, objects: Sequence[str]) -> tuple[int, int]:
+        """The values (held, dim) after an executed step, as far as they follow; the rest is dim."""
+        can_hold = self.adds | (self.keeps & (held | dim))
+        can_fail = self.deletes | (self.keeps & ~held)
+        for group in self.index.coinciding(objects):
+            value = None if dim & group else bool(held & group)
+            outcomes = self.outcomes(group, value)
+            can_hold = can_hold | group if True in outcomes else can_hold & ~group
+            can_fail = can_fail | group if False in outcomes else can_fail & ~group
+        return can_hold & ~can_fail, can_hold & can_fail
+
     def _narrow_precondition(self, positive: int, negative: int, absent: int) -> bool:
         positive &= self.positive
         negative &= self.negative
@@ -401,14 +418,18 @@ class ActionHypotheses:
 
     def schema(self) -> ActionSchema:
         """The cautious reading: undetermined positive literals in, all else undetermined out."""
+        if self._schema is not None and self._schema[0] == self.version:
+            return self._schema[1]
         required = self.cautious
-        return ActionSchema(
+        schema = ActionSchema(
             self.index.header,
             positive=self.index.select(required.positive),
             negative=self.index.select(required.negative),
             add=self.index.select(self.adds & ~self.keeps & ~self.deletes),
             delete=self.index.select(self.deletes & ~self.keeps & ~self.adds),
         )
+        self._schema = self.version, schema
+        return schema
 
 
 class Hypotheses:

@@ -13,8 +13,9 @@ made for it, with every atom of its arguments true, as in the paper's own experi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from heapq import merge
 from itertools import islice
 from math import log
 
@@ -25,7 +26,7 @@ from aam_vision.interrogation.coincidence import Merged
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits, union
 from aam_vision.interrogation.moves import Ask, Move, Stop
-from aam_vision.interrogation.paths import by_problem
+from aam_vision.interrogation.policies.chains import Chain, Sketch, arguments
 from aam_vision.interrogation.walking import Walker
 from aam_vision.query import Situation
 from aam_vision.strips import Atom, GroundAction, Objects, State
@@ -36,8 +37,25 @@ RIDERS = 24
 """Doubtful literals that are tried as further steps of a chain."""
 LASTS = 4
 """Probable preconditions that are tried as the last step of a chain."""
-TURNS = 4
-"""Choices of arguments that are tried for one step of a chain."""
+
+
+Probe = tuple[str, Literals]
+"""An action, and what a step of it is to violate."""
+Waiting = tuple[float, str, Literals]
+"""A positive literal to be tested: its probability, its action, and the literal."""
+
+
+@dataclass(frozen=True)
+class _Outlook:
+    """What there is to test of one action."""
+
+    name: str
+    version: int
+    positive: list[Waiting]
+    doubtful: int
+    """How many of them are rather not preconditions."""
+    group: Literals
+    """Negative literals to be refuted together."""
 
 
 @dataclass
@@ -46,6 +64,8 @@ class SettablePolicy:
 
     walker: Walker = field(default_factory=Walker)
     _beliefs: Beliefs | None = None
+    _sketch: Sketch | None = None
+    _outlooks: dict[str, _Outlook] = field(default_factory=dict)
     _asked: list[tuple[str, Literals]] = field(default_factory=list)
     _tested: int = 0
     _refuted: int = 0
@@ -74,11 +94,11 @@ class SettablePolicy:
         All its atoms true satisfies every positive precondition; a refusal leaves a clause that says what
         else must be false.
         """
-        start = _largest(evidence)
+        start = self._sketch_of(evidence).start
         for name, action in evidence.hypotheses.actions.items():
             if action.successes:
                 continue
-            for objects in islice(_arguments(start.objects, action.index.header.types, set(), {}), 1):
+            for objects in islice(arguments(start.objects, action.index.header.types, set(), {}), 1):
                 for off in _choices(action):
                     state = _with(start, action, objects, action.index.everything & ~off, off)
                     if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
@@ -87,46 +107,34 @@ class SettablePolicy:
 
     def _proof(self, evidence: Evidence) -> Ask | None:
         """Near misses in a chain: doubtful ones first, in the end something that is probably true."""
-        waiting: list[tuple[float, str, Literals]] = []
-        groups: list[tuple[str, Literals]] = []
-        for name, action in evidence.hypotheses.actions.items():
-            if action.successes:
-                trusted, suspects = self._split(name, action)
-                positive = [literal for literal in (*trusted, *suspects) if literal.positive]
-                waiting += [(self._probability(name, literal, action), name, literal) for literal in positive]
-                if group := self._group(name, action):
-                    groups.append((name, group))
+        outlooks = [
+            self._outlook(name, action)
+            for name, action in evidence.hypotheses.actions.items()
+            if action.successes
+        ]
+        waiting = [outlook.positive for outlook in outlooks if outlook.positive]
         if not waiting:
             return None
-        waiting.sort()
         length = self._chain_length()
-        lasts = [(name, literal) for _, name, literal in reversed(waiting[-LASTS:])]
-        length = max(length, min(MAX_CHAIN, sum(p < 0.5 for p, _, _ in waiting) + 1))
-        doubtful = [(name, literal) for _, name, literal in waiting[:RIDERS]] if length > 1 else []
-        openings: list[list[tuple[str, Literals]]] = [[group] for group in groups]
-        attempts = [(opening, doubtful, [last]) for opening in (*openings, []) for last in lasts]
-        if doubtful:
-            # doubtful ones alone, then an opening with nothing between, then a single near miss
-            attempts += [([], doubtful, [])]
-            attempts += [(opening, [], [last]) for opening in openings for last in lasts]
-        attempts += [([], [], [(name, literal)]) for _, name, literal in reversed(waiting)]
-        for opening, riders, last_ones in attempts:
-            chain = self._chain(evidence, opening, riders, last_ones, length)
+        length = max(length, min(MAX_CHAIN, sum(outlook.doubtful for outlook in outlooks) + 1))
+        groups = [(outlook.name, outlook.group) for outlook in outlooks if outlook.group]
+        for opening, riders, last in _attempts(groups, waiting, riding=length > 1):
+            chain = self._chain(evidence, opening, riders, last, length)
             if chain is not None:
                 self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
-                return chain.ask()
+                return _ask_chain(evidence, chain)
         return None
 
     def _chain(
         self,
         evidence: Evidence,
-        opening: list[tuple[str, Literals]],
-        riders: list[tuple[str, Literals]],
-        last: list[tuple[str, Literals]],
+        opening: list[Probe],
+        riders: list[Probe],
+        last: list[Probe],
         length: int,
-    ) -> _Chain | None:
+    ) -> Chain | None:
         """A chain of the opening, as many riders as fit, and the last probe; None if that fails."""
-        chain = _Chain(evidence)
+        chain = Chain(evidence, self._sketch_of(evidence))
         if not all(chain.append(*probe) for probe in opening):
             return None
         for rider in riders:
@@ -155,15 +163,16 @@ class SettablePolicy:
     def _refutation(self, evidence: Evidence) -> Ask | None:
         """A step that violates a group of probably spurious literals at once."""
         for name, action in evidence.hypotheses.actions.items():
-            if group := self._group(name, action):
-                chain = _Chain(evidence)
+            group = self._outlook(name, action).group if action.successes else NOTHING
+            if group:
+                chain = Chain(evidence, self._sketch_of(evidence))
                 if chain.append(name, group):
-                    return chain.ask()
+                    return _ask_chain(evidence, chain)
         return None
 
     def _effect(self, evidence: Evidence) -> Ask | None:
         """A step expected to succeed in a state where an undecided effect shows."""
-        start = _largest(evidence)
+        start = self._sketch_of(evidence).start
         for name, action in evidence.hypotheses.actions.items():
             candidates = action.candidates
             for bit in bits(action.undecided_effects) if action.successes else ():
@@ -172,7 +181,7 @@ class SettablePolicy:
                         return ask
                     continue
                 shown = 0 if action.adds & bit else bit
-                for objects in islice(_arguments(start.objects, action.index.header.types, set(), {}), 1):
+                for objects in islice(arguments(start.objects, action.index.header.types, set(), {}), 1):
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
                     state = _with(start, action, objects, on, off)
                     if not action.violated(*action.index.values(state, objects)):
@@ -185,7 +194,7 @@ class SettablePolicy:
     def _undone(self, evidence: Evidence, name: str, bit: int) -> Ask | None:
         """A step that deletes and, if the action adds what it requires, adds again one and the same atom."""
         action = evidence.hypotheses[name]
-        start = _largest(evidence)
+        start = self._sketch_of(evidence).start
         for first, other, merged in action.index.merges:
             if first != bit or not action.deletes & other or not action.executable_when(merged):
                 continue
@@ -208,124 +217,77 @@ class SettablePolicy:
             return Stop(False, f"{left} pal tuples are undecided, but no state to ask about was found")
         return Stop(True, "every pal tuple is decided")
 
+    def _sketch_of(self, evidence: Evidence) -> Sketch:
+        """The initial state of the problem with the most objects: room for many steps beside each other."""
+        if self._sketch is None:
+            initial = [node.state for node in evidence.nodes if node.initial]
+            self._sketch = Sketch(max(initial, key=lambda state: len(state.objects)))
+        return self._sketch
+
     # --- choices ---------------------------------------------------------------------------------
 
-    def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
-        assert self._beliefs is not None, "beliefs are formed when walking ends"
-        return self._beliefs.probability(name, literal, action)
-
-    def _split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
-        assert self._beliefs is not None, "beliefs are formed when walking ends"
-        return self._beliefs.split(name, action)
-
-    def _group(self, name: str, action: ActionHypotheses) -> Literals:
-        """Probably spurious literals to refute together: all, or half of the smallest clause of them."""
-        if not action.successes:
-            return NOTHING
-        suspects = union(literal for literal in self._split(name, action)[1] if literal.negative)
-        inside = [clause for clause in action.clauses if clause.within(suspects)]
-        if not inside:
-            return suspects
-        singles = list(min(inside, key=Literals.size).singles())
-        return union(singles[: len(singles) // 2])
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One step of a chain, and the undecided literals that it violates."""
-
-    name: str
-    objects: tuple[str, ...]
-    violated: Literals
-
-
-class _Chain:
-    """A plan of probes from one state made for all of them."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence = evidence
-        self._start = self._state = _largest(evidence)
-        self.steps: list[_Step] = []
-
-    def append(self, name: str, violated: Literals) -> bool:
-        """Add a probe at the end if some state serves it and all the steps before it."""
-        action = self._evidence.hypotheses[name]
-        candidates = action.candidates
-        on = candidates.positive & ~violated.positive | violated.negative
-        off = candidates.negative & ~violated.negative | violated.positive
-        types = action.index.header.types
-        used = {name for step in self.steps for name in step.objects}
-        choices = [
-            objects
-            for pinned in (*self._on_dropped(action, violated), {})
-            for objects in _arguments(self._start.objects, types, used, pinned)
-        ]
-        for objects in dict.fromkeys(choices):
-            state = _with(self._state, action, objects, on, off)
-            steps = [*self.steps, _Step(name, objects, violated)]
-            if self._works(state, steps):
-                self._state, self.steps = state, steps
-                return True
-        return False
-
-    def _on_dropped(self, action: ActionHypotheses, violated: Literals) -> list[dict[int, str]]:
-        """Arguments under which the literal is an atom that an earlier step of the chain misses already."""
-        if violated.size() != 1 or not violated.positive:
-            return []
-        (atom,) = action.index.select(violated.positive)
-        pins = []
-        for step in self.steps:
-            other = self._evidence.hypotheses[step.name].index
-            for dropped in other.select(step.violated.positive):
-                if dropped.predicate == atom.predicate:
-                    fact = dropped.ground(step.objects)
-                    pairs = zip(atom.arguments, fact.objects, strict=True)
-                    pins.append({place: name for place, name in pairs if isinstance(place, int)})
-        return pins
-
-    def _works(self, state: State, steps: list[_Step]) -> bool:
-        """Whether every step violates just what it should, if those before it succeed."""
-        for number, step in enumerate(steps):
-            action = self._evidence.hypotheses[step.name]
-            if action.violated(*action.index.values(state, step.objects)) != step.violated:
-                return False
-            if number < len(steps) - 1:
-                state = self._evidence.predict(state, GroundAction(step.name, step.objects))
-        return True
-
-    def ask(self) -> Ask:
-        """The query."""
-        texts = [
-            ", ".join(self._evidence.hypotheses[step.name].index.text(step.violated)) for step in self.steps
-        ]
-        plan = [GroundAction(step.name, step.objects) for step in self.steps]
-        return _ask(self._evidence, self._state, plan, f"test {'; then '.join(texts)}")
-
-
-def _largest(evidence: Evidence) -> State:
-    """The initial state of the problem with the most objects: room for many steps beside each other."""
-    return max((nodes[0].state for nodes in by_problem(evidence)), key=lambda state: len(state.objects))
-
-
-def _arguments(
-    objects: Objects, types: tuple[str, ...], used: set[str], pinned: Mapping[int, str]
-) -> Iterator[tuple[str, ...]]:
-    """Some choices of arguments, with some of them pinned, preferring objects that no step uses yet."""
-    if any(name not in objects.members(types[place]) for place, name in pinned.items()):
-        return
-    for turn in range(TURNS):
-        chosen: list[str] = []
-        for place, kind in enumerate(types):
-            taken = {*chosen, *pinned.values()}
-            options = (
-                [pinned[place]] if place in pinned else [n for n in objects.of_type(kind) if n not in taken]
+    def _outlook(self, name: str, action: ActionHypotheses) -> _Outlook:
+        """What there is to test of one action; computed anew when something was learnt of it."""
+        known = self._outlooks.get(name)
+        if known is None or known.version != action.version:
+            assert self._beliefs is not None, "beliefs are formed when walking ends"
+            trusted, suspects = self._beliefs.split(name, action)
+            positive = [
+                (self._beliefs.probability(name, literal, action), name, literal)
+                for literal in (*trusted, *suspects)
+                if literal.positive
+            ]
+            known = _Outlook(
+                name,
+                action.version,
+                sorted(positive),
+                sum(likely < 0.5 for likely, _, _ in positive),
+                _group(action, union(literal for literal in suspects if literal.negative)),
             )
-            if not options:
-                return
-            free = [name for name in options if name not in used] or options
-            chosen.append(free[turn % len(free)])
-        if len(set(chosen)) == len(chosen):
-            yield tuple(chosen)
+            self._outlooks[name] = known
+        return known
+
+
+def _group(action: ActionHypotheses, suspects: Literals) -> Literals:
+    """Probably spurious literals to refute together: all, or half of the smallest clause of them."""
+    inside = [clause for clause in action.clauses if clause.within(suspects)]
+    if not inside:
+        return suspects
+    singles = list(min(inside, key=Literals.size).singles())
+    return union(singles[: len(singles) // 2])
+
+
+def _attempts(
+    groups: list[Probe], waiting: list[list[Waiting]], *, riding: bool
+) -> Iterator[tuple[list[Probe], list[Probe], list[Probe]]]:
+    """What may be chained, best first: an opening, riders, and what comes last."""
+
+    def probes(found: Iterable[Waiting]) -> Iterator[Probe]:
+        return ((name, literal) for _, name, literal in found)
+
+    def likeliest() -> Iterator[Probe]:
+        return probes(merge(*map(reversed, waiting), reverse=True))
+
+    lasts = list(islice(likeliest(), LASTS))
+    doubtful = list(islice(probes(merge(*waiting)), RIDERS)) if riding else []
+    openings = [[group] for group in groups]
+    for opening in (*openings, []):
+        for last in lasts:
+            yield opening, doubtful, [last]
+    if doubtful:
+        # doubtful ones alone, then an opening with nothing between, then a single near miss
+        yield [], doubtful, []
+        for opening in openings:
+            for last in lasts:
+                yield opening, [], [last]
+    for last in likeliest():
+        yield [], [], [last]
+
+
+def _ask_chain(evidence: Evidence, chain: Chain) -> Ask:
+    """The query that a chain makes."""
+    texts = [", ".join(evidence.hypotheses[step.name].index.text(step.violated)) for step in chain.steps]
+    return _ask(evidence, chain.state(), chain.plan(), f"test {'; then '.join(texts)}")
 
 
 def _arguments_as(objects: Objects, types: tuple[str, ...], merged: Merged) -> tuple[str, ...] | None:
