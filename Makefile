@@ -39,6 +39,20 @@ test: $(VENV)/ready $(VENV)/fast-downward
 .PHONY: check
 check: lint test
 
+# Half an hour is the limit of the checks of a commit: engine properties get 500 examples there, always the same.
+check: export AAM_PROFILE := ci
+
+## nightly: the tests with ten times as many random examples, other ones every time
+.PHONY: nightly
+nightly: export AAM_PROFILE := nightly
+nightly: $(VENV)/ready $(VENV)/fast-downward
+	$(PY) $(PYTEST)
+
+## bench: CPU time of whole interrogations, and how it grows with the domain
+.PHONY: bench
+bench: $(VENV)/ready
+	$(PY) -m pytest benchmarks -s --benchmark-columns=min,mean,rounds --benchmark-sort=name
+
 ## lint: style, types and the directions of the imports
 .PHONY: lint
 lint: $(VENV)/ready
@@ -65,7 +79,7 @@ test-pillow: .venv-pillow/ready
 clean:
 	rm -rf .venv .venv-* build dist *.egg-info lightning_logs
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
-	find aam_vision envs classifiers training experiments tests -name __pycache__ -prune -exec rm -rf {} +
+	find aam_vision envs classifiers training experiments tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))

@@ -25,7 +25,7 @@ from aam_vision.strips import (
     lifted_atoms,
 )
 
-OBJECTS = 6
+OBJECTS = 12
 PARAMETERS = ("x", "y", "z")
 ATOMS_PER_PAIR = 9
 """Atoms of an action with three parameters over one unary and one binary predicate."""

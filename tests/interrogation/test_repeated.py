@@ -36,7 +36,7 @@ from aam_vision.strips import (
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode, true_mode
-from tests.profiles import thorough
+from tests.profiles import promised, thorough
 
 
 def _interrogate(
@@ -56,7 +56,7 @@ def _random_states(domain: Domain, count: int) -> list[State]:
     ]
 
 
-@thorough(60)
+@promised(60)
 @given(domains.domains(repeated=True, constants=True))
 def test_a_random_domain_is_learned_with_what_happens_when_arguments_are_named_twice(domain: Domain) -> None:
     result = _interrogate(domain, Access.SETTABLE, SettablePolicy())

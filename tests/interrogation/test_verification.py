@@ -23,7 +23,7 @@ from aam_vision.strips import Location, Mode, Model, State
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, run
-from tests.profiles import thorough
+from tests.profiles import promised, thorough
 
 
 def _settable(domain: Domain, policy: SettablePolicy | AiaPolicy | None = None) -> Result:
@@ -106,7 +106,7 @@ def _tampered(draw: st.DrawFn, transcript: Transcript, model: Model) -> Transcri
     return transcript.of(entries)
 
 
-@thorough(100)
+@promised(100)
 @given(domains.domains(), st.sampled_from(POLICIES), st.data())
 def test_one_false_answer_is_noticed(domain: Domain, policy: str, data: st.DataObject) -> None:
     result = _interrogated(domain, policy)

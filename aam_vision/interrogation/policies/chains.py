@@ -93,6 +93,13 @@ class Chain:
         """Facts that the steps so far speak of."""
         self.steps: list[Step] = []
 
+    def copy(self) -> Chain:
+        """The same chain, to be continued in another way."""
+        other = Chain(self._evidence, self._sketch)
+        other.steps, other._touched = [*self.steps], {*self._touched}
+        other._flips, other._end = self._flips, self._end
+        return other
+
     def append(self, name: str, violated: Literals) -> bool:
         """Add a probe at the end if some state serves it and all the steps before it."""
         action = self._evidence.hypotheses[name]

@@ -13,10 +13,10 @@ made for it, with every atom of its arguments true, as in the paper's own experi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
-from itertools import islice
+from itertools import combinations, islice, product
 from math import log
 
 import numpy as np
@@ -35,12 +35,18 @@ MAX_CHAIN = 9
 """Near misses in one query."""
 RIDERS = 24
 """Doubtful literals that are tried as further steps of a chain."""
+OPENINGS = 20
+"""Groups of negative literals that are tried as the first step of a chain."""
 LASTS = 4
 """Probable preconditions that are tried as the last step of a chain."""
+FEW_ATOMS = 32
+"""Atoms of an action that may be left false one by one until it succeeds."""
 
 
 Probe = tuple[str, Literals]
 """An action, and what a step of it is to violate."""
+Beginning = tuple[tuple[Probe, ...], tuple[Probe, ...], int]
+"""How a chain begins: the opening, riders that may follow, and how many steps that is at most."""
 Waiting = tuple[float, str, Literals]
 """A positive literal to be tested: its probability, its action, and the literal."""
 
@@ -118,8 +124,9 @@ class SettablePolicy:
         length = self._chain_length()
         length = max(length, min(MAX_CHAIN, sum(outlook.doubtful for outlook in outlooks) + 1))
         groups = [(outlook.name, outlook.group) for outlook in outlooks if outlook.group]
+        begun: dict[Beginning, Chain | None] = {}
         for opening, riders, last in _attempts(groups, waiting, riding=length > 1):
-            chain = self._chain(evidence, opening, riders, last, length)
+            chain = self._chain(evidence, opening, riders, last, length, begun)
             if chain is not None:
                 self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
                 return _ask_chain(evidence, chain)
@@ -132,17 +139,31 @@ class SettablePolicy:
         riders: list[Probe],
         last: list[Probe],
         length: int,
+        begun: dict[Beginning, Chain | None],
     ) -> Chain | None:
         """A chain of the opening, as many riders as fit, and the last probe; None if that fails."""
+        wanted = length + len(opening) - len(last)
+        key = tuple(opening), tuple(rider for rider in riders if rider not in last), wanted
+        if key not in begun:
+            begun[key] = self._beginning(evidence, *key)
+        beginning = begun[key]
+        if beginning is None:
+            return None
+        chain = beginning.copy()
+        if not all(chain.append(*probe) for probe in last):
+            return None
+        return chain if last or len(chain.steps) > 1 else None
+
+    def _beginning(
+        self, evidence: Evidence, opening: Sequence[Probe], riders: Sequence[Probe], wanted: int
+    ) -> Chain | None:
         chain = Chain(evidence, self._sketch_of(evidence))
         if not all(chain.append(*probe) for probe in opening):
             return None
         for rider in riders:
-            if len(chain.steps) < length + len(opening) - len(last) and rider not in last:
+            if len(chain.steps) < wanted:
                 chain.append(*rider)
-        if not all(chain.append(*probe) for probe in last):
-            return None
-        return chain if last or len(chain.steps) > 1 else None
+        return chain
 
     def _chain_length(self) -> int:
         """How many near misses in a row make it improbable that all of them succeed."""
@@ -270,7 +291,7 @@ def _attempts(
 
     lasts = list(islice(likeliest(), LASTS))
     doubtful = list(islice(probes(merge(*waiting)), RIDERS)) if riding else []
-    openings = [[group] for group in groups]
+    openings = [[group] for group in groups[:OPENINGS]]
     for opening in (*openings, []):
         for last in lasts:
             yield opening, doubtful, [last]
@@ -317,8 +338,18 @@ def _with(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: 
 
 
 def _choices(action: ActionHypotheses) -> Iterator[int]:
-    """Atoms to leave false in an otherwise true state: none, then one by one."""
+    """Atoms to leave false in an otherwise true state: none, then one by one.
+
+    Where these are many, quarters come before: all atoms whose numbers agree in two binary digits. Each of
+    them is a chance of some 10% for one negative precondition among a few positive ones.
+    """
     yield 0
+    size = len(action.index.atoms)
+    if size > FEW_ATOMS:
+        for high, low in combinations(range(size.bit_length()), 2):
+            for values in product((0, 1), repeat=2):
+                quarter = [n for n in range(size) if (n >> high & 1, n >> low & 1) == values]
+                yield sum(1 << number for number in quarter)
     yield from bits(action.negative)
 
 
