@@ -25,7 +25,7 @@ from aam_vision.strips import Model, State
 from benchmarks.synthetic import random_domain
 
 SIZES = (1_000, 10_000, *([100_000] if os.environ.get("AAM_BENCH_LARGE") else []))
-"""Pal tuples of the synthetic domains; the largest takes many minutes and is made on request."""
+"""Pal tuples of the synthetic domains; the largest does not end within four minutes and is made on request."""
 pytestmark = pytest.mark.benchmark(timer=time.process_time, disable_gc=False)
 
 
