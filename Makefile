@@ -32,12 +32,26 @@ demo: $(VENV)/ready
 
 ## test: the tests
 .PHONY: test
-test: $(VENV)/ready
+test: $(VENV)/ready $(VENV)/fast-downward
 	$(PY) $(PYTEST)
 
 ## check: what every commit must pass: lint, then test
 .PHONY: check
 check: lint test
+
+# Half an hour is the limit of the checks of a commit: engine properties get 500 examples there, always the same.
+check: export AAM_PROFILE := ci
+
+## nightly: the tests with ten times as many random examples, other ones every time
+.PHONY: nightly
+nightly: export AAM_PROFILE := nightly
+nightly: $(VENV)/ready $(VENV)/fast-downward
+	$(PY) $(PYTEST)
+
+## bench: CPU time of whole interrogations, and how it grows with the domain
+.PHONY: bench
+bench: $(VENV)/ready
+	$(PY) -m pytest benchmarks -s --benchmark-columns=min,mean,rounds --benchmark-sort=name
 
 ## lint: style, types and the directions of the imports
 .PHONY: lint
@@ -65,13 +79,20 @@ test-pillow: .venv-pillow/ready
 clean:
 	rm -rf .venv .venv-* build dist *.egg-info lightning_logs
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
-	find aam_vision envs classifiers training experiments tests -name __pycache__ -prune -exec rm -rf {} +
+	find aam_vision envs classifiers training experiments tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[dev]' $(TORCH)
 	$(PY) -m pip install --quiet $(PDDLGYM)
+	touch $@
+
+# Only where there is a wheel (Linux on x86-64: 61 MB, 3 s): to build it takes a compiler and minutes. The
+# tests of it are skipped elsewhere.
+$(VENV)/fast-downward: $(VENV)/ready
+	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: up-fast-downward \
+	    || echo "no Fast Downward for this machine: its tests are skipped"
 	touch $@
 
 # The package itself is not installed here: the tests run it from this folder. Where no torch can be had,

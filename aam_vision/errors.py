@@ -21,3 +21,7 @@ class InconsistentAgent(AamError):
 
 class AccessViolation(AamError):
     """Raised when a policy starts where the agent's access does not allow: a mistake in the policy."""
+
+
+class PlannerFailed(AamError):
+    """Raised when a planner breaks down, which is not to find no plan; the command exits with code 3."""

@@ -25,39 +25,44 @@ from aam_vision.strips import (
 )
 
 
-def accuracy(learned: Model, truth: Model) -> float:
+def accuracy(learned: Model, truth: Model, *, repeated: bool = False) -> float:
     """The share of pal tuples with the right mode."""
     right = total = 0
     for schema in truth.actions:
         other = learned.schema(schema.header.name)
-        for atom in lifted_atoms(truth.vocabulary, schema.header):
+        for atom in lifted_atoms(truth.vocabulary, schema.header, repeated=repeated):
             for location in Location:
                 total += 1
                 right += schema.mode(atom, location) is other.mode(atom, location)
     return right / total if total else 1.0
 
 
-def exact(learned: Model, truth: Model) -> bool:
+def exact(learned: Model, truth: Model, *, repeated: bool = False) -> bool:
     """Whether every palm tuple is as in the ground truth."""
     return all(
         learned.schema(schema.header.name).mode(atom, location) is schema.mode(atom, location)
         for schema in truth.actions
-        for atom in lifted_atoms(truth.vocabulary, schema.header)
+        for atom in lifted_atoms(truth.vocabulary, schema.header, repeated=repeated)
         for location in Location
     )
 
 
-def successors(model: Model, state: State) -> dict[GroundAction, frozenset[tuple[str, tuple[str, ...]]]]:
-    """Every instruction applicable in a state (no object twice), with the state it leads to."""
+def successors(
+    model: Model, state: State, *, repeated: bool = False
+) -> dict[GroundAction, frozenset[tuple[str, tuple[str, ...]]]]:
+    """Every instruction applicable in a state (no object twice unless ``repeated``), with the state it leads to."""
     return {
         GroundAction(schema.header.name, objects): frozenset(schema.successor(state, objects).true)
-        for schema, objects in _options(model, state)
+        for schema, objects in _options(model, state, repeated=repeated)
     }
 
 
-def equivalent(learned: Model, truth: Model, states: Iterable[State]) -> bool:
+def equivalent(learned: Model, truth: Model, states: Iterable[State], *, repeated: bool = False) -> bool:
     """Whether both models have the same successors in all of these states."""
-    return all(successors(learned, state) == successors(truth, state) for state in states)
+    return all(
+        successors(learned, state, repeated=repeated) == successors(truth, state, repeated=repeated)
+        for state in states
+    )
 
 
 def sample_states(
@@ -103,12 +108,14 @@ def solve(model: Model, problem: Problem, planner: Planner, limits: Limits) -> l
     return list(outcome.plan) if isinstance(outcome, Found) else None
 
 
-def _options(model: Model, state: State) -> list[tuple[ActionSchema, tuple[str, ...]]]:
+def _options(
+    model: Model, state: State, *, repeated: bool = False
+) -> list[tuple[ActionSchema, tuple[str, ...]]]:
     index = StateIndex(state)
     return [
         (schema, objects)
         for schema in model.actions
-        for objects in bindings(index, schema.header, sorted(schema.positive, key=_key))
+        for objects in bindings(index, schema.header, sorted(schema.positive, key=_key), repeated=repeated)
         if schema.applicable(state, objects)
     ]
 

@@ -52,7 +52,8 @@ class StateIndex(FactIndex):
     """The true atoms of a state, arranged for joins; sorted, so that all processes agree."""
 
     def __init__(self, state: State) -> None:
-        super().__init__(state.objects, sorted(state.true))
+        super().__init__(state.objects)
+        self.rows.update((predicate, list(rows)) for predicate, rows in state.rows.items())
         self.state = state
 
 

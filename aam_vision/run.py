@@ -9,7 +9,7 @@ import json
 import sys
 from datetime import datetime
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,7 +47,17 @@ def interrogate_agent(
         ),
     ] = None,
     policy: Annotated[str, typer.Option(help="How questions are chosen: economical or aia.")] = "economical",
-    planner: Annotated[str, typer.Option(help="Planner: pyperplan.")] = "pyperplan",
+    planner: Annotated[
+        str,
+        typer.Option(help="pyperplan, or an installed engine of unified-planning, such as fast-downward."),
+    ] = "pyperplan",
+    repeated_arguments: Annotated[
+        bool,
+        typer.Option(
+            "--repeated-arguments",
+            help="Also learn what happens when one object is named twice (symbolic agents only).",
+        ),
+    ] = False,
     classifiers: Annotated[
         Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
     ] = None,
@@ -67,56 +77,47 @@ def interrogate_agent(
     began = perf_counter()
     if policy not in ("economical", "aia"):
         raise UnusableInput(f"--policy {policy}: unknown; use economical or aia")
-    if planner != "pyperplan":
-        raise UnusableInput(f"--planner {planner}: unknown; use pyperplan")
     if (env is None) == (domain is None):
         raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
     if env is not None and env not in targets.names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(targets.names())}")
+    from aam_vision.planning.engines import planner_named
+    from aam_vision.planning.planner import TimedPlanner, cpu_seconds
+
+    timed = TimedPlanner(planner_named(planner))
     folder = out or Path("runs") / f"{env or (domain and domain.stem)}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
     if domain is not None:
-        target = targets.from_pddl(domain, problem or [], access=access)
+        target = targets.from_pddl(domain, problem or [], access=access, repeated=repeated_arguments)
     else:
         assert env is not None
         target = targets.from_environment(
-            env, access=access, problems=problem or [], classifiers=classifiers, size=problem_size, seed=seed
+            env,
+            access=access,
+            problems=problem or [],
+            classifiers=classifiers,
+            size=problem_size,
+            seed=seed,
+            repeated=repeated_arguments,
         )
 
     import numpy as np
 
     from aam_vision.display import Display
     from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
-    from aam_vision.interrogation.policies.aia import AiaPolicy
-    from aam_vision.interrogation.policies.economical import EconomicalPolicy
-    from aam_vision.interrogation.policies.replaying import Replaying
-    from aam_vision.interrogation.policies.settable import SettablePolicy
-    from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
-    from aam_vision.planning.planner import TimedPlanner
-    from aam_vision.planning.pyperplan import PyperplanPlanner
-    from aam_vision.query import Access
+    from aam_vision.interrogation.policies.choice import policy_for
 
-    timed = TimedPlanner(PyperplanPlanner())
-    allowed = target.agent.access
-    if policy == "aia" and allowed is not Access.SETTABLE:
-        raise UnusableInput(f"--policy aia: needs settable access, which {target.name} does not allow here")
+    chosen = policy_for(target.agent.access, policy, timed)
     failure: Interrupted | None = None
     with Display(quiet=quiet) as display:
         display.say(f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {seed}")
         try:
             result = interrogate(
                 target.agent,
-                AiaPolicy(planner=timed)
-                if policy == "aia"
-                else SettablePolicy()
-                if allowed is Access.SETTABLE
-                else TrajectoryPolicy(planner=timed)
-                if allowed is Access.TRAJECTORY
-                else Replaying(EconomicalPolicy(planner=timed))
-                if allowed is Access.RESET
-                else EconomicalPolicy(planner=timed),
+                chosen,
                 np.random.default_rng(seed),
                 budget=Budget(max_queries, max_steps),
+                repeated=repeated_arguments,
                 watch=display.watch,
             )
         except Interrupted as error:
@@ -130,9 +131,11 @@ def interrogate_agent(
         "seed": seed,
         "access": target.agent.access.value,
         "policy": policy,
+        "planner": planner,
+        "repeated_arguments": repeated_arguments,
         **_figures(result),
         "wall_s": round(perf_counter() - began, 3),
-        "cpu_s": round(process_time(), 3),
+        "cpu_s": round(cpu_seconds(), 3),
         "planner_s": round(timed.seconds, 3),
         "perception_s": target.perception_s(),
         **_comparison(target, result, seed),
@@ -154,7 +157,7 @@ def _figures(result: Result) -> dict[str, Any]:
     counts = result.counts
     return {
         "status": "complete" if result.complete else "budget",
-        "predicates": lifted_predicates(result.model),
+        "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
         "queries": counts.queries,
@@ -176,14 +179,18 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
 
     from aam_vision import evaluation
 
-    truth, initial = target.truth(), target.held_out()
+    truth, initial, repeated = target.truth(), target.held_out(), result.hypotheses.repeated
     states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
     return {
-        "accuracy": evaluation.accuracy(result.model, truth),
-        "exact": evaluation.exact(result.model, truth),
-        "equivalent": evaluation.equivalent(result.model, truth, states),
+        "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
+        "exact": evaluation.exact(result.model, truth, repeated=repeated),
+        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated),
         "curve": [
-            [point.queries, point.steps, round(evaluation.accuracy(point.model, truth), 4)]
+            [
+                point.queries,
+                point.steps,
+                round(evaluation.accuracy(point.model, truth, repeated=repeated), 4),
+            ]
             for point in result.curve
         ],
     }

@@ -194,6 +194,14 @@ class State:
     objects: Objects
     unknown: frozenset[Atom] = frozenset()
 
+    @cached_property
+    def rows(self) -> Mapping[str, Sequence[tuple[str, ...]]]:
+        """The true atoms' objects by predicate; all sorted, so that all processes agree."""
+        rows: dict[str, list[tuple[str, ...]]] = {}
+        for predicate, objects in self.true:
+            rows.setdefault(predicate, []).append(objects)
+        return {predicate: sorted(rows[predicate]) for predicate in sorted(rows)}
+
     def value(self, atom: Atom) -> bool | None:
         """True, False, or None where the state does not say."""
         if atom in self.true:

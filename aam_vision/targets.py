@@ -49,6 +49,7 @@ def from_environment(
     classifiers: Path | None,
     size: int,
     seed: int,
+    repeated: bool = False,
 ) -> Target:
     """The agent of an environment, seen in images; or of a packaged domain, on generated problems.
 
@@ -58,13 +59,15 @@ def from_environment(
     from aam_vision import domains
 
     if env in domains.DOMAINS:
-        return _generated(env, _access(access, SYMBOLIC_ACCESS, env), problems, size, seed)
+        return _generated(env, _access(access, SYMBOLIC_ACCESS, env), problems, size, seed, repeated)
     if env not in names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(names())}")
+    if repeated:
+        raise UnusableInput(f"--repeated-arguments: {env} is seen in images; give a symbolic agent")
     return _image(env, _access(access, IMAGE_ACCESS, env), problems, classifiers)
 
 
-def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None) -> Target:
+def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repeated: bool = False) -> Target:
     """A symbolic agent that holds the model of a PDDL domain file.
 
     Raises:
@@ -83,7 +86,7 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None) -> T
     return Target(
         model.vocabulary.name,
         tuple(Path(problem).name for problem in problems),
-        SymbolicAgent(model, initial, allowed),
+        SymbolicAgent(model, initial, allowed, repeated=repeated),
         truth=lambda: model,
         held_out=lambda: initial,
     )
@@ -155,7 +158,9 @@ GENERATED_PROBLEMS = 3
 """Problems that are generated for one interrogation, and as many more to evaluate on."""
 
 
-def _generated(env: str, access: Access, problems: Sequence[str], size: int, seed: int) -> Target:
+def _generated(
+    env: str, access: Access, problems: Sequence[str], size: int, seed: int, repeated: bool
+) -> Target:
     import numpy as np
 
     from aam_vision.agents.symbolic import SymbolicAgent
@@ -168,7 +173,7 @@ def _generated(env: str, access: Access, problems: Sequence[str], size: int, see
     return Target(
         env,
         tuple(f"generated/{number}" for number in chosen),
-        SymbolicAgent(model, [initial[number] for number in chosen], access),
+        SymbolicAgent(model, [initial[number] for number in chosen], access, repeated=repeated),
         truth=lambda: model,
         held_out=lambda: initial[GENERATED_PROBLEMS:],
     )

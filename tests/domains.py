@@ -90,15 +90,17 @@ def headers(draw: st.DrawFn, vocabulary: Vocabulary, name: str) -> ActionHeader:
 
 
 @st.composite
-def schemas(draw: st.DrawFn, vocabulary: Vocabulary, name: str, example: State) -> ActionSchema:
+def schemas(
+    draw: st.DrawFn, vocabulary: Vocabulary, name: str, example: State, *, repeated: bool = False
+) -> ActionSchema:
     """Any preconditions of both signs and any effects: deletes need no precondition, effects may be idle.
 
     Signs mostly follow what holds in the example under some binding, so that most actions can be carried
     out somewhere and change something.
     """
     header = draw(headers(vocabulary, name))
-    pool = lifted_atoms(vocabulary, header)
-    rows = all_bindings(header, example.objects)
+    pool = lifted_atoms(vocabulary, header, repeated=repeated)
+    rows = all_bindings(header, example.objects, repeated=repeated)
     row = draw(st.sampled_from(rows)) if rows else None
 
     def literals(least: int, most: int, *, like: bool) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:
@@ -130,12 +132,19 @@ def states(draw: st.DrawFn, vocabulary: Vocabulary) -> State:
 
 
 @st.composite
-def domains(draw: st.DrawFn, *, constants: bool = False, max_problems: int = 2) -> Domain:
-    """A model of one to three actions, with problems to interrogate it in."""
+def domains(
+    draw: st.DrawFn, *, constants: bool = False, max_problems: int = 2, repeated: bool = False
+) -> Domain:
+    """A model of one to three actions, with problems to interrogate it in.
+
+    With ``repeated`` the model has atoms like p(?x, ?x), and arguments may be named twice.
+    """
     vocabulary = draw(vocabularies(constants=constants))
     problems = [draw(states(vocabulary)) for _ in range(draw(st.integers(1, max_problems)))]
     count = draw(st.integers(1, 3))
-    actions = [draw(schemas(vocabulary, f"a{number}", problems[0])) for number in range(count)]
+    actions = [
+        draw(schemas(vocabulary, f"a{number}", problems[0], repeated=repeated)) for number in range(count)
+    ]
     if count < 3 and draw(st.booleans()):
         actions.append(_undoing(actions[0], draw(st.integers(0, 2))))
     return Domain(Model(vocabulary, tuple(actions)), tuple(problems))

@@ -1,6 +1,8 @@
-"""How much the property tests try: a number of examples each, always the same ones, without a deadline.
+"""How much the property tests try, by the environment variable ``AAM_PROFILE``.
 
-``AAM_EXAMPLES=20`` tries twenty times as many, and other ones every time.
+``default``: the number of examples each property asks for, always the same ones. ``ci``: the same, and 500 for
+what the engine promises (``promised``). ``nightly``: ten times as many of all, other ones every time; what fails is
+printed with the seed that repeats it. There is no deadline anywhere.
 """
 
 from __future__ import annotations
@@ -9,7 +11,10 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-FACTOR = int(os.environ.get("AAM_EXAMPLES", "1"))
+PROFILES = {"default": (1, 0), "ci": (1, 500), "nightly": (10, 5000)}
+"""A factor for every property, and the least number of examples for what the engine promises."""
+PROFILE = os.environ.get("AAM_PROFILE", "default")
+FACTOR, LEAST = PROFILES[PROFILE]
 
 
 def thorough(examples: int) -> settings:
@@ -17,7 +22,13 @@ def thorough(examples: int) -> settings:
     return settings(
         max_examples=examples * FACTOR,
         deadline=None,
-        derandomize=FACTOR == 1,
+        derandomize=PROFILE != "nightly",
+        print_blob=PROFILE == "nightly",
         database=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     )
+
+
+def promised(examples: int) -> settings:
+    """The settings of a property that the engine promises: never less than ``LEAST`` examples."""
+    return settings(thorough(examples), max_examples=max(examples * FACTOR, LEAST))

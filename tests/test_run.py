@@ -228,6 +228,20 @@ def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path
     assert "budget of 1 queries" in done.stdout
 
 
+def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> None:
+    """Blocksworld has on(?x, ?x) then, and stack(a, a) is asked about."""
+    pal_tuples = []
+    for number, option in enumerate(([], ["--repeated-arguments"])):
+        out = tmp_path / str(number)
+        done = _command("--env", "blocksworld", *option, "--quiet", "--out", out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        figures = Run("blocksworld", done, out).figures
+        assert figures["repeated_arguments"] is bool(option)
+        assert (figures["status"], figures["equivalent"]) == ("complete", True)
+        pal_tuples.append(figures["pal_tuples"])
+    assert pal_tuples[0] < pal_tuples[1]
+
+
 # --- what cannot be used ------------------------------------------------------------------------------
 
 
@@ -271,6 +285,7 @@ def _changed(folder: Path) -> None:
         ),
         (["--env", "doors", "--policy", "lazy"], "--policy lazy"),
         (["--env", "doors", "--planner", "oracle"], "--planner oracle"),
+        (["--env", "doors", "--repeated-arguments"], "--repeated-arguments: doors"),
         (["--env", "doors", "--seed", "-3"], "-3"),
         (["--env", "doors", "--seed", "some"], "some"),
         (["--env", "doors", "--max-queries", "-1"], "-1"),
@@ -315,6 +330,7 @@ def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None
         "--access",
         "--policy",
         "--planner",
+        "--repeated-arguments",
         "--classifiers",
         "--seed",
         "--out",

@@ -15,12 +15,22 @@ class SymbolicAgent:
     """A STRIPS model as a black box. Its situations' handles are the states themselves.
 
     Under ``settable`` access any state may be asked about; under the others the states reached so far.
+    Acting on its own it names no object twice in one instruction, unless ``repeated``.
     """
 
-    def __init__(self, model: Model, initial: Sequence[State], access: Access = Access.SETTABLE) -> None:
+    def __init__(
+        self,
+        model: Model,
+        initial: Sequence[State],
+        access: Access = Access.SETTABLE,
+        *,
+        repeated: bool = False,
+    ) -> None:
         self.access = access
+        self._repeated = repeated
         self._model = model
         self._initial = tuple(initial)
+        self._required = [sorted(schema.positive, key=str) for schema in model.actions]
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -55,10 +65,10 @@ class SymbolicAgent:
     def _choose(self, state: State, rng: np.random.Generator) -> GroundAction | None:
         index = StateIndex(state)
         for number in rng.permutation(len(self._model.actions)):
-            schema = self._model.actions[int(number)]
+            schema, required = self._model.actions[int(number)], self._required[int(number)]
             options = [
                 objects
-                for objects in bindings(index, schema.header, sorted(schema.positive, key=str))
+                for objects in bindings(index, schema.header, required, repeated=self._repeated)
                 if schema.applicable(state, objects)
             ]
             if options:

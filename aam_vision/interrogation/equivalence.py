@@ -78,8 +78,6 @@ class Equivalence:
         if self._too_large:
             return Prospect.UNKNOWN
         action = self._hypotheses[name]
-        if action.index.constants:
-            return Prospect.UNKNOWN
         adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
         if not any(
             (adds and deletes) or companions.allow(literals.facts[bit], deletes)
@@ -116,6 +114,7 @@ class Equivalence:
             [_optimistic(action) for action in self._hypotheses.actions.values()],
             frozenset().union(*(true | unknown for true, unknown in starts)),
             initial[0].objects,
+            repeated=self._hypotheses.repeated,
         )
         possible: list[PossibleOperator] = []
         found: list[tuple[str, GroundLiterals]] = []

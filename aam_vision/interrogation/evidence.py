@@ -74,6 +74,7 @@ class Evidence:
         self._by_handle: dict[Hashable, Node] = {}
         self._by_state: dict[State, Node] = {}
         self._open: list[Edge] = []
+        self._reconciled: dict[Edge, tuple[int, State, State]] = {}
         self._kinds_of_success: set[tuple[str, int]] = set()
         self._seen_steps: set[tuple[State, GroundAction]] = set()
 
@@ -188,14 +189,26 @@ class Evidence:
             self._kinds_of_success.add((action.name, held))
             hypotheses.kinds_of_success += 1
         hypotheses.succeeded(held, dim)
-        shared = hypotheses.index.shared(action.objects)
-        now, now_dim = hypotheses.index.values(after.state, action.objects)
-        hypotheses.changed((held, dim | shared), (now, now_dim | shared))
         edge = Edge(before, action, after)
+        self._changed(edge)
         self.edges.append(edge)
         self._led_to.setdefault((before.number, action), after)
         if before.state.unknown or after.state.unknown:
             self._open.append(edge)
+
+    def _changed(self, edge: Edge) -> None:
+        """Learn from what a step has changed."""
+        hypotheses = self.hypotheses[edge.action.name]
+        index, objects = hypotheses.index, edge.action.objects
+        held, dim = index.values(edge.before.state, objects)
+        now, now_dim = index.values(edge.after.state, objects)
+        groups = index.coinciding(objects)
+        shared = sum(groups)
+        hypotheses.changed((held, dim | shared), (now, now_dim | shared))
+        for group in groups:
+            was = None if dim & group else bool(held & group)
+            then = None if now_dim & group else bool(now & group)
+            hypotheses.changed_together(group, was, then)
 
     def _refused(self, at: Node, action: GroundAction) -> None:
         hypotheses = self.hypotheses[action.name]
@@ -208,24 +221,19 @@ class Evidence:
     def predict(self, state: State, action: GroundAction) -> State:
         """The state after an executed step as far as it follows from what is known; the rest unknown."""
         hypotheses = self.hypotheses[action.name]
-        shared = hypotheses.index.shared(action.objects)
-        true, unknown = set(state.true), set(state.unknown)
-        for bit, plain in hypotheses.index.grounded(action.objects):
-            atom = Atom(*plain)
-            value = state.value(atom)
-            outcomes = {
-                *([True] if hypotheses.adds & bit else []),
-                *([False] if hypotheses.deletes & bit else []),
-                *([value] if hypotheses.keeps & bit else []),
-            }
-            outcome = outcomes.pop() if len(outcomes) == 1 and not bit & shared else None
-            true.discard(atom)
-            unknown.discard(atom)
-            if outcome:
-                true.add(atom)
-            elif outcome is None:
-                unknown.add(atom)
-        return State(frozenset(true), state.objects, frozenset(unknown))
+        index, objects = hypotheses.index, action.objects
+        held, dim = index.values(state, objects)
+        now, now_dim = hypotheses.after(held, dim, objects)
+        true, unknown = state.true, state.unknown
+        if lost := held & ~now:
+            true -= index.facts(lost, objects)
+        if gained := now & ~held:
+            true |= index.facts(gained, objects)
+        if seen := dim & ~now_dim:
+            unknown -= index.facts(seen, objects)
+        if hidden := now_dim & ~dim:
+            unknown |= index.facts(hidden, objects)
+        return State(true, state.objects, unknown)
 
     def _settle(self) -> None:
         """Propagate values along edges with unknown atoms until nothing changes any more."""
@@ -234,7 +242,18 @@ class Evidence:
             changed = False
             still_open = []
             for edge in self._open:
-                changed = self._reconcile(edge) or changed
+                # whatever an edge says depends on these alone
+                version = self.hypotheses[edge.action.name].version
+                basis = version, edge.before.state, edge.after.state
+                known = self._reconciled.get(edge)
+                if (
+                    known is None
+                    or known[0] != version
+                    or known[1] is not basis[1]
+                    or known[2] is not basis[2]
+                ):
+                    changed = self._reconcile(edge) or changed
+                    self._reconciled[edge] = basis
                 if edge.before.state.unknown or edge.after.state.unknown:
                     still_open.append(edge)
             self._open = still_open
@@ -276,9 +295,8 @@ class Evidence:
         _learn(edge.before, learnt_before)
         _learn(edge.after, learnt_after)
         held, dim = hypotheses.index.values(edge.before.state, edge.action.objects)
-        now, now_dim = hypotheses.index.values(edge.after.state, edge.action.objects)
         hypotheses.succeeded(held, dim)
-        hypotheses.changed((held, dim | shared), (now, now_dim | shared))
+        self._changed(edge)
         return bool(learnt_before or learnt_after) or hypotheses.version != version
 
 

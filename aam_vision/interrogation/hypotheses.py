@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
 from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.coincidence import Merged, merge, under
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
+    Atom,
     LiftedAtom,
     Location,
     Mode,
@@ -83,6 +86,8 @@ class AtomIndex:
 
     def __init__(self, vocabulary: Vocabulary, header: ActionHeader, *, repeated: bool = False) -> None:
         self.header = header
+        self.vocabulary = vocabulary
+        self.repeated = repeated
         self.atoms = lifted_atoms(vocabulary, header, repeated=repeated)
         self.everything = (1 << len(self.atoms)) - 1
         self.bit = {atom: 1 << number for number, atom in enumerate(self.atoms)}
@@ -116,30 +121,49 @@ class AtomIndex:
                     held |= bit
         return held, dim
 
-    def shared(self, objects: Sequence[str]) -> int:
-        """Atoms that another atom of the action coincides with under the binding.
+    def coinciding(self, objects: Sequence[str]) -> list[int]:
+        """Atoms that are one under the binding, as masks of two bits or more.
 
-        That needs an object named twice, or a constant for an argument. Their change is the joint doing of several effects and says nothing about one of them.
+        That needs an object named twice, or a constant for an argument. Their change is the joint doing of
+        several effects.
         """
         if len(set(objects)) == len(objects) and self.constants.isdisjoint(objects):
-            return 0
-        mask = 0
-        first: dict[tuple[str, tuple[str, ...]], int] = {}
+            return []
+        groups: dict[tuple[str, tuple[str, ...]], int] = {}
         for bit, fact in self.grounded(objects):
-            if fact in first:
-                mask |= bit | first[fact]
-            first.setdefault(fact, bit)
-        return mask
+            groups[fact] = groups.get(fact, 0) | bit
+        return [mask for mask in groups.values() if mask.bit_count() > 1]
+
+    def shared(self, objects: Sequence[str]) -> int:
+        """Atoms that another atom of the action coincides with under the binding."""
+        return sum(self.coinciding(objects))
+
+    @cached_property
+    def merges(self) -> list[tuple[int, int, Merged]]:
+        """Pairs of atoms that some binding makes one, with what must be named alike for that."""
+        if not (self.repeated or self.constants):
+            return []
+        return [
+            (bit, other, merged)
+            for atom, bit in self.bit.items()
+            for rival, other in self.bit.items()
+            if bit != other
+            and (merged := merge(self.vocabulary, self.header, atom, rival, repeated=self.repeated))
+        ]
+
+    def facts(self, mask: int, objects: Sequence[str]) -> frozenset[Atom]:
+        """The atoms whose bits are set, under the binding."""
+        return frozenset([self.atoms[bit.bit_length() - 1].ground(objects) for bit in bits(mask)])
 
     def select(self, mask: int) -> frozenset[LiftedAtom]:
         """The atoms whose bits are set."""
-        return frozenset(atom for atom, bit in self.bit.items() if mask & bit)
+        return frozenset([self.atoms[bit.bit_length() - 1] for bit in bits(mask)])
 
     def text(self, literals: Literals) -> list[str]:
         """The literals in words, e.g. ``["at(?p, ?from)", "not clear(?from)"]``."""
         names = self.header.parameters
-        return [a.text(names) for a, bit in self.bit.items() if literals.positive & bit] + [
-            f"not {a.text(names)}" for a, bit in self.bit.items() if literals.negative & bit
+        return [self.atoms[bit.bit_length() - 1].text(names) for bit in bits(literals.positive)] + [
+            f"not {self.atoms[bit.bit_length() - 1].text(names)}" for bit in bits(literals.negative)
         ]
 
 
@@ -173,6 +197,8 @@ class ActionHypotheses:
         """How many of them differ in the values of the action's own atoms."""
         self.version = 0
         """Grows with every change, so that what was derived from the hypotheses can be kept."""
+        self._undoing = (-1, 0)
+        self._schema: tuple[int, ActionSchema] | None = None
 
     # --- what is known ---------------------------------------------------------------------------
 
@@ -200,12 +226,32 @@ class ActionHypotheses:
         """Atoms whose effect is not the same in all possible models.
 
         Adding what a proven precondition says is there already, or deleting what it says is not, changes
-        nothing in any state: such a mode is read as absent and counts as decided. (Not where a constant
-        may stand for a parameter: there it can undo another effect on the same atom.)
+        nothing in any state: such a mode is read as absent and counts as decided. Not so where the addition
+        can undo the deletion of an atom that coincides with it.
         """
-        proven = NOTHING if self.index.constants else self.proven
-        adds, deletes = self.adds & ~proven.positive, self.deletes & ~proven.negative
+        proven = self.proven
+        adds = self.adds & ~(proven.positive & ~self.undoing)
+        deletes = self.deletes & ~proven.negative
         return (adds & deletes) | (adds & self.keeps) | (deletes & self.keeps)
+
+    @property
+    def undoing(self) -> int:
+        """Atoms whose addition may undo a deletion by another effect, under some binding that may be executed."""
+        if not self.index.merges:
+            return 0
+        if self._undoing[0] != self.version:
+            mask = 0
+            for bit, other, merged in self.index.merges:
+                if self.deletes & other and not mask & bit and self.executable_when(merged):
+                    mask |= bit
+            self._undoing = self.version, mask
+        return self._undoing[1]
+
+    def executable_when(self, merged: Merged) -> bool:
+        """Whether what is proven may hold where parameters are merged so."""
+        proven = self.proven
+        true = {under(atom, merged) for atom in self.index.select(proven.positive)}
+        return true.isdisjoint(under(atom, merged) for atom in self.index.select(proven.negative))
 
     @property
     def cautious(self) -> Literals:
@@ -273,6 +319,51 @@ class ActionHypotheses:
             deletes=self.deletes & ~(flipped_on | stayed_on | ended_on),
             keeps=self.keeps & ~(flipped_on | flipped_off),
         )
+
+    def changed_together(self, group: int, was: bool | None, now: bool | None) -> bool:
+        """Learn from the value of one atom, which all atoms of the group are, before and after a step.
+
+        It is true afterwards if any of them is added, else false if any is deleted. What that says of one
+        of them is learned; what it says of several is not kept.
+        """
+        adds, deletes, keeps = self.adds, self.deletes, self.keeps
+        may_add, may_delete = adds & group, deletes & group
+        if now is None:
+            return False
+        if now:
+            if was is False or may_delete & ~adds & ~keeps:
+                only = may_add if may_add.bit_count() <= 1 else 0
+                if only or not may_add:
+                    deletes, keeps = deletes & ~(only or group), keeps & ~(only or group)
+            elif not may_add:
+                deletes &= ~group
+        else:
+            adds &= ~group
+            if was and may_delete.bit_count() <= 1:
+                keeps &= ~(may_delete or group)
+        return self._narrow_effect(adds, deletes, keeps)
+
+    def outcomes(self, group: int, value: bool | None) -> set[bool]:
+        """The values that an atom, which all atoms of the group are, may have after a step."""
+        added = self.adds & ~self.deletes & ~self.keeps & group
+        deleted = self.deletes & ~self.adds & ~self.keeps & group
+        found = set()
+        if self.adds & group or (value is not False and not deleted):
+            found.add(True)
+        if not added and (value is not True or self.deletes & group):
+            found.add(False)
+        return found
+
+    def after(self, held: int, dim: int, objects: Sequence[str]) -> tuple[int, int]:
+        """The values (held, dim) after an executed step, as far as they follow; the rest is dim."""
+        can_hold = self.adds | (self.keeps & (held | dim))
+        can_fail = self.deletes | (self.keeps & ~held)
+        for group in self.index.coinciding(objects):
+            value = None if dim & group else bool(held & group)
+            outcomes = self.outcomes(group, value)
+            can_hold = can_hold | group if True in outcomes else can_hold & ~group
+            can_fail = can_fail | group if False in outcomes else can_fail & ~group
+        return can_hold & ~can_fail, can_hold & can_fail
 
     def _narrow_precondition(self, positive: int, negative: int, absent: int) -> bool:
         positive &= self.positive
@@ -342,14 +433,18 @@ class ActionHypotheses:
 
     def schema(self) -> ActionSchema:
         """The cautious reading: undetermined positive literals in, all else undetermined out."""
+        if self._schema is not None and self._schema[0] == self.version:
+            return self._schema[1]
         required = self.cautious
-        return ActionSchema(
+        schema = ActionSchema(
             self.index.header,
             positive=self.index.select(required.positive),
             negative=self.index.select(required.negative),
             add=self.index.select(self.adds & ~self.keeps & ~self.deletes),
             delete=self.index.select(self.deletes & ~self.keeps & ~self.adds),
         )
+        self._schema = self.version, schema
+        return schema
 
 
 class Hypotheses:
@@ -358,8 +453,10 @@ class Hypotheses:
     def __init__(
         self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], *, repeated: bool = False
     ) -> None:
+        """``repeated``: one object may be named by several arguments, of an action and of an atom."""
         self.vocabulary = vocabulary
         self.headers = tuple(headers)
+        self.repeated = repeated
         self.actions = {
             header.name: ActionHypotheses(AtomIndex(vocabulary, header, repeated=repeated))
             for header in headers

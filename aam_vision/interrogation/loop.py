@@ -9,12 +9,14 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.errors import AgentFailed, InconsistentAgent
+from aam_vision.errors import AgentFailed, InconsistentAgent, PlannerFailed
+from aam_vision.interrogation.contradiction import disagreement
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.result import CurvePoint, Result
-from aam_vision.query import Agent, Query
+from aam_vision.interrogation.transcript import Asked, Entry, Transcript, Walked, take_in
+from aam_vision.query import Agent, Query, Situation
 from aam_vision.strips import GroundAction
 
 
@@ -40,29 +42,41 @@ def interrogate(
     rng: np.random.Generator,
     *,
     budget: Budget | None = None,
+    repeated: bool = False,
     watch: Callable[[Move, Evidence, CountingAgent], None] = lambda move, evidence, agent: None,
 ) -> Result:
     """Interrogate an agent until the policy stops or the budget is spent.
 
-    ``watch`` is called after every move. All random choices come from ``rng``.
+    ``watch`` is called after every move. All random choices come from ``rng``. With ``repeated`` several
+    parameters of an action, or places of a predicate, may stand for one object; else the model says nothing
+    of such cases.
 
     Raises:
         AccessViolation: the policy started where the agent's access does not allow.
-        Interrupted: the agent failed or contradicted itself; carries what was learnt.
+        Interrupted: the agent or the planner failed, or the agent contradicted itself (the message names
+            the answers that disagree); carries what was learnt.
     """
     budget = budget or Budget()
     counting = CountingAgent(EnforcingAgent(agent))
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers, repeated=repeated))
     curve: list[CurvePoint] = []
     asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
 
+    initial: list[Situation] = []
+    entries: list[Entry] = []
+
+    def transcript() -> Transcript:
+        about = agent.vocabulary, agent.headers, agent.access
+        return Transcript(*about, tuple(initial), tuple(entries), repeated)
+
     def result(complete: bool, why: str) -> Result:
-        return Result(
-            evidence.hypotheses.model(), complete, why, counting.counts, evidence.hypotheses, tuple(curve)
-        )
+        hypotheses = evidence.hypotheses
+        model = hypotheses.model()
+        return Result(model, complete, why, counting.counts, hypotheses, transcript(), tuple(curve))
 
     try:
         for situation in counting.initial():
+            initial.append(situation)
             evidence.begin(situation)
         while True:
             move = _affordable(policy.next(evidence, rng), budget, counting)
@@ -71,15 +85,22 @@ def interrogate(
                     return result(False, "the same question came up again: nothing more can be learnt")
                 asked.add(key)
                 query = Query(evidence.depart(move.start), move.plan)
-                evidence.answer(query, counting.ask(query))
+                entries.append(Asked(query, counting.ask(query)))
+                take_in(evidence, entries[-1])
                 counts = counting.counts
                 curve.append(CurvePoint(counts.queries, counts.steps, evidence.hypotheses.model()))
             elif isinstance(move, Walk):
-                evidence.walk(counting.walk(evidence.depart(move.start), move.steps, rng))
+                walked = counting.walk(evidence.depart(move.start), move.steps, rng)
+                entries.append(Walked(tuple(walked)))
+                take_in(evidence, entries[-1])
             watch(move, evidence, counting)
             if isinstance(move, Stop):
                 return result(move.complete, move.why)
-    except (AgentFailed, InconsistentAgent) as error:
+    except InconsistentAgent as error:
+        named = disagreement(transcript())
+        why = f"{error} ({named})" if named else str(error)
+        raise Interrupted(why, result(False, why)) from error
+    except (AgentFailed, PlannerFailed) as error:
         raise Interrupted(str(error), result(False, str(error))) from error
 
 

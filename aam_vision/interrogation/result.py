@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
-from aam_vision.strips import LiftedAtom, Model
+from aam_vision.interrogation.transcript import Transcript
+from aam_vision.strips import LiftedAtom, Model, lifted_atoms
 
 
 @dataclass(frozen=True)
@@ -43,16 +44,14 @@ class Result:
     why: str
     counts: Counts
     hypotheses: Hypotheses
+    transcript: Transcript
+    """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
     curve: tuple[CurvePoint, ...] = field(default=())
 
     @property
     def undetermined(self) -> list[Undetermined]:
         """Everything that is not determined, grouped, in a fixed order."""
-        return [
-            entry
-            for name, action in self.hypotheses.actions.items()
-            for entry in (*_preconditions(name, action), *_effects(name, action))
-        ]
+        return undetermined(self.hypotheses)
 
     @property
     def lower_bound(self) -> int:
@@ -66,21 +65,31 @@ class Result:
         )
 
 
-def lifted_predicates(model: Model) -> int:
+def undetermined(hypotheses: Hypotheses) -> list[Undetermined]:
+    """Everything that these hypotheses leave open, grouped, in a fixed order."""
+    return [
+        entry
+        for name, action in hypotheses.actions.items()
+        for entry in (*_preconditions(name, action), *_effects(name, action))
+    ]
+
+
+def lifted_predicates(model: Model, *, repeated: bool = False) -> int:
     """The size of P*: lifted atoms over all actions, parameters named by their type and number.
 
     So ``at(?thing1, ?location2)`` of one action and of another are the same element, as in the paper's
     table.
     """
     found: set[tuple[str, tuple[str, ...]]] = set()
-    hypotheses = Hypotheses(model.vocabulary, model.headers)
     for header in model.headers:
         seen: dict[str, int] = {}
         names: list[str] = []
         for kind in header.types:
             seen[kind] = seen.get(kind, 0) + 1
             names.append(f"{kind}{seen[kind]}")
-        found |= {_canonical(atom, names) for atom in hypotheses[header.name].index.atoms}
+        found |= {
+            _canonical(atom, names) for atom in lifted_atoms(model.vocabulary, header, repeated=repeated)
+        }
     return len(found)
 
 

@@ -60,9 +60,16 @@ class TooManyOperators(AamError):
 
 
 def ground(
-    operators: Sequence[LiftedOperator], initial: Iterable[Fact], objects: Objects, limit: int = 50_000
+    operators: Sequence[LiftedOperator],
+    initial: Iterable[Fact],
+    objects: Objects,
+    limit: int = 50_000,
+    *,
+    repeated: bool = False,
 ) -> Grounding:
     """All operators reachable from the initial facts under the delete relaxation.
+
+    Arguments of one operator are different objects unless ``repeated``.
 
     Negative preconditions are ignored by the relaxation; operators whose negative precondition is an
     initial fact that nothing deletes are dropped in the end.
@@ -91,7 +98,7 @@ def ground(
 
     for operator in operators:
         if not operator.positive:
-            for objects_ in bindings(index, operator.header, ()):
+            for objects_ in bindings(index, operator.header, (), repeated=repeated):
                 found(operator, objects_)
     position = 0
     while position < len(queue):
@@ -102,7 +109,8 @@ def ground(
         reachable.add(fact)
         index.add(*fact)
         for operator, atom, rest in triggers.get(fact[0], ()):
-            for objects_ in bindings(index, operator.header, rest, match=(atom, fact[1])):
+            rows = bindings(index, operator.header, rest, repeated=repeated, match=(atom, fact[1]))
+            for objects_ in rows:
                 found(operator, objects_)
     deletable = frozenset(fact for operator in seen.values() for fact in operator.delete)
     kept = [

@@ -1,9 +1,7 @@
 """pyperplan behind the Planner protocol, in process.
 
-pyperplan knows positive STRIPS only, so facts that occur negatively get a complement, and every start
-is reached by an operator of its own from an empty state: one breadth-first search serves all starts and
-finds a plan with the fewest steps. Its ``Task`` tries all operators in every state; ours only those that
-one fact of the state points to, and it stops at the limits.
+One breadth-first search serves all starts and finds a plan with the fewest steps. pyperplan's ``Task`` tries
+all operators in every state; ours only those that one fact of the state points to, and it stops at the limits.
 """
 
 from __future__ import annotations
@@ -13,14 +11,8 @@ from collections import defaultdict
 from time import monotonic
 from typing import Any
 
-from aam_vision.joins import Fact
-from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
-
-Literal = tuple[bool, Fact]
-_BEGIN: Any = "begin"
-_BEGUN: Any = "begun"
-_REACHED: Any = "reached"
+from aam_vision.planning.positive import GOAL, INITIAL, as_found, positive_operators
 
 
 class _LimitReached(Exception):
@@ -48,8 +40,7 @@ class PyperplanPlanner:
             logging.getLogger().disabled = before
         if steps is None:
             return Verdict.UNSOLVABLE
-        names = [step.name for step in steps]
-        return Found(names[0], tuple(names[1:-1]), names[-1])
+        return as_found([step.name for step in steps])
 
 
 def _compile(problem: SearchProblem, limits: Limits) -> Any:
@@ -85,38 +76,7 @@ def _compile(problem: SearchProblem, limits: Limits) -> Any:
             applicable.sort(key=lambda operator: operator.number)
             return [(operator, operator.apply(state)) for operator in applicable]
 
-    everything = (*problem.operators, *problem.goals)
-    changing = {fact for operator in problem.operators for fact in operator.add | operator.delete}
-    always = frozenset.intersection(*(true for true, _ in problem.starts)) - changing
-    ever = frozenset.union(*(true | unknown for true, unknown in problem.starts)) | changing
-    relevant = {fact for operator in everything for fact in operator.positive} - always
-    negated = {fact for operator in everything for fact in operator.negative} & ever
-
-    def literals(positive: frozenset[Fact], negative: frozenset[Fact]) -> frozenset[Literal]:
-        return frozenset(
-            [(True, fact) for fact in positive & relevant] + [(False, fact) for fact in negative & negated]
-        )
-
-    def required(source: Operator) -> frozenset[Any]:
-        # whatever needs no changing fact must still wait until a start is chosen
-        return literals(source.positive, source.negative) or frozenset([_BEGUN])
-
-    def operator(name: Any, source: Operator) -> Any:
-        delete = source.delete - source.add
-        return PyperplanOperator(
-            name,
-            required(source),
-            literals(source.add, delete),
-            literals(delete, source.add),
-        )
-
-    operators = []
-    for number, (true, unknown) in enumerate(problem.starts):
-        facts = literals(true, frozenset(negated - true - unknown)) | {_BEGUN}
-        operators.append(PyperplanOperator(number, frozenset([_BEGIN]), facts, frozenset([_BEGIN])))
-    operators += [operator(source.action, source) for source in problem.operators]
-    for goal in problem.goals:
-        operators.append(PyperplanOperator(goal, required(goal), frozenset([_REACHED]), frozenset()))
+    operators = [PyperplanOperator(*operator) for operator in positive_operators(problem)]
     for number, made in enumerate(operators):
         made.number = number
-    return BoundedTask("", frozenset(), frozenset([_BEGIN]), frozenset([_REACHED]), operators)
+    return BoundedTask("", frozenset(), INITIAL, GOAL, operators)

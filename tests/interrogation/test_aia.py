@@ -44,7 +44,7 @@ from aam_vision.strips import (
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound, read_mode
-from tests.profiles import thorough
+from tests.profiles import promised, thorough
 
 PAPER = {
     "gripper": 17,
@@ -95,7 +95,7 @@ def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_report
     assert result.counts.walk_steps <= 500
 
 
-@thorough(60)
+@promised(60)
 @given(domains.domains(), st.integers(0, 3), st.sampled_from([0, 10, 500]))
 def test_a_random_domain_is_learned_exactly(domain: Domain, seed: int, walk_steps: int) -> None:
     """Up to effects that restate a precondition, whatever the signs, and whatever walks have shown."""

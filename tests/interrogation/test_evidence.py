@@ -29,7 +29,7 @@ from aam_vision.strips import (
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound
-from tests.profiles import thorough
+from tests.profiles import promised, thorough
 
 
 class Showing:
@@ -101,7 +101,7 @@ class Showing:
             assert all(node.state.value(fact) in (None, really.value(fact)) for fact in facts)
 
 
-@thorough(80)
+@promised(80)
 @given(domains.domains(), st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 0.3, 0.6]))
 def test_hidden_atoms_never_exclude_the_true_model_and_are_recovered_right(
     domain: Domain, seed: int, share: float

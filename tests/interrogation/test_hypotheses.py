@@ -14,7 +14,7 @@ from aam_vision.strips import ActionHeader, Location, Mode, Predicate, Vocabular
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound
-from tests.profiles import thorough
+from tests.profiles import promised, thorough
 
 ATOMS = 3
 EVERYTHING = (1 << ATOMS) - 1
@@ -40,7 +40,7 @@ preconditions = st.tuples(*[st.sampled_from(Mode)] * ATOMS)
 situations = st.lists(st.integers(0, EVERYTHING), max_size=12)
 
 
-@thorough(300)
+@promised(300)
 @given(preconditions, situations)
 def test_the_product_of_modes_under_the_clauses_is_the_set_of_all_consistent_preconditions(
     truth: Precondition, asked: list[int]

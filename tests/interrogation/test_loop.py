@@ -18,10 +18,10 @@ from aam_vision.query import Query, Response
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode, run
-from tests.profiles import thorough
+from tests.profiles import promised, thorough
 
 
-@thorough(60)
+@promised(60)
 @given(domains.domains(), st.integers(0, 3))
 def test_a_random_domain_is_learned_soundly(domain: Domain, seed: int) -> None:
     result = run(domain, seed=seed)
@@ -34,7 +34,7 @@ def test_a_random_domain_is_learned_soundly(domain: Domain, seed: int) -> None:
             assert schema.mode(pal.atom, pal.location) is read_mode(domain.model, pal)
 
 
-@thorough(60)
+@promised(60)
 @given(domains.domains())
 def test_a_complete_model_is_equivalent_wherever_the_agent_can_get(domain: Domain) -> None:
     states = domains.reachable(domain.model, domain.problems, limit=400)

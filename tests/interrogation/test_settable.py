@@ -29,7 +29,7 @@ from aam_vision.strips import (
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode
-from tests.profiles import thorough
+from tests.profiles import promised
 
 ALLOWED = {
     "gripper": 10,
@@ -51,7 +51,7 @@ def _interrogate(model: Model, problems: list[State], seed: int) -> Result:
     return interrogate(agent, SettablePolicy(), np.random.default_rng(seed), budget=AMPLE)
 
 
-@thorough(60)
+@promised(60)
 @given(domains.domains(), st.integers(0, 3))
 def test_a_random_domain_is_learned_exactly(domain: Domain, seed: int) -> None:
     """Whatever can be bound at all is decided, in any mode, any number of negative preconditions included."""

@@ -1,0 +1,38 @@
+"""Which policy interrogates under which access."""
+
+from __future__ import annotations
+
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.moves import Policy
+from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.policies.replaying import Replaying
+from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
+from aam_vision.planning.planner import Planner
+from aam_vision.query import Access
+
+POLICIES = ("economical", "aia")
+
+
+def policy_for(access: Access, name: str, planner: Planner) -> Policy:
+    """A fresh policy: the paper's, or the one that asks least under the access.
+
+    Raises:
+        UnusableInput: there is no such policy, or it needs another access.
+    """
+    if name not in POLICIES:
+        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+    if name == "aia":
+        if access is not Access.SETTABLE:
+            raise UnusableInput(f"--policy aia: needs settable access, and the agent allows {access.value}")
+        return AiaPolicy(planner=planner)
+    match access:
+        case Access.SETTABLE:
+            return SettablePolicy()
+        case Access.SNAPSHOT:
+            return EconomicalPolicy(planner=planner)
+        case Access.RESET:
+            return Replaying(EconomicalPolicy(planner=planner))
+        case Access.TRAJECTORY:
+            return TrajectoryPolicy(planner=planner)

@@ -1,0 +1,178 @@
+"""Every planner of unified-planning behind the Planner protocol, among them Fast Downward.
+
+A search problem becomes a ground unified-planning problem in an environment of our own: its facts are
+numbered, so no name of a domain can be a keyword of some planner's language. Engines run with a limit on
+time only. What they return as a proof that there is no plan counts as one; giving up does not.
+
+Nothing of such a planner is part of this toolkit: Fast Downward (GPL) comes with the optional extra
+``fast-downward``, others with unified-planning's own extras.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import metadata
+from typing import Any
+
+from aam_vision.errors import PlannerFailed, UnusableInput
+from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
+from aam_vision.planning.positive import GOAL, INITIAL, PositiveOperator, as_found, positive_operators
+from aam_vision.planning.pyperplan import PyperplanPlanner
+
+PYPERPLAN = "pyperplan"
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What we know of an engine beyond what it says of itself."""
+
+    extra: str
+    """What to install."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    exhaustive: bool = False
+    """Whether its search under these parameters ends without a plan only where there is none."""
+
+
+KNOWN = {
+    # A* under h^max finds plans with the fewest steps and drops only states that no goal can follow. Fast
+    # Downward calls every search that ran dry incomplete, whatever the search (its exit code 12).
+    "fast-downward": _Known(
+        "aam-vision[fast-downward]", {"fast_downward_search_config": "astar(hmax())"}, exhaustive=True
+    ),
+}
+
+
+def planner_named(name: str) -> Planner:
+    """The planner of that name, ready to use.
+
+    Raises:
+        UnusableInput: there is none of that name, it is not installed, or it cannot plan.
+    """
+    return PyperplanPlanner() if name == PYPERPLAN else EnginePlanner(name)
+
+
+class EnginePlanner:
+    """A unified-planning engine, by its name there."""
+
+    def __init__(self, name: str) -> None:
+        """Check that the engine is there.
+
+        Raises:
+            UnusableInput: there is none of that name, it is not installed, or it cannot plan.
+        """
+        from unified_planning.engines.factory import DEFAULT_ENGINES
+
+        installed = _environment().factory.engines
+        if name not in installed:
+            if name not in DEFAULT_ENGINES:
+                usable = [PYPERPLAN, *(n for n in installed if "[" not in n and _can_plan(n))]
+                raise UnusableInput(f"--planner {name}: unknown; installed are {', '.join(usable)}")
+            raise UnusableInput(f'--planner {name}: not installed; pip install "{_extra(name)}"')
+        if not _can_plan(name):
+            raise UnusableInput(f"--planner {name}: an engine of unified-planning, but no planner")
+        self.name = name
+        self._known = KNOWN.get(name, _Known(""))
+
+    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
+        """A plan, or why there is none; ``limits.states`` means nothing to an engine.
+
+        Raises:
+            PlannerFailed: the engine broke down.
+        """
+        if not problem.goals:
+            return Verdict.UNSOLVABLE
+        from unified_planning.engines import PlanGenerationResultStatus as Status
+
+        operators = positive_operators(problem)
+        task = _task(operators)
+        engine = _engine_class(self.name, task.environment)(**self._known.parameters)
+        try:
+            answer = engine.solve(task, timeout=limits.seconds)
+        except Exception as error:  # of any kind: it is foreign code
+            raise PlannerFailed(
+                f"{self.name} broke down ({type(error).__name__}: {error}): use another planner"
+            ) from error
+        if answer.plan is not None:
+            return as_found([operators[int(step.action.name[1:])].source for step in answer.plan.actions])
+        exhausted = answer.status is Status.UNSOLVABLE_INCOMPLETELY and self._known.exhaustive
+        proven = exhausted or answer.status is Status.UNSOLVABLE_PROVEN
+        if answer.status in (Status.INTERNAL_ERROR, Status.UNSUPPORTED_PROBLEM):
+            told = [line for log in answer.log_messages or () for line in log.message.splitlines() if line]
+            raise PlannerFailed(
+                f"{self.name} gave up with {answer.status.name} ({'; '.join(told[-2:])}): use another planner"
+            )
+        return Verdict.UNSOLVABLE if proven else Verdict.LIMIT
+
+
+def _environment() -> Any:
+    """An environment of our own, silent: the global one may belong to somebody else."""
+    from unified_planning.environment import Environment
+
+    environment = Environment()
+    environment.error_used_name = False
+    environment.credits_stream = None
+    return environment
+
+
+def _can_plan(name: str) -> bool:
+    """Whether an installed engine plans for ground positive STRIPS."""
+    engine = _environment().factory.engine(name)
+    return bool(engine.is_oneshot_planner() and engine.supports(_task([]).kind))
+
+
+def _extra(name: str) -> str:
+    """What to install for an engine that unified-planning knows of."""
+    if name in KNOWN:
+        return KNOWN[name].extra
+    extras = metadata("unified-planning").get_all("Provides-Extra") or []
+    return f"unified-planning[{max((e for e in extras if name.startswith(e)), key=len, default='engines')}]"
+
+
+def _engine_class(name: str, environment: Any) -> Any:
+    engine = environment.factory.engine(name)
+    if name != "fast-downward":
+        return engine
+
+    class TidyFastDownward(engine):  # type: ignore[misc, valid-type]
+        """Fast Downward with its intermediate file beside the plan, not in the user's working directory."""
+
+        def _base_cmd(self, plan_filename: str) -> list[str]:
+            return [*super()._base_cmd(plan_filename), "--sas-file", f"{plan_filename}.sas"]
+
+    return TidyFastDownward
+
+
+def _task(operators: list[PositiveOperator]) -> Any:
+    """The unified-planning problem: operator number i is the action ``oi``."""
+    from unified_planning.model import Fluent, InstantaneousAction, Problem
+
+    environment = _environment()
+    boolean = environment.type_manager.BoolType()
+    expressions = environment.expression_manager
+    task = Problem("task", environment)
+    numbers: dict[Any, Any] = {}
+
+    def fluent(symbol: Any) -> Any:
+        if symbol not in numbers:
+            made = Fluent(f"f{len(numbers)}", boolean, environment=environment)
+            task.add_fluent(made, default_initial_value=False)
+            numbers[symbol] = expressions.FluentExp(made)
+        return numbers[symbol]
+
+    for number, operator in enumerate(operators):
+        if not operator.add and not operator.delete:  # idle, and no PDDL action to Fast Downward
+            continue
+        action = InstantaneousAction(f"o{number}", _env=environment)
+        for symbol in sorted(operator.required, key=str):
+            action.add_precondition(fluent(symbol))
+        for symbol in sorted(operator.add, key=str):
+            action.add_effect(fluent(symbol), True)
+        for symbol in sorted(operator.delete, key=str):
+            action.add_effect(fluent(symbol), False)
+        task.add_action(action)
+    for symbol in INITIAL:
+        task.set_initial_value(fluent(symbol), True)
+    for symbol in GOAL:
+        task.add_goal(fluent(symbol))
+    return task

@@ -1,0 +1,1 @@
+"""How long interrogations take: `make bench`. Not shipped."""

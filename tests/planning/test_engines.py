@@ -1,0 +1,143 @@
+"""Engines of unified-planning answer as our own planner does; Fast Downward is the one that is tested."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from aam_vision import domains as packaged
+from aam_vision import evaluation
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.errors import PlannerFailed, UnusableInput
+from aam_vision.interrogation.loop import interrogate
+from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.planning.engines import EnginePlanner, planner_named
+from aam_vision.planning.grounding import Operator
+from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access
+from aam_vision.strips import Atom, GroundAction
+from tests.planning.searches import Search, counter, goal, searches
+from tests.profiles import thorough
+
+PATIENT = Limits(seconds=60)
+installed = pytest.mark.skipif(
+    importlib.util.find_spec("up_fast_downward") is None, reason="the extra fast-downward is not installed"
+)
+
+
+def test_pyperplan_needs_no_engine() -> None:
+    assert isinstance(planner_named("pyperplan"), PyperplanPlanner)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("oracle", "--planner oracle: unknown; installed are pyperplan"),
+        ("sequential_simulator", "no planner"),
+    ],
+)
+def test_what_is_no_planner_is_refused(name: str, told: str) -> None:
+    with pytest.raises(UnusableInput, match=told):
+        planner_named(name)
+
+
+def test_an_engine_that_is_not_installed_is_named_with_what_to_install(tmp_path: Path) -> None:
+    """A package that cannot be imported is like none at all."""
+    (tmp_path / "up_fast_downward.py").write_text("raise ImportError('not here')")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from aam_vision.planning.engines import planner_named\n"
+        "planner_named('fast-downward')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1].endswith(
+        '--planner fast-downward: not installed; pip install "aam-vision[fast-downward]"'
+    )
+
+
+@installed
+@thorough(25)
+@given(searches())
+def test_fast_downward_finds_a_shortest_plan_exactly_if_there_is_one(search: Search) -> None:
+    search.assert_answered(EnginePlanner("fast-downward").solve(search.problem, PATIENT))
+
+
+@installed
+@pytest.mark.filterwarnings(
+    "ignore:unclosed file"
+)  # unified-planning leaves the pipes of what it stopped open
+def test_limits_are_told_apart_from_unsolvable() -> None:
+    operators, facts = counter(8)
+    start = [(frozenset[Atom](), frozenset[Atom]())]
+    planner = EnginePlanner("fast-downward")
+    problem = SearchProblem(operators, start, [goal("all", facts)])
+    assert planner.solve(problem, Limits(seconds=0.001)) is Verdict.LIMIT
+    found = planner.solve(problem, PATIENT)
+    assert isinstance(found, Found)
+    assert len(found.plan) == 255
+    never = SearchProblem(operators, start, [goal("never", [Atom("never", ())])])
+    assert planner.solve(never, PATIENT) is Verdict.UNSOLVABLE
+    assert planner.solve(SearchProblem(operators, start, []), PATIENT) is Verdict.UNSOLVABLE
+
+    # both can be had, but not together: only a search that runs dry can tell
+    low, high = Atom("low", ()), Atom("high", ())
+    up, down = (
+        Operator(GroundAction(name, ()), frozenset([a]), frozenset(), frozenset([b]), frozenset([a]))
+        for name, a, b in (("up", low, high), ("down", high, low))
+    )
+    apart = SearchProblem([up, down], [(frozenset([low]), frozenset())], [goal("both", [low, high])])
+    assert planner.solve(apart, PATIENT) is Verdict.UNSOLVABLE
+
+
+@installed
+def test_an_engine_that_breaks_down_says_so_in_one_line() -> None:
+    """The optimal variant only works in unified-planning's global environment, which is not ours to use."""
+    operators, facts = counter(3)
+    problem = SearchProblem(operators, [(frozenset(), frozenset())], [goal("all", facts)])
+    with pytest.raises(PlannerFailed, match=r"fast-downward-opt broke down .*: use another planner"):
+        EnginePlanner("fast-downward-opt").solve(problem, PATIENT)
+
+
+@installed
+def test_nothing_is_left_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    operators, facts = counter(3)
+    problem = SearchProblem(operators, [(frozenset(), frozenset())], [goal("all", facts)])
+    timed = TimedPlanner(EnginePlanner("fast-downward"))
+    assert isinstance(timed.solve(problem, PATIENT), Found)
+    assert timed.seconds > 0.01, "what the planner's own process takes counts"
+    assert not list(tmp_path.iterdir())
+
+
+@installed
+@pytest.mark.parametrize("name", ["gripper", "blocksworld"])
+def test_an_interrogation_with_fast_downward_ends_with_the_true_model(name: str) -> None:
+    model = packaged.load(name)
+    rng = np.random.default_rng([0, 1])
+    problems = [packaged.generate(name, 1, rng).initial for _ in range(2)]
+    planner = EnginePlanner("fast-downward")
+    # a single state and no walk, so that what else is needed has to be planned for
+    policy = AiaPolicy(planner=planner, states=1, walk_steps=2)
+    agent = SymbolicAgent(model, problems, Access.SETTABLE)
+    result = interrogate(agent, policy, np.random.default_rng(0))
+    assert result.complete
+    assert evaluation.exact(result.model, model)
+
+
+@installed
+def test_the_economical_policy_plans_with_fast_downward() -> None:
+    model = packaged.load("gripper")
+    rng = np.random.default_rng([0, 1])
+    problems = [packaged.generate("gripper", 1, rng).initial for _ in range(2)]
+    agent = SymbolicAgent(model, problems, Access.SNAPSHOT)
+    policy = EconomicalPolicy(planner=EnginePlanner("fast-downward"))
+    result = interrogate(agent, policy, np.random.default_rng(0))
+    assert evaluation.exact(result.model, model)
