@@ -1,11 +1,15 @@
 """Proofs that a question can never be settled: the only ground for calling a result complete.
 
-In every problem the operators are grounded under the *optimistic* model: only what is proven is
-required, and what may happen may happen, so that whatever the agent can reach is included. On it, h^2
-mutexes over-approximate the reachable states. A literal is undetermined for good if in no problem any
-binding can violate it while all that is proven holds and no clause is violated as a whole; an effect, if
-wherever its action may be executed its atom already has the value that the effect would give it. What h^2
-leaves open is looked for in all reachable states, if there are few.
+The proof is by induction over what the agent may do. Suppose a set of undecided literals and effects is *closed*:
+no query can tell of them. Then the agent, whatever it is, only ever executes steps in which all closed literals
+hold, and closed effects change nothing; so it stays among the states that are reachable under these
+assumptions. If in none of those states any step could tell of a closed one, the assumptions bear themselves out.
+So: assume that everything undecided is closed, look for what could be told after all, take that out, and begin
+again until nothing is found.
+
+Where the agent may get is over-approximated by h^2 mutexes; what these leave open is looked for in all
+reachable states, if there are few. What is neither proven nor closed is required of no step, and what may
+happen may happen.
 """
 
 from __future__ import annotations
@@ -13,17 +17,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
+from itertools import islice
 
+from aam_vision.interrogation.closure import NONE, Closed, Closure, may_undo, without
 from aam_vision.interrogation.evidence import Node
-from aam_vision.interrogation.exhaustion import PossibleStep, Values, exhaust
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.exhaustion import Step, exhaust
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits, union
 from aam_vision.interrogation.literals import GroundLiterals, atoms
-from aam_vision.joins import Fact
-from aam_vision.planning.grounding import LiftedOperator, TooManyOperators, ground
+from aam_vision.joins import Fact, bindings
+from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground
 from aam_vision.planning.mutexes import Companions, Mutexes, PossibleOperator
-from aam_vision.strips import State
 
 MAX_CASES = 32
+MAX_STEPS = 50_000
+"""Steps whose outcome is looked at in one problem."""
+ROUNDS = 4
+"""Times that closed ones are taken out, before nothing more is assumed of the agent."""
 MAX_LOOKS = 30_000
 """Pairs of a state and a step that are looked at, per initial situation, before exhaustion is given up."""
 
@@ -41,100 +50,165 @@ class Equivalence:
 
     def __init__(self, hypotheses: Hypotheses, problems: Sequence[Sequence[Node]]) -> None:
         self._hypotheses = hypotheses
-        self._options: dict[str, list[tuple[GroundLiterals, Companions]]] = {
-            name: [] for name in hypotheses.actions
-        }
+        self._problems = problems
         self._cases = {name: _cases(action) for name, action in hypotheses.actions.items()}
-        self._spaces: list[tuple[list[PossibleStep], list[State]]] = []
-        self._too_large = False
-        try:
-            for nodes in problems:
-                self._explore(nodes)
-        except TooManyOperators:
-            self._too_large = True
+        self._undecided = {
+            name: Closed(action.undecided, action.undecided_effects)
+            for name, action in hypotheses.actions.items()
+        }
 
     def pairwise(self, name: str, literal: Literals) -> Prospect:
         """The same as ``precondition``, by h^2 alone."""
-        if self._too_large:
+        if self._by_mutexes is None:
             return Prospect.UNKNOWN
-        for literals, companions in self._options[name]:
-            true, false = literals.violating(literal)
-            if all(companions.allow(fact, True) for fact in true) and all(
-                companions.allow(fact, False) for fact in false
-            ):
-                return Prospect.OPEN
-        return Prospect.CLOSED
+        return Prospect.CLOSED if literal.within(self._by_mutexes[name].literals) else Prospect.OPEN
 
     def precondition(self, name: str, literal: Literals) -> Prospect:
         """Whether violating this undecided literal may be an open question somewhere."""
         prospect = self.pairwise(name, literal)
-        if prospect is not Prospect.OPEN or self._values is None:
-            return prospect
-        on, off = self._values.get(name, (0, 0))
-        return Prospect.OPEN if literal.negative & on or literal.positive & off else Prospect.CLOSED
+        if prospect is Prospect.OPEN and self._by_exhaustion is not None:
+            return Prospect.CLOSED if literal.within(self._by_exhaustion[name].literals) else Prospect.OPEN
+        return prospect
 
     def effect(self, name: str, bit: int) -> Prospect:
         """Whether this undecided effect may show somewhere."""
-        if self._too_large:
+        if self._by_mutexes is None:
             return Prospect.UNKNOWN
-        action = self._hypotheses[name]
-        adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
-        if not any(
-            (adds and deletes) or companions.allow(literals.facts[bit], deletes)
-            for literals, companions in self._options[name]
-        ):
+        if bit & self._by_mutexes[name].effects:
             return Prospect.CLOSED
-        if self._values is None:
-            return Prospect.OPEN
-        on, off = self._values.get(name, (0, 0))
-        return Prospect.OPEN if (adds and bit & off) or (deletes and bit & on) else Prospect.CLOSED
+        if self._by_exhaustion is not None and bit & self._by_exhaustion[name].effects:
+            return Prospect.CLOSED
+        return Prospect.OPEN
+
+    # --- by h^2 mutexes --------------------------------------------------------------------------
 
     @cached_property
-    def _values(self) -> Values | None:
-        """The values that undecided atoms take where their action may be executed; None: too many states."""
-        wanted = {
-            name: action.undecided.positive | action.undecided.negative | action.undecided_effects
-            for name, action in self._hypotheses.actions.items()
-        }
-        values: Values = {}
-        for steps, starts in self._spaces:
-            for state in starts:
-                found = None if state.unknown else exhaust(steps, frozenset(state.true), wanted, MAX_LOOKS)
-                if found is None:
-                    return None
-                for name, (on, off) in found.items():
-                    was_on, was_off = values.get(name, (0, 0))
-                    values[name] = on | was_on, off | was_off
-        return values
+    def _by_mutexes(self) -> Closure | None:
+        """What is closed as far as pairs of literals show it; None where there is too much to look at."""
+        closed: dict[str, Closed] = dict(self._undecided)
+        nothing = dict.fromkeys(closed, NONE)
+        try:
+            for remaining in reversed(range(ROUNDS)):
+                assumed = closed if remaining else nothing
+                told = [self._told_in(nodes, assumed, closed) for nodes in self._problems]
+                if not any(any(one.values()) for one in told):
+                    break
+                closed = without(closed, told)
+        except TooManyOperators:
+            return None
+        return closed
 
-    def _explore(self, nodes: Sequence[Node]) -> None:
+    def _told_in(self, nodes: Sequence[Node], assumed: Closure, closed: Closure) -> Closure:
+        """What of ``closed`` some step may tell in one problem, where the agent gets if ``assumed`` is closed."""
         initial = [node.state for node in nodes if node.initial]
         starts = [(frozenset(state.true), frozenset(state.unknown)) for state in initial]
-        grounding = ground(
-            [_optimistic(action) for action in self._hypotheses.actions.values()],
-            frozenset().union(*(true | unknown for true, unknown in starts)),
-            initial[0].objects,
-            repeated=self._hypotheses.repeated,
-        )
-        possible: list[PossibleOperator] = []
-        found: list[tuple[str, GroundLiterals]] = []
-        for operator in grounding.operators:
-            action = self._hypotheses[operator.action.name]
-            literals = GroundLiterals(action, operator.action.objects)
-            for required in self._cases[operator.action.name]:
-                possible.append(_possible(action, literals, required))
-                found.append((operator.action.name, literals))
-        self._spaces.append(
-            (
-                [(name, literals, made) for (name, literals), made in zip(found, possible, strict=True)],
-                initial,
-            )
-        )
+        grounding = self._ground(nodes, assumed)
+        possible = [
+            _possible(action, literals, union([case, assumed[name].literals]), assumed[name].effects)
+            for operator in grounding.operators
+            for name in [operator.action.name]
+            for action in [self._hypotheses[name]]
+            for literals in [GroundLiterals(action, operator.action.objects)]
+            for case in self._cases[name]
+        ]
         mutexes = Mutexes(possible, starts)
-        for (name, literals), made in zip(found, possible, strict=True):
-            companions = mutexes.companions(made.positive, made.negative)
-            if companions is not None:
-                self._options[name].append((literals, companions))
+        told = {}
+        for name, action in self._hypotheses.actions.items():
+            left = closed[name]
+            for literals in self._steps(name, action, grounding) if left else ():
+                for case in self._cases[name]:
+                    tells = _tells(action, literals, case, left, mutexes)
+                    left = left.without(tells)
+                if not left:
+                    break
+            told[name] = closed[name].without(left)
+        return told
+
+    def _ground(self, nodes: Sequence[Node], assumed: Closure) -> Grounding:
+        """The steps that may be executed from a problem's initial situations on, if ``assumed`` is closed."""
+        initial = [node.state for node in nodes if node.initial]
+        operators = [
+            _lifted(action, assumed[name])
+            for name, action in self._hypotheses.actions.items()
+            if not _contradictory(union([action.proven, assumed[name].literals]))
+        ]
+        facts = frozenset().union(*(state.true | state.unknown for state in initial))
+        return ground(operators, facts, initial[0].objects, repeated=self._hypotheses.repeated)
+
+    def _steps(self, name: str, action: ActionHypotheses, grounding: Grounding) -> list[GroundLiterals]:
+        """Every step of an action that may be executed in some model where the facts may come true."""
+        required = atoms(action, action.proven.positive)
+        rows = bindings(grounding.facts, action.index.header, required, repeated=self._hypotheses.repeated)
+        found = [GroundLiterals(action, objects) for objects in islice(rows, MAX_STEPS + 1)]
+        if len(found) > MAX_STEPS:
+            raise TooManyOperators(f"{name} has more than {MAX_STEPS} steps")
+        return found
+
+    # --- by exhaustion ---------------------------------------------------------------------------
+
+    @cached_property
+    def _by_exhaustion(self) -> Closure | None:
+        """What is closed, state by state; None where there are too many states."""
+        closed: dict[str, Closed] = dict(self._undecided)
+        while True:
+            told: list[Closure] = []
+            for nodes in self._problems:
+                steps = self._all_steps(nodes, closed)
+                for node in nodes:
+                    if not node.initial:
+                        continue
+                    if (
+                        node.state.unknown
+                        or (found := exhaust(steps, node.state.true, closed, MAX_LOOKS)) is None
+                    ):
+                        return None
+                    told.append(found)
+            if not any(any(one.values()) for one in told):
+                return closed
+            closed = without(closed, told)
+
+    def _all_steps(self, nodes: Sequence[Node], closed: Closure) -> list[Step]:
+        grounding = self._ground(nodes, closed)
+        return [
+            Step(name, literals, _possible(action, literals, case, closed[name].effects), action)
+            for name, action in self._hypotheses.actions.items()
+            for literals in self._steps(name, action, grounding)
+            for case in self._cases[name]
+        ]
+
+
+def _tells(
+    action: ActionHypotheses, literals: GroundLiterals, case: Literals, left: Closed, mutexes: Mutexes
+) -> Closed:
+    """What of the closed ones a step may tell where the case holds."""
+    positive = negative = effects = 0
+    companions = mutexes.companions(*literals.holding(case))
+    if companions is None:
+        return NONE
+    for literal in left.literals.singles():
+        true, false = literals.violating(literal)
+        if all(companions.allow(fact, True) for fact in true) and all(
+            companions.allow(fact, False) for fact in false
+        ):
+            positive, negative = positive | literal.positive, negative | literal.negative
+    executed = mutexes.companions(*literals.holding(union([case, left.literals])))
+    if executed is not None:
+        for bit in bits(left.effects):
+            if _shows(action, literals, bit, executed):
+                effects |= bit
+    return Closed(Literals(positive, negative), effects)
+
+
+def _shows(action: ActionHypotheses, literals: GroundLiterals, bit: int, executed: Companions) -> bool:
+    """Whether an undecided effect may be seen where a step is executed."""
+    adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
+    if (adds and deletes) or executed.allow(literals.facts[bit], deletes):
+        return True
+    return adds and may_undo(action, literals, bit)
+
+
+def _contradictory(literals: Literals) -> bool:
+    return bool(literals.positive & literals.negative)
 
 
 def _cases(action: ActionHypotheses) -> list[Literals]:
@@ -155,31 +229,36 @@ def _cases(action: ActionHypotheses) -> list[Literals]:
     return cases
 
 
-def _optimistic(action: ActionHypotheses) -> LiftedOperator:
-    """What an action certainly requires, and all that it may do."""
-    proven = action.proven
+def _lifted(action: ActionHypotheses, closed: Closed) -> LiftedOperator:
+    """What an action certainly requires if that is closed, and all that it may do."""
+    required = union([action.proven, closed.literals])
     return LiftedOperator(
         action.index.header,
-        positive=atoms(action, proven.positive),
-        negative=atoms(action, proven.negative),
-        add=atoms(action, action.adds & ~(proven.positive & ~action.deletes)),
-        delete=atoms(action, action.deletes & ~(proven.negative & ~action.adds)),
+        positive=atoms(action, required.positive),
+        negative=atoms(action, required.negative),
+        add=atoms(action, action.adds & ~closed.effects),
+        delete=atoms(action, action.deletes & ~closed.effects),
     )
 
 
-def _possible(action: ActionHypotheses, literals: GroundLiterals, forced: Literals) -> PossibleOperator:
-    """The operator under a binding; effects that restate what is required change nothing."""
+def _possible(
+    action: ActionHypotheses, literals: GroundLiterals, forced: Literals, closed: int
+) -> PossibleOperator:
+    """The operator under a binding; closed effects, and those that restate what is required, change nothing."""
 
     def facts(mask: int) -> frozenset[Fact]:
         return frozenset([literals.facts[bit] for bit in bits(mask)])
 
     true, false = literals.holding(forced)
     restated_on, restated_off = forced.positive & ~action.deletes, forced.negative & ~action.adds
+    if action.index.coinciding(literals.objects):
+        restated_on = 0  # adding what is there may undo the deletion of an atom that coincides with it
+    adds, deletes = action.adds & ~restated_on & ~closed, action.deletes & ~restated_off & ~closed
     return PossibleOperator(
         frozenset(true),
         frozenset(false),
-        add=facts(action.adds & ~action.keeps & ~action.deletes & ~restated_on),
-        delete=facts(action.deletes & ~action.keeps & ~action.adds & ~restated_off),
-        may_add=facts(action.adds & (action.keeps | action.deletes) & ~restated_on),
-        may_delete=facts(action.deletes & (action.keeps | action.adds) & ~restated_off),
+        add=facts(adds & ~action.keeps & ~action.deletes),
+        delete=facts(deletes & ~action.keeps & ~action.adds),
+        may_add=facts(adds & (action.keeps | action.deletes)),
+        may_delete=facts(deletes & (action.keeps | action.adds)),
     )

@@ -1,43 +1,45 @@
-"""Proof by exhaustion: every state the agent may reach, where there are few enough to look at all of them.
+"""Looking at every state the agent may reach, where there are few enough.
 
-It is exact where h^2 is only pairwise, and costs more: so it is asked last. What an operator may or may not do
-is taken both ways, so that no state of any model still possible is missed.
+It is exact where h^2 is only pairwise, and costs more. What a step may or may not do is taken both ways, so that
+no state of any model still possible is missed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
-from aam_vision.interrogation.hypotheses import bits
+from aam_vision.interrogation.closure import NONE, Closed, Closure, may_undo
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
 from aam_vision.interrogation.literals import GroundLiterals
 from aam_vision.joins import Fact
 from aam_vision.planning.mutexes import PossibleOperator
 
-MAX_OUTCOMES = 64
-"""Outcomes of one operator in one state that are followed."""
-
-PossibleStep = tuple[str, GroundLiterals, PossibleOperator]
-"""An action, its literals under a binding, and what it may do at most."""
-
-Values = dict[str, tuple[int, int]]
-"""Per action, the atoms that are sometimes true where it may be executed, and those sometimes false."""
+MAX_UNCERTAIN = 6
+"""Effects of one step that may happen or not, independently, in one state."""
 
 
-def exhaust(
-    steps: Sequence[PossibleStep], start: frozenset[Fact], wanted: Mapping[str, int], limit: int
-) -> Values | None:
-    """The values that each action's wanted atoms take in all states from ``start`` on where it may be executed.
+class Step(NamedTuple):
+    """A step, and what it requires and does at most as far as is known."""
+
+    name: str
+    literals: GroundLiterals
+    operator: PossibleOperator
+    action: ActionHypotheses
+
+
+def exhaust(steps: Sequence[Step], start: Iterable[Fact], closed: Closure, limit: int) -> Closure | None:
+    """What of ``closed`` some step may tell in a state that is reachable from ``start`` while it tells nothing.
 
     None if that is not known after looking at ``limit`` pairs of a state and a step.
     """
-    number = _fluents([operator for _, _, operator in steps])
+    start = frozenset(start)
+    number = _fluents([step.operator for step in steps])
     prepared = [
-        step
-        for name, literals, operator in steps
-        if (step := _Step.of(name, literals, operator, start, number, wanted))
+        _Prepared(step, start, number, closed[step.name]) for step in steps if _ever(step, start, number)
     ]
-    values: Values = {}
+    told: dict[str, Closed] = {}
     first = _mask(start, number)
     seen, queue = {first}, [first]
     looked = 0
@@ -48,74 +50,75 @@ def exhaust(
             return None
         for step in prepared:
             if state & step.true == step.true and not state & step.false:
-                on = step.held | sum(bit for fluent, bit in step.watched if state & fluent)
-                was_on, was_off = values.get(step.name, (0, 0))
-                values[step.name] = was_on | on, was_off | (wanted[step.name] & ~on)
-                if len(step.uncertain) > MAX_OUTCOMES.bit_length() - 1:
+                tells = step.tells(state)
+                if tells:
+                    told[step.name] = tells.joined(told.get(step.name, NONE))
+                if tells.literals:
+                    continue
+                if len(step.uncertain) > MAX_UNCERTAIN:
                     return None
                 for after in step.outcomes(state):
                     if after not in seen:
                         seen.add(after)
                         queue.append(after)
-    return values
+    return told
 
 
-class _Step:
-    """An operator over bits of a state, and the wanted atoms whose values are noted before it."""
+class _Prepared:
+    """A step over the bits of a state, and the atoms whose values may tell something."""
 
     def __init__(
-        self,
-        name: str,
-        operator: PossibleOperator,
-        held: int,
-        watched: list[tuple[int, int]],
-        number: Mapping[Fact, int],
+        self, step: Step, start: frozenset[Fact], number: Mapping[Fact, int], closed: Closed
     ) -> None:
-        self.name = name
-        self.held = held
-        self.watched = watched
+        operator, action = step.operator, step.action
+        self.name = step.name
+        self._closed = closed
+        self._held = 0
+        self._watched: list[tuple[int, int]] = []
+        for bit in bits(closed.literals.positive | closed.literals.negative | closed.effects):
+            fact = step.literals.facts[bit]
+            if fact in number:
+                self._watched.append((number[fact], bit))
+            elif fact in start:
+                self._held |= bit
+        self._adds, self._deletes = closed.effects & action.adds, closed.effects & action.deletes
+        self._always = self._adds & self._deletes
+        for bit in bits(self._adds):
+            if may_undo(action, step.literals, bit):
+                self._always |= bit
         self.true = _mask(operator.positive, number)
         self.false = _mask(operator.negative, number)
+        self._on = _mask(operator.add, number)
+        self._off = _mask(operator.delete - operator.add, number)
         may_add, may_delete = operator.may_add - operator.add, operator.may_delete - operator.add
-        self.on = _mask(operator.add, number)
-        self.off = _mask(operator.delete - operator.add, number)
         self.uncertain = sorted(
             {(number[fact], True) for fact in may_add} | {(number[fact], False) for fact in may_delete}
         )
 
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        literals: GroundLiterals,
-        operator: PossibleOperator,
-        start: frozenset[Fact],
-        number: Mapping[Fact, int],
-        wanted: Mapping[str, int],
-    ) -> _Step | None:
-        """The step; None where a fact that never changes forbids it."""
-        if any(fact not in number and fact not in start for fact in operator.positive):
-            return None
-        if any(fact not in number and fact in start for fact in operator.negative):
-            return None
-        held, watched = 0, []
-        for bit in bits(wanted[name]):
-            fact = literals.facts[bit]
-            if fact in number:
-                watched.append((number[fact], bit))
-            elif fact in start:
-                held |= bit
-        return cls(name, operator, held, watched, number)
+    def tells(self, state: int) -> Closed:
+        """What the step may tell if it is asked in this state."""
+        on = self._held | sum(bit for fluent, bit in self._watched if state & fluent)
+        literals, _ = self._closed
+        violated = Literals(literals.positive & ~on, literals.negative & on)
+        shown = 0 if violated else self._always | (self._adds & ~on) | (self._deletes & on)
+        return Closed(violated, shown)
 
     def outcomes(self, state: int) -> Iterator[int]:
         """The states that it may lead to."""
-        sure = (state & ~self.off) | self.on
+        sure = (state & ~self._off) | self._on
         for happens in product((False, True), repeat=len(self.uncertain)):
             after = sure
             for (bit, adds), really in zip(self.uncertain, happens, strict=True):
                 if really:
                     after = after | bit if adds else after & ~bit
             yield after
+
+
+def _ever(step: Step, start: frozenset[Fact], number: Mapping[Fact, int]) -> bool:
+    """Whether no fact that never changes forbids the step."""
+    return all(fact in number or fact in start for fact in step.operator.positive) and not any(
+        fact not in number and fact in start for fact in step.operator.negative
+    )
 
 
 def _fluents(operators: Sequence[PossibleOperator]) -> dict[Fact, int]:

@@ -51,10 +51,15 @@ class Journeys:
     spent: float = 0.0
     _hopeless: set[tuple[int, str, Literals]] = field(default_factory=set)
 
-    def find(self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted) -> Iterator[Link]:
-        """Links about the wanted candidates, what tells most per query first."""
+    def find(
+        self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted, *, relax: bool = False
+    ) -> Iterator[Link]:
+        """Links about the wanted candidates, what tells most per query first.
+
+        With ``relax`` less is asked to hold where there is no plan to all that should.
+        """
         options = sorted(self._timed(self._options(standpoint, paths, wanted)), key=lambda o: o.rank)
-        yield from self._timed(self._travels(standpoint, options))
+        yield from self._timed(self._travels(standpoint, options, relax))
 
     def _timed(self, items: Iterator[Item]) -> Iterator[Item]:
         """The items as long as there is time for finding the next."""
@@ -66,11 +71,36 @@ class Journeys:
                 break
             yield item
 
-    def _travels(self, standpoint: Standpoint, options: Sequence[Option]) -> Iterator[Link]:
+    def _travels(self, standpoint: Standpoint, options: Sequence[Option], relax: bool) -> Iterator[Link]:
+        unreachable = []
         for option in options:
-            link = self._travel(standpoint, option)
-            if link is not None:
+            link = self._travel(standpoint, option, option.holding)
+            if isinstance(link, Link):
                 yield link
+            elif link is Verdict.UNSOLVABLE:
+                unreachable.append(option)
+        for option in unreachable if relax else ():
+            for holding in self._relaxed(standpoint.hypotheses[option.name], option):
+                link = self._travel(standpoint, option, holding)
+                if isinstance(link, Link):
+                    yield link
+
+    def _relaxed(self, action: ActionHypotheses, option: Option) -> Iterator[Literals]:
+        """The same with one literal less that should hold, the least probable precondition first.
+
+        Three literals may exclude each other where any two of them do not.
+        """
+        held = Literals(
+            option.holding.positive & action.undecided.positive,
+            option.holding.negative & action.undecided.negative,
+        )
+        by_chance = sorted(
+            (self.beliefs.probability(option.name, one, action), one) for one in held.singles()
+        )
+        for _, literal in by_chance:
+            yield Literals(
+                option.holding.positive & ~literal.positive, option.holding.negative & ~literal.negative
+            )
 
     def _options(self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted) -> Iterator[Option]:
         for name, action in standpoint.hypotheses.actions.items():
@@ -135,8 +165,8 @@ class Journeys:
             return (1, -chance)
         return (1 + violated.size(), -chance)
 
-    def _travel(self, standpoint: Standpoint, option: Option) -> Link | None:
-        path, holding = option.path, option.holding
+    def _travel(self, standpoint: Standpoint, option: Option, holding: Literals) -> Link | Verdict | None:
+        path = option.path
         action = standpoint.hypotheses[option.name]
         real = standpoint.hypotheses is standpoint.evidence.hypotheses
         start = None if real else standpoint.nodes[0]
@@ -148,7 +178,7 @@ class Journeys:
         if not isinstance(planned, PlannedProbe):
             if real and planned is Verdict.LIMIT:
                 self._hopeless.add(key)
-            return None
+            return planned
         steps = (*planned.path, planned.step)
         state, _ = standpoint.replay(planned.start.state, steps)
         held, dim = action.index.values(state, planned.step.objects)

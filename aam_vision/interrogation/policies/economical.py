@@ -151,7 +151,7 @@ class _Inquiry:
             def open_to_question(name: str, literal: Literals) -> bool:
                 return equivalence.pairwise(name, literal) is not Prospect.CLOSED
 
-            link = self._new(self.journeys.find(standpoint, paths, open_to_question))
+            link = self._new(self.journeys.find(standpoint, paths, open_to_question, relax=True))
         return link
 
     def _link_on(self, standpoint: Standpoint, reached: float) -> Link | None:
