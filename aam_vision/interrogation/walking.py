@@ -15,12 +15,13 @@ import numpy as np
 
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.moves import Walk
-from aam_vision.interrogation.paths import by_problem
+from aam_vision.strips import Objects
 
 LEAST_PATIENCE = 30
 """Steps that are always allowed, with or without news."""
 
-Kind = tuple[int, tuple[tuple[str, int], ...]]
+Kind = tuple[tuple[str, int], ...]
+"""How many atoms of every predicate are true."""
 
 
 @dataclass
@@ -38,8 +39,9 @@ class Walker:
     steps: int = 0
     _fruitless: int = 0
     _version: int = -1
-    _departures: dict[Kind, int] = field(default_factory=lambda: defaultdict(int))
-    _kinds: dict[int, Kind] = field(default_factory=dict)
+    _problems: dict[Objects, dict[Kind, list[Node]]] = field(default_factory=dict)
+    _departures: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    _taken: int = 0
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Walk | None:
         """The next walk, or None once enough was walked."""
@@ -51,22 +53,26 @@ class Walker:
         limit = int(min(self.limit, max(LEAST_PATIENCE, size * self.share)))
         if self.steps >= limit or self._fruitless >= patience:
             return None
-        groups = by_problem(evidence)
-        start = self._start(groups[int(rng.integers(len(groups)))], rng)
+        self._take_in(evidence)
+        problems = list(self._problems.values())
+        start = self._start(problems[int(rng.integers(len(problems)))], rng)
         steps = min(self.stride, limit - self.steps)
         self.steps += steps
         self._fruitless += steps
         return Walk(start, steps)
 
-    def _start(self, nodes: list[Node], rng: np.random.Generator) -> Node:
-        kinds: dict[Kind, list[Node]] = defaultdict(list)
-        for node in nodes:
-            if node.number not in self._kinds:
+    def _take_in(self, evidence: Evidence) -> None:
+        """Sort the situations that are new by problem and kind."""
+        for node in evidence.nodes[self._taken :]:
+            if node.situation is not None:
                 counts = sorted((predicate, len(rows)) for predicate, rows in node.index.rows.items())
-                self._kinds[node.number] = (nodes[0].number, tuple(counts))
-            kinds[self._kinds[node.number]].append(node)
+                kinds = self._problems.setdefault(node.state.objects, {})
+                kinds.setdefault(tuple(counts), []).append(node)
+        self._taken = len(evidence.nodes)
+
+    def _start(self, kinds: dict[Kind, list[Node]], rng: np.random.Generator) -> Node:
         names = sorted(kinds)
-        weights = np.array([1.0 / (1 + self._departures[name]) ** 2 for name in names])
-        kind = names[int(rng.choice(len(names), p=weights / weights.sum()))]
-        self._departures[kind] += 1
-        return kinds[kind][int(rng.integers(len(kinds[kind])))]
+        weights = np.array([1.0 / (1 + self._departures[kinds[name][0].number]) ** 2 for name in names])
+        kind = kinds[names[int(rng.choice(len(names), p=weights / weights.sum()))]]
+        self._departures[kind[0].number] += 1
+        return kind[int(rng.integers(len(kind)))]

@@ -68,7 +68,7 @@ class _Outlook:
 class SettablePolicy:
     """Few questions, each about a state made for it."""
 
-    walker: Walker = field(default_factory=Walker)
+    walker: Walker = field(default_factory=lambda: Walker(limit=300))
     _beliefs: Beliefs | None = None
     _sketch: Sketch | None = None
     _outlooks: dict[str, _Outlook] = field(default_factory=dict)
