@@ -130,10 +130,13 @@ def _numbers(env: str, given: Sequence[str], count: int, access: Access) -> list
 
 
 def _image(env: str, access: Access, problems: Sequence[str], classifiers: Path | None) -> Target:
+    import torch
+
     from aam_vision.agents.image import ImageAgent
     from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.envs.registry import board_domain, make_simulator
 
+    torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
     domain = board_domain(env)
     chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
     perception = BoardPerception.load(domain.visual, domain.name, classifiers)
