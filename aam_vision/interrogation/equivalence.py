@@ -20,13 +20,13 @@ from functools import cached_property
 from itertools import islice
 
 from aam_vision.interrogation.closure import NONE, Closed, Closure, may_undo, without
-from aam_vision.interrogation.evidence import Node
 from aam_vision.interrogation.exhaustion import Step, exhaust
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits, union
 from aam_vision.interrogation.literals import GroundLiterals, atoms
 from aam_vision.joins import Fact, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground
 from aam_vision.planning.mutexes import Companions, Mutexes, PossibleOperator
+from aam_vision.strips import State
 
 MAX_CASES = 32
 MAX_STEPS = 50_000
@@ -48,7 +48,8 @@ class Prospect(Enum):
 class Equivalence:
     """Which undecided literals and effects no query within the access can decide any more."""
 
-    def __init__(self, hypotheses: Hypotheses, problems: Sequence[Sequence[Node]]) -> None:
+    def __init__(self, hypotheses: Hypotheses, problems: Sequence[Sequence[State]]) -> None:
+        """``problems``: per problem, the states from which queries may go on (``origins``)."""
         self._hypotheses = hypotheses
         self._problems = problems
         self._cases = {name: _cases(action) for name, action in hypotheses.actions.items()}
@@ -90,7 +91,7 @@ class Equivalence:
         try:
             for remaining in reversed(range(ROUNDS)):
                 assumed = closed if remaining else nothing
-                told = [self._told_in(nodes, assumed, closed) for nodes in self._problems]
+                told = [self._told_in(origins, assumed, closed) for origins in self._problems]
                 if not any(any(one.values()) for one in told):
                     break
                 closed = without(closed, told)
@@ -98,11 +99,10 @@ class Equivalence:
             return None
         return closed
 
-    def _told_in(self, nodes: Sequence[Node], assumed: Closure, closed: Closure) -> Closure:
+    def _told_in(self, origins: Sequence[State], assumed: Closure, closed: Closure) -> Closure:
         """What of ``closed`` some step may tell in one problem, where the agent gets if ``assumed`` is closed."""
-        initial = [node.state for node in nodes if node.initial]
-        starts = [(frozenset(state.true), frozenset(state.unknown)) for state in initial]
-        grounding = self._ground(nodes, assumed)
+        starts = [(frozenset(state.true), frozenset(state.unknown)) for state in origins]
+        grounding = self._ground(origins, assumed)
         possible = [
             _possible(action, literals, union([case, assumed[name].literals]), assumed[name].effects)
             for operator in grounding.operators
@@ -124,16 +124,15 @@ class Equivalence:
             told[name] = closed[name].without(left)
         return told
 
-    def _ground(self, nodes: Sequence[Node], assumed: Closure) -> Grounding:
-        """The steps that may be executed from a problem's initial situations on, if ``assumed`` is closed."""
-        initial = [node.state for node in nodes if node.initial]
+    def _ground(self, origins: Sequence[State], assumed: Closure) -> Grounding:
+        """The steps that may be executed from some states of a problem on, if ``assumed`` is closed."""
         operators = [
             _lifted(action, assumed[name])
             for name, action in self._hypotheses.actions.items()
             if not _contradictory(union([action.proven, assumed[name].literals]))
         ]
-        facts = frozenset().union(*(state.true | state.unknown for state in initial))
-        return ground(operators, facts, initial[0].objects, repeated=self._hypotheses.repeated)
+        facts = frozenset().union(*(state.true | state.unknown for state in origins))
+        return ground(operators, facts, origins[0].objects, repeated=self._hypotheses.repeated)
 
     def _steps(self, name: str, action: ActionHypotheses, grounding: Grounding) -> list[GroundLiterals]:
         """Every step of an action that may be executed in some model where the facts may come true."""
@@ -152,23 +151,18 @@ class Equivalence:
         closed: dict[str, Closed] = dict(self._undecided)
         while True:
             told: list[Closure] = []
-            for nodes in self._problems:
-                steps = self._all_steps(nodes, closed)
-                for node in nodes:
-                    if not node.initial:
-                        continue
-                    if (
-                        node.state.unknown
-                        or (found := exhaust(steps, node.state.true, closed, MAX_LOOKS)) is None
-                    ):
+            for origins in self._problems:
+                steps = self._all_steps(origins, closed)
+                for state in origins:
+                    if state.unknown or (found := exhaust(steps, state.true, closed, MAX_LOOKS)) is None:
                         return None
                     told.append(found)
             if not any(any(one.values()) for one in told):
                 return closed
             closed = without(closed, told)
 
-    def _all_steps(self, nodes: Sequence[Node], closed: Closure) -> list[Step]:
-        grounding = self._ground(nodes, closed)
+    def _all_steps(self, origins: Sequence[State], closed: Closure) -> list[Step]:
+        grounding = self._ground(origins, closed)
         return [
             Step(name, literals, _possible(action, literals, case, closed[name].effects), action)
             for name, action in self._hypotheses.actions.items()

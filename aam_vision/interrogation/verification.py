@@ -14,8 +14,8 @@ from aam_vision.interrogation.contradiction import disagreement
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Edge, Evidence, Refusal
 from aam_vision.interrogation.hypotheses import bits
-from aam_vision.interrogation.paths import by_problem
 from aam_vision.interrogation.result import Result, undetermined
+from aam_vision.interrogation.stopping import origins
 from aam_vision.interrogation.transcript import Asked, Transcript, fresh, take_in
 from aam_vision.query import Access
 from aam_vision.strips import Atom, Model
@@ -129,7 +129,7 @@ def _open_questions(transcript: Transcript, evidence: Evidence) -> int:
         return hypotheses.size - hypotheses.decided()
     if hypotheses.decided() == hypotheses.size:
         return 0
-    equivalence = Equivalence(hypotheses, by_problem(evidence))
+    equivalence = Equivalence(hypotheses, origins(evidence))
     left = 0
     for name, action in hypotheses.actions.items():
         for literal in action.undecided.singles():

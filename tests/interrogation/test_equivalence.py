@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.hypotheses import Hypotheses, Literals, bits
-from aam_vision.interrogation.paths import by_problem
+from aam_vision.interrogation.stopping import origins
 from aam_vision.query import Query, Situation
 from aam_vision.strips import (
     ActionHeader,
@@ -60,7 +60,7 @@ def test_no_question_called_closed_is_open_in_any_reachable_state(
     states = domains.reachable(domain.model, domain.problems, limit=150)
     assume(states is not None)
     hypotheses = (evidence := _asked(domain, seed, walked, queries)).hypotheses
-    equivalence = Equivalence(hypotheses, by_problem(evidence))
+    equivalence = Equivalence(hypotheses, origins(evidence))
     for name, action in hypotheses.actions.items():
         schema = domain.model.schema(name)
         shown = Literals(0, 0)
@@ -101,7 +101,7 @@ def test_two_ways_to_say_the_same_are_closed_once_one_of_them_was_proven() -> No
     action = evidence.hypotheses["look"]
 
     def prospects() -> dict[str, Prospect]:
-        equivalence = Equivalence(evidence.hypotheses, by_problem(evidence))
+        equivalence = Equivalence(evidence.hypotheses, origins(evidence))
         return {
             action.index.text(literal)[0]: equivalence.precondition("look", literal)
             for literal in action.undecided.singles()
@@ -132,7 +132,7 @@ def test_an_effect_that_can_show_only_once_is_open_while_the_action_is_still_to_
         evidence.nodes.clear()
         state = State(frozenset(true), objects)
         evidence.nodes.append(Node(state, Situation(len(true), state), 0, initial=True))
-        assert Equivalence(evidence.hypotheses, by_problem(evidence)).effect("act", p) is prospect
+        assert Equivalence(evidence.hypotheses, origins(evidence)).effect("act", p) is prospect
 
 
 def test_what_is_too_large_to_ground_is_unknown_and_never_closed() -> None:
@@ -144,7 +144,7 @@ def test_what_is_too_large_to_ground_is_unknown_and_never_closed() -> None:
         Domain(Model(vocabulary, (ActionSchema(header),)), (State(frozenset(), objects),))
     ).initial()
     evidence.begin(situation)
-    equivalence = Equivalence(evidence.hypotheses, by_problem(evidence))
+    equivalence = Equivalence(evidence.hypotheses, origins(evidence))
     literal = next(evidence.hypotheses["act"].undecided.singles())
     assert equivalence.precondition("act", literal) is Prospect.UNKNOWN
     assert equivalence.effect("act", 1) is Prospect.UNKNOWN

@@ -30,7 +30,7 @@ from aam_vision.interrogation.links import GROUP_RISK, Finder, Link, Standpoint
 from aam_vision.interrogation.moves import Ask, Move, Walk
 from aam_vision.interrogation.paths import Paths, by_problem
 from aam_vision.interrogation.probes import revealing_step
-from aam_vision.interrogation.stopping import sound_stop
+from aam_vision.interrogation.stopping import origins, sound_stop
 from aam_vision.interrogation.walking import Walker
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -199,7 +199,7 @@ class _Inquiry:
         version = self.evidence.hypotheses.version
         if self._equivalence is None or self._equivalence_version != version:
             self._equivalence_version = version
-            self._equivalence = Equivalence(self.evidence.hypotheses, by_problem(self.evidence))
+            self._equivalence = Equivalence(self.evidence.hypotheses, origins(self.evidence))
         return self._equivalence
 
 
