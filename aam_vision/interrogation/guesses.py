@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from time import process_time
 
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
 from aam_vision.interrogation.moves import Ask
 from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.planning.planner import Limits, Planner, Verdict
+from aam_vision.planning.planner import Limits, Planner, Verdict, cpu_seconds
 
 SEEDS = 8
 """Literals of the latest clause that a guess may start from."""
@@ -38,11 +37,11 @@ class Guesses:
 
     def guess(self, evidence: Evidence, name: str, paths: list[Paths]) -> Ask | None:
         """A query whose last step is the unseen action, where it is most likely to succeed; None if none is open."""
-        begun = process_time()
+        begun = cpu_seconds()
         try:
             return next(self._guesses(evidence, name, paths, begun), None)
         finally:
-            self.spent += process_time() - begun
+            self.spent += cpu_seconds() - begun
 
     def _guesses(self, evidence: Evidence, name: str, paths: list[Paths], begun: float) -> Iterator[Ask]:
         action = evidence.hypotheses[name]
@@ -50,7 +49,7 @@ class Guesses:
         for seed in _seeds(name, action, self.beliefs):
             wanted = [Literals(bit, 0) for bit in rare if bit != seed]
             for path in paths:
-                if self.spent + process_time() - begun > self.seconds:
+                if self.spent + cpu_seconds() - begun > self.seconds:
                     return
                 holding = path.gather(action, Literals(seed, 0), wanted)
                 if holding is None or (path.problem, name, holding) in self._hopeless:

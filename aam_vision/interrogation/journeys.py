@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from time import process_time
 from typing import NamedTuple, TypeVar
 
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, union
 from aam_vision.interrogation.links import GROUP_RISK, Link, Standpoint, success
 from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.planning.planner import Limits, Planner, Verdict
+from aam_vision.planning.planner import Limits, Planner, Verdict, cpu_seconds
 
 DOUBT = 0.1
 """What succeeds with at least this probability is asked early, while there are near misses to follow it."""
@@ -64,9 +63,9 @@ class Journeys:
     def _timed(self, items: Iterator[Item]) -> Iterator[Item]:
         """The items as long as there is time for finding the next."""
         while self.spent <= self.seconds:
-            begun = process_time()
+            begun = cpu_seconds()
             item = next(items, None)
-            self.spent += process_time() - begun
+            self.spent += cpu_seconds() - begun
             if item is None:
                 break
             yield item
