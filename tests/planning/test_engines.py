@@ -71,9 +71,9 @@ def test_fast_downward_finds_a_shortest_plan_exactly_if_there_is_one(search: Sea
 
 
 @installed
-@pytest.mark.filterwarnings(
-    "ignore:unclosed file"
-)  # unified-planning leaves the pipes of what it stopped open
+@pytest.mark.filterwarnings(  # unified-planning leaves what it stopped unwaited for, with open pipes
+    "ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 def test_limits_are_told_apart_from_unsolvable() -> None:
     operators, facts = counter(8)
     start = [(frozenset[Atom](), frozenset[Atom]())]
