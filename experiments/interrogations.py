@@ -1,0 +1,63 @@
+"""One interrogation as a job: what it took, and how near the truth it came."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+from aam_vision import evaluation, targets
+from aam_vision.interrogation.loop import Budget, interrogate
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.result import lifted_predicates
+from aam_vision.planning.engines import planner_named
+from experiments.jobs import Row
+
+HELD_OUT_STATES = 200
+"""States on which functional equivalence is judged."""
+
+
+def interrogation(
+    *,
+    env: str,
+    access: str,
+    policy: str,
+    planner: str,
+    seed: int,
+    problems: list[str],
+    size: int = 2,
+    domain: str | None = None,
+    max_steps: int | None = None,
+) -> Row:
+    """Interrogate the agent of an environment, or of a PDDL file if ``domain`` names one.
+
+    ``seconds`` are CPU seconds of the interrogation with the agent's part; start-up and evaluation are left out.
+    """
+    if domain is None:
+        target = targets.from_environment(
+            env, access=access, problems=problems, classifiers=None, size=size, seed=seed
+        )
+    else:
+        target = targets.from_pddl(Path(domain), problems, access=access)
+    chosen = policy_for(target.agent.access, policy, planner_named(planner))
+    began = process_time()
+    result = interrogate(target.agent, chosen, np.random.default_rng(seed), budget=Budget(steps=max_steps))
+    seconds = process_time() - began
+    truth = target.truth()
+    states = evaluation.sample_states(truth, target.held_out(), HELD_OUT_STATES, np.random.default_rng(seed))
+    counts = result.counts
+    return {
+        "predicates": lifted_predicates(result.model),
+        "actions": len(result.model.actions),
+        "pal_tuples": result.hypotheses.size,
+        "queries": counts.queries,
+        "steps": counts.steps,
+        "walk_steps": counts.walk_steps,
+        "seconds": round(seconds, 4),
+        "accuracy": evaluation.accuracy(result.model, truth),
+        "exact": evaluation.exact(result.model, truth),
+        "equivalent": evaluation.equivalent(result.model, truth, states),
+        "complete": result.complete,
+        "lower_bound": sum(len(s.positive) + len(s.negative) for s in truth.actions),
+    }

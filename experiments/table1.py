@@ -1,0 +1,132 @@
+"""The paper's Table 1 (Sec. "Empirical Evaluation"): the ten IPC domains, ten problems each.
+
+``python -m experiments.table1`` interrogates symbolic agents under settable access, one problem a run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, pvariance
+from typing import Annotated, Any
+
+import typer
+
+from aam_vision import domains
+from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.errors import UnusableInput
+from experiments.interrogations import interrogation
+from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.tables import Table, spread
+
+PAPER = {
+    "gripper": 17,
+    "blocksworld": 48,
+    "miconic": 39,
+    "parking": 63,
+    "logistics": 68,
+    "satellite": 41,
+    "termes": 134,
+    "rovers": 370,
+    "barman": 357,
+    "freecell": 535,
+}
+"""Queries in the paper's Table 1."""
+
+COLUMNS = (
+    "domain", "policy", "planner", "|P*|", "|A|", "pal tuples", "queries", "paper", "lower bound", "steps",
+    "ms a query", "variance", "accuracy", "exact", "runs",
+)  # fmt: skip
+SHOWN = ("domain", "policy", "queries", "paper", "lower bound", "steps", "ms a query", "accuracy", "exact")
+"""Columns for the terminal; all are in the files."""
+
+
+def table1(
+    policy: Annotated[
+        list[str] | None, typer.Option(help="economical, aia (repeatable); default both.")
+    ] = None,
+    planner: Annotated[list[str] | None, typer.Option(help="Planners (repeatable).")] = None,
+    domain: Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")] = None,
+    problems: Annotated[int, typer.Option(min=1, help="Problems of every domain.")] = 10,
+    size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
+    benchmarks: Annotated[
+        Path | None, typer.Option(help="Original files: DIR/<domain>/domain.pddl and instances/*.pddl.")
+    ] = None,
+    processes: Annotated[int, typer.Option(help="Jobs at a time; -1: one per core.")] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for results; a sweep that is there goes on.")] = Path(
+        "runs/table1"
+    ),
+) -> int:
+    """Queries, steps, time and accuracy on the ten IPC domains of the paper."""
+    check_writable(out)
+    chosen = domain or list(PAPER)
+    for name in chosen:
+        if name not in domains.DOMAINS:
+            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(PAPER)}")
+    jobs = [
+        job
+        for name in chosen
+        for one_policy in policy or ["economical", "aia"]
+        for one_planner in planner or ["pyperplan"]
+        for job in _jobs(name, one_policy, one_planner, problems, size, benchmarks)
+    ]
+    results = Results(out / "results.jsonl")
+    failed = sweep(jobs, interrogation, results, processes=processes)
+    rows = results.rows(jobs)
+    table = summary(rows)
+    table.print(SHOWN)
+    table.save(out, "table1")
+    write_atomically(out / "table1.json", json.dumps(rows, indent=2) + "\n")
+    return int(failed > 0)
+
+
+def _jobs(
+    name: str, policy: str, planner: str, problems: int, size: int, benchmarks: Path | None
+) -> list[Parameters]:
+    common = {"env": name, "access": "settable", "policy": policy, "planner": planner}
+    if benchmarks is None:
+        return [{**common, "seed": n, "problems": ["0"], "size": size} for n in range(problems)]
+    folder = benchmarks / name
+    instances = sorted((folder / "instances").glob("*.pddl"))[:problems]
+    if not (folder / "domain.pddl").exists() or not instances:
+        raise UnusableInput(f"--benchmarks {benchmarks}: no {name}/domain.pddl with {name}/instances/*.pddl")
+    return [
+        {**common, "seed": n, "problems": [str(instance)], "domain": str(folder / "domain.pddl")}
+        for n, instance in enumerate(instances)
+    ]
+
+
+def summary(rows: Sequence[Row]) -> Table:
+    """One line per domain, policy and planner; times per query as mean and variance over the runs."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["env"], row["policy"], row["planner"]), []).append(row)
+    lines: list[list[Any]] = []
+    for (name, policy, planner), runs in groups.items():
+        times = [1000 * run["seconds"] / max(1, run["queries"]) for run in runs]
+        lines.append(
+            [
+                name,
+                policy,
+                planner,
+                runs[0]["predicates"],
+                runs[0]["actions"],
+                runs[0]["pal_tuples"],
+                spread([run["queries"] for run in runs]),
+                PAPER[name],
+                runs[0]["lower_bound"],
+                spread([run["steps"] for run in runs]),
+                mean(times),
+                pvariance(times),
+                mean(run["accuracy"] for run in runs),
+                f"{sum(run['exact'] for run in runs)}/{len(runs)}",
+                len(runs),
+            ]
+        )
+    return Table("Table 1: symbolic agents, settable access (walk steps included in steps)", COLUMNS, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(table1))
