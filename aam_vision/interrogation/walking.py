@@ -28,11 +28,12 @@ Kind = tuple[tuple[str, int], ...]
 class Walker:
     """Decides on the next walk, until walking no longer pays.
 
-    Walking ends after ``limit`` steps, or ``share`` times as many as there are pal tuples; or once nothing was
-    learnt for ``patience`` times as many.
+    Walking ends after ``limit`` steps (``per_action`` steps for every action, where these are more), or
+    ``share`` times as many as there are pal tuples; or once nothing was learnt for ``patience`` times as many.
     """
 
     limit: int = 400
+    per_action: int = 0
     share: float = inf
     patience: float = 1.0
     stride: int = 4
@@ -50,7 +51,8 @@ class Walker:
             self._version, self._fruitless = version, 0
         size = evidence.hypotheses.size
         patience = max(LEAST_PATIENCE, int(size * self.patience))
-        limit = int(min(self.limit, max(LEAST_PATIENCE, size * self.share)))
+        limit = max(self.limit, self.per_action * len(evidence.hypotheses.actions))
+        limit = int(min(limit, max(LEAST_PATIENCE, size * self.share)))
         if self.steps >= limit or self._fruitless >= patience:
             return None
         self._take_in(evidence)

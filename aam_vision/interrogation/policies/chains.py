@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
+from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals
 from aam_vision.joins import Fact
 from aam_vision.strips import Atom, GroundAction, Objects, State
 
@@ -89,16 +89,20 @@ class Chain:
         self._flips = np.zeros(0, np.uint8)
         self._end = (self._flips, self._flips)
         """What is flipped where the next step will be made, and what is unknown there."""
-        self._touched: set[int] = set()
+        self._touched = np.zeros(0, np.bool_)
         """Facts that the steps so far speak of."""
         self.steps: list[Step] = []
 
     def copy(self) -> Chain:
         """The same chain, to be continued in another way."""
         other = Chain(self._evidence, self._sketch)
-        other.steps, other._touched = [*self.steps], {*self._touched}
+        other.steps, other._touched = [*self.steps], self._touched
         other._flips, other._end = self._flips, self._end
         return other
+
+    def has(self, name: str, violated: Literals) -> bool:
+        """Whether this probe is one of the steps."""
+        return any(step.name == name and step.violated == violated for step in self.steps)
 
     def append(self, name: str, violated: Literals) -> bool:
         """Add a probe at the end if some state serves it and all the steps before it."""
@@ -112,11 +116,8 @@ class Chain:
                 continue
             tried.add(objects)
             places = self._sketch.places(action, objects)
-            before = self._sketch.flipped(self._flips)
-            values = before.copy()
-            values[places[on]] = 1
-            values[places[off]] = 0
-            changed = np.flatnonzero(values ^ before)
+            values = self._sketch.flipped(self._flips)
+            changed = _set(values, places[on], places[off])
             step = Step(name, objects, violated)
             end = self._simulated(values, changed, step)
             if end is not None:
@@ -131,14 +132,17 @@ class Chain:
         _execute(action, step, places, true, unknown)
         self._flips, self._end = flips, (self._sketch.flips(true), unknown)
         self.steps.append(step)
-        self._touched.update(places.tolist())
+        touched = np.zeros(len(true), np.bool_)
+        touched[: len(self._touched)] = self._touched
+        touched[places] = True
+        self._touched = touched
 
     def _simulated(self, values: Values, changed: Places, last: Step) -> tuple[Values, Values] | None:
         """What is true and what is unknown where the last step is made; None if any step is not as it should be.
 
         Where no earlier step touches what was changed at the start, all goes as it went before.
         """
-        if self._touched.isdisjoint(changed.tolist()):
+        if not self._touched[changed[changed < len(self._touched)]].any():
             flips, known = self._end
             true, unknown = self._sketch.flipped(flips), np.zeros_like(values)
             unknown[: len(known)] = known
@@ -193,10 +197,17 @@ def _execute(action: ActionHypotheses, step: Step, places: Places, true: Values,
     """Change the state as the step does, as far as that is known."""
     held, dim = _mask(true, places), _mask(unknown, places)
     now, now_dim = action.after(held, dim, step.objects)
-    for bit in bits((held ^ now) | (dim ^ now_dim)):
-        place = places[bit.bit_length() - 1]
-        true[place] = bool(now & bit)
-        unknown[place] = bool(now_dim & bit)
+    if changed := (held ^ now) | (dim ^ now_dim):
+        numbers = _numbers(changed, action)
+        true[places[numbers]] = _unpacked(now, action)[numbers]
+        unknown[places[numbers]] = _unpacked(now_dim, action)[numbers]
+
+
+def _set(values: Values, on: Places, off: Places) -> Places:
+    """Make these facts true and those false; which of them were not."""
+    changed = np.concatenate([on[values[on] == 0], off[values[off] == 1]])
+    values[changed] ^= 1
+    return changed
 
 
 def _mask(values: Values, places: Places) -> int:
@@ -206,9 +217,13 @@ def _mask(values: Values, places: Places) -> int:
 
 def _numbers(mask: int, action: ActionHypotheses) -> Places:
     """The numbers of the bits that are set."""
-    size = len(action.index.atoms)
-    octets = np.frombuffer(mask.to_bytes(size // 8 + 1, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+    return _unpacked(mask, action).nonzero()[0]
+
+
+def _unpacked(mask: int, action: ActionHypotheses) -> Values:
+    """The bits of an action's atoms as truth values."""
+    octets = np.frombuffer(mask.to_bytes(len(action.index.atoms) // 8 + 1, "little"), np.uint8)
+    return np.unpackbits(octets, bitorder="little")
 
 
 def arguments(
