@@ -38,8 +38,12 @@ RIDERS = 24
 """Doubtful literals that are tried as further steps of a chain."""
 OPENINGS = 20
 """Groups of negative literals that are tried as the first step of a chain."""
+RIDER_SUCCESS = 0.05
+"""A step that is reached with less probability is not made."""
+MAX_REFUSALS = 2
+"""Steps of one action for which a chain has no room, after which no other of it is tried."""
 LASTS = 4
-"""Probable preconditions that are tried as the last step of a chain."""
+"""Actions of which the most probable precondition is tried as the last step of a chain."""
 GROUP_RISK = 0.1
 """Positive literals are tested in one step as long as that is refused with no more probability."""
 FEW_ATOMS = 32
@@ -69,7 +73,7 @@ class _Outlook:
 class SettablePolicy:
     """Few questions, each about a state made for it."""
 
-    walker: Walker = field(default_factory=lambda: Walker(limit=300, per_action=5))
+    walker: Walker = field(default_factory=lambda: Walker(limit=150, per_action=5))
     _beliefs: Beliefs | None = None
     _sketch: Sketch | None = None
     _outlooks: dict[str, _Outlook] = field(default_factory=dict)
@@ -124,9 +128,11 @@ class SettablePolicy:
             return None
         length = self._chain_length()
         length = max(length, min(MAX_CHAIN, sum(outlook.doubtful for outlook in outlooks) + 1))
-        lasts = list(islice(_likeliest(waiting), LASTS))
-        doubtful = _probes(merge(*waiting)) if length > 1 else iter(())
-        riders = [probe for probe in islice(doubtful, RIDERS) if probe != lasts[0]]
+        lasts = [
+            (name, literals) for _, name, literals in sorted((w[-1] for w in waiting), reverse=True)[:LASTS]
+        ]
+        doubtful = islice(merge(*waiting), RIDERS) if length > 1 else ()
+        riders = [rider for rider in doubtful if rider[1:] != lasts[0]]
         groups = [(outlook.name, outlook.group) for outlook in outlooks if outlook.group]
         for opening in (*([group] for group in groups[:OPENINGS]), []):
             chain = self._chain(evidence, opening, riders, lasts, length)
@@ -135,19 +141,26 @@ class SettablePolicy:
         return self._near_miss(evidence, waiting)
 
     def _chain(
-        self, evidence: Evidence, opening: list[Probe], riders: list[Probe], lasts: list[Probe], length: int
+        self, evidence: Evidence, opening: list[Probe], riders: list[Waiting], lasts: list[Probe], length: int
     ) -> Chain | None:
         """A chain of the opening, riders, and a last probe after as many of them as leave room for it."""
         chain = Chain(evidence, self._sketch_of(evidence))
         if not all(chain.append(*probe) for probe in opening):
             return None
         stages = [chain]
-        for rider in riders:
-            if len(stages) == length:
+        reached = 1.0
+        refusals: dict[str, int] = {}
+        for chance, name, literals in riders:
+            if len(stages) == length or reached < RIDER_SUCCESS:
                 break
+            if refusals.get(name, 0) == MAX_REFUSALS:
+                continue
             longer = stages[-1].copy()
-            if longer.append(*rider):
+            if longer.append(name, literals):
                 stages.append(longer)
+                reached *= 1 - chance
+            else:
+                refusals[name] = refusals.get(name, 0) + 1
         for stage in reversed(stages):
             for last in lasts:
                 longer = stage.copy()
