@@ -67,7 +67,7 @@ class Walker:
         """Sort the situations that are new by problem and kind."""
         for node in evidence.nodes[self._taken :]:
             if node.situation is not None:
-                counts = sorted((predicate, len(rows)) for predicate, rows in node.index.rows.items())
+                counts = sorted((predicate, len(rows)) for predicate, rows in node.state.rows.items())
                 kinds = self._problems.setdefault(node.state.objects, {})
                 kinds.setdefault(tuple(counts), []).append(node)
         self._taken = len(evidence.nodes)
