@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from itertools import islice
 from math import prod
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.evidence import Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.literals import atoms
 from aam_vision.joins import bindings
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import NamedTuple, TypeVar
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, union
 from aam_vision.interrogation.beliefs import Beliefs
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, union
 from aam_vision.interrogation.links import GROUP_RISK, Link, Standpoint, success
 from aam_vision.interrogation.paths import Paths, PlannedProbe
 from aam_vision.planning.planner import Limits, Planner, Verdict

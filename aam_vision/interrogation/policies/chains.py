@@ -9,13 +9,14 @@ under its arguments are places in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals
 from aam_vision.joins import Fact
 from aam_vision.strips import Atom, GroundAction, Objects, State
 
@@ -26,8 +27,7 @@ Values = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of a chain, and the undecided literals that it violates."""
 
     name: str

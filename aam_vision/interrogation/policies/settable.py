@@ -22,10 +22,11 @@ from math import log
 
 import numpy as np
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import NOTHING, Literals, bits, union
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.coincidence import Merged
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits, union
 from aam_vision.interrogation.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.chains import Chain, Sketch, arguments
 from aam_vision.interrogation.walking import Walker
