@@ -121,15 +121,12 @@ class Chain:
             step = Step(name, objects, violated)
             end = self._simulated(values, changed, step)
             if end is not None:
-                self._take(step, self._sketch.flips(values), *end)
+                self._take(step, places, self._sketch.flips(values), *end)
                 return True
         return False
 
-    def _take(self, step: Step, flips: Values, true: Values, unknown: Values) -> None:
-        """Add a step that works; ``true`` and ``unknown`` are what holds where it is made."""
-        action = self._evidence.hypotheses[step.name]
-        places = self._sketch.places(action, step.objects)
-        _execute(action, step, places, true, unknown)
+    def _take(self, step: Step, places: Places, flips: Values, true: Values, unknown: Values) -> None:
+        """Add a step that works; ``true`` and ``unknown`` are what holds after it."""
         self._flips, self._end = flips, (self._sketch.flips(true), unknown)
         self.steps.append(step)
         touched = np.zeros(len(true), np.bool_)
@@ -138,7 +135,7 @@ class Chain:
         self._touched = touched
 
     def _simulated(self, values: Values, changed: Places, last: Step) -> tuple[Values, Values] | None:
-        """What is true and what is unknown where the last step is made; None if any step is not as it should be.
+        """What is true and what is unknown after the last step; None if any step is not as it should be.
 
         Where no earlier step touches what was changed at the start, all goes as it went before.
         """
@@ -149,19 +146,22 @@ class Chain:
             true[changed] ^= 1
         else:
             true, unknown = values.copy(), np.zeros_like(values)
-            for step in self.steps:
-                if not self._one(step, true, unknown, execute=True):
-                    return None
-        return (true, unknown) if self._one(last, true, unknown, execute=False) else None
+            if not all(self._executed(step, true, unknown) for step in self.steps):
+                return None
+        return (true, unknown) if self._executed(last, true, unknown) else None
 
-    def _one(self, step: Step, true: Values, unknown: Values, *, execute: bool) -> bool:
-        """Whether a step violates just what it should there; if so, it may be executed."""
+    def _executed(self, step: Step, true: Values, unknown: Values) -> bool:
+        """Whether a step violates just what it should there; if so, it is executed as far as that is known."""
         action = self._evidence.hypotheses[step.name]
         places = self._sketch.places(action, step.objects)
-        if action.violated(_mask(true, places), _mask(unknown, places)) != step.violated:
+        held, dim = _mask(true, places), _mask(unknown, places)
+        if action.violated(held, dim) != step.violated:
             return False
-        if execute:
-            _execute(action, step, places, true, unknown)
+        now, now_dim = action.after(held, dim, step.objects)
+        if changed := (held ^ now) | (dim ^ now_dim):
+            numbers = _numbers(changed, action)
+            true[places[numbers]] = _unpacked(now, action)[numbers]
+            unknown[places[numbers]] = _unpacked(now_dim, action)[numbers]
         return True
 
     def plan(self) -> list[GroundAction]:
@@ -193,16 +193,6 @@ class Chain:
         return pins
 
 
-def _execute(action: ActionHypotheses, step: Step, places: Places, true: Values, unknown: Values) -> None:
-    """Change the state as the step does, as far as that is known."""
-    held, dim = _mask(true, places), _mask(unknown, places)
-    now, now_dim = action.after(held, dim, step.objects)
-    if changed := (held ^ now) | (dim ^ now_dim):
-        numbers = _numbers(changed, action)
-        true[places[numbers]] = _unpacked(now, action)[numbers]
-        unknown[places[numbers]] = _unpacked(now_dim, action)[numbers]
-
-
 def _set(values: Values, on: Places, off: Places) -> Places:
     """Make these facts true and those false; which of them were not."""
     changed = np.concatenate([on[values[on] == 0], off[values[off] == 1]])
@@ -232,20 +222,17 @@ def arguments(
     """Some choices of arguments, with some of them pinned, preferring objects that no step uses yet."""
     if any(name not in objects.members(types[place]) for place, name in pinned.items()):
         return
-    fixed = set(pinned.values())
+    if len(set(pinned.values())) < len(pinned):
+        return
+    unused = {kind: [name for name in objects.of_type(kind) if name not in used] for kind in types}
     for turn in range(TURNS):
-        chosen: list[str] = []
-        taken = set(fixed)
+        chosen = dict(pinned)
         for place, kind in enumerate(types):
             if place in pinned:
-                chosen.append(pinned[place])
                 continue
-            names = objects.of_type(kind)
-            free = [name for name in names if name not in used and name not in taken]
-            if not free and not (free := [name for name in names if name not in taken]):
+            taken = chosen.values()
+            free = [name for name in unused[kind] if name not in taken]
+            if not free and not (free := [name for name in objects.of_type(kind) if name not in taken]):
                 return
-            name = free[turn % len(free)]
-            chosen.append(name)
-            taken.add(name)
-        if len(set(chosen)) == len(chosen):
-            yield tuple(chosen)
+            chosen[place] = free[turn % len(free)]
+        yield tuple([chosen[place] for place in range(len(types))])
