@@ -49,11 +49,11 @@ _NO_ROWS: list[Row] = []
 
 
 class StateIndex(FactIndex):
-    """The true atoms of a state, arranged for joins; sorted, so that all processes agree."""
+    """The true atoms of a state, arranged for joins; sorted, so that all processes agree. It does not grow."""
 
     def __init__(self, state: State) -> None:
         super().__init__(state.objects)
-        self.rows.update((predicate, list(rows)) for predicate, rows in state.rows.items())
+        self.rows.update(state.rows)
         self.state = state
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from itertools import permutations, product
+from itertools import product
 from typing import NamedTuple
 
 ROOT_TYPE = "object"
@@ -132,16 +132,17 @@ def lifted_atoms(
     """
     pool: list[tuple[int | str, str]] = list(enumerate(header.types))
     pool += list(vocabulary.constants.items())
-    found = []
-    for predicate in vocabulary.predicates:
-        choices = product(pool, repeat=predicate.arity) if repeated else permutations(pool, predicate.arity)
-        for choice in choices:
-            if all(
-                vocabulary.types.is_a(kind, wanted)
-                for (_, kind), wanted in zip(choice, predicate.types, strict=True)
-            ):
-                found.append(LiftedAtom(predicate.name, tuple(argument for argument, _ in choice)))
-    return tuple(found)
+    serving = {
+        wanted: [argument for argument, kind in pool if vocabulary.types.is_a(kind, wanted)]
+        for predicate in vocabulary.predicates
+        for wanted in predicate.types
+    }
+    return tuple(
+        LiftedAtom(predicate.name, arguments)
+        for predicate in vocabulary.predicates
+        for arguments in product(*[serving[wanted] for wanted in predicate.types])
+        if repeated or len(set(arguments)) == len(arguments)
+    )
 
 
 class Objects(Mapping[str, str]):
@@ -195,7 +196,7 @@ class State:
     unknown: frozenset[Atom] = frozenset()
 
     @cached_property
-    def rows(self) -> Mapping[str, Sequence[tuple[str, ...]]]:
+    def rows(self) -> Mapping[str, list[tuple[str, ...]]]:
         """The true atoms' objects by predicate; all sorted, so that all processes agree."""
         rows: dict[str, list[tuple[str, ...]]] = {}
         for predicate, objects in self.true:

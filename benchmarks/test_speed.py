@@ -5,7 +5,6 @@ Reading PDDL and starting Python are left out.
 
 from __future__ import annotations
 
-import os
 import resource
 import time
 from collections.abc import Iterator
@@ -24,8 +23,8 @@ from aam_vision.query import Access
 from aam_vision.strips import Model, State
 from benchmarks.synthetic import random_domain
 
-SIZES = (1_000, 10_000, *([100_000] if os.environ.get("AAM_BENCH_LARGE") else []))
-"""Pal tuples of the synthetic domains; the largest does not end within four minutes and is made on request."""
+SIZES = (1_000, 10_000, 100_000)
+"""Pal tuples of the synthetic domains."""
 pytestmark = pytest.mark.benchmark(timer=time.process_time, disable_gc=False)
 
 

@@ -69,7 +69,7 @@ class SymbolicAgent:
             options = [
                 objects
                 for objects in bindings(index, schema.header, required, repeated=self._repeated)
-                if schema.applicable(state, objects)
+                if not any(atom.ground(objects) in state.true for atom in schema.negative)
             ]
             if options:
                 return GroundAction(schema.header.name, options[int(rng.integers(len(options)))])

@@ -12,12 +12,16 @@ from collections.abc import Sequence
 from itertools import islice
 from math import prod
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.evidence import Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.literals import atoms
 from aam_vision.joins import bindings
 
 PRIOR_POSITIVE = 0.3
+MOST_EXPECTED = 4
+"""Positive preconditions that an action is expected to have at most, however many atoms it has."""
 PRIOR_NEGATIVE = 0.02
 SAMPLES = 12
 """Situations in which base rates are measured."""
@@ -66,7 +70,8 @@ class Beliefs:
         """The probability that an undecided literal is a precondition."""
         if literal.negative:
             return PRIOR_NEGATIVE
-        return _posterior(PRIOR_POSITIVE, self.rate(name, literal.positive), self._walked[name])
+        prior = min(PRIOR_POSITIVE, MOST_EXPECTED / len(action.index.atoms))
+        return _posterior(prior, self.rate(name, literal.positive), self._walked[name])
 
 
 class NaturalBeliefs(Beliefs):

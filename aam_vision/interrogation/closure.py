@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, union
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import NOTHING, Literals, union
 from aam_vision.interrogation.literals import GroundLiterals
 
 

@@ -19,9 +19,11 @@ from enum import Enum
 from functools import cached_property
 from itertools import islice
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits, union
 from aam_vision.interrogation.closure import NONE, Closed, Closure, may_undo, without
 from aam_vision.interrogation.exhaustion import Step, exhaust
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits, union
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.literals import GroundLiterals, atoms
 from aam_vision.joins import Fact, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground

@@ -190,17 +190,16 @@ class Evidence:
             hypotheses.kinds_of_success += 1
         hypotheses.succeeded(held, dim)
         edge = Edge(before, action, after)
-        self._changed(edge)
+        self._changed(edge, held, dim)
         self.edges.append(edge)
         self._led_to.setdefault((before.number, action), after)
         if before.state.unknown or after.state.unknown:
             self._open.append(edge)
 
-    def _changed(self, edge: Edge) -> None:
-        """Learn from what a step has changed."""
+    def _changed(self, edge: Edge, held: int, dim: int) -> None:
+        """Learn from what a step has changed; ``held`` and ``dim`` are the values before it."""
         hypotheses = self.hypotheses[edge.action.name]
         index, objects = hypotheses.index, edge.action.objects
-        held, dim = index.values(edge.before.state, objects)
         now, now_dim = index.values(edge.after.state, objects)
         groups = index.coinciding(objects)
         shared = sum(groups)
@@ -263,7 +262,7 @@ class Evidence:
         before, after = edge.before.state, edge.after.state
         hypotheses = self.hypotheses[edge.action.name]
         version = hypotheses.version
-        touched = {Atom(*atom): bit for bit, atom in hypotheses.index.grounded(edge.action.objects)}
+        touched = {fact: bit for bit, fact in hypotheses.index.grounded(edge.action.objects)}
         shared = hypotheses.index.shared(edge.action.objects)
         learnt_before: dict[Atom, bool] = {}
         learnt_after: dict[Atom, bool] = {}
@@ -296,7 +295,7 @@ class Evidence:
         _learn(edge.after, learnt_after)
         held, dim = hypotheses.index.values(edge.before.state, edge.action.objects)
         hypotheses.succeeded(held, dim)
-        self._changed(edge)
+        self._changed(edge, held, dim)
         return bool(learnt_before or learnt_after) or hypotheses.version != version
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.closure import NONE, Closed, Closure, may_undo
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
 from aam_vision.interrogation.literals import GroundLiterals
 from aam_vision.joins import Fact
 from aam_vision.planning.mutexes import PossibleOperator

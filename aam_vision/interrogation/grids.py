@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.hypotheses import AtomIndex
+from aam_vision.interrogation.atoms import AtomIndex
 from aam_vision.joins import Row
 from aam_vision.strips import Atom, LiftedAtom, State, Vocabulary
 

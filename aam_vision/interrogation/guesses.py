@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
 from aam_vision.interrogation.moves import Ask
 from aam_vision.interrogation.paths import Paths, PlannedProbe
 from aam_vision.planning.planner import Limits, Planner, Verdict, cpu_seconds

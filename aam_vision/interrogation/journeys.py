@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, union
 from aam_vision.interrogation.beliefs import Beliefs
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, union
 from aam_vision.interrogation.links import GROUP_RISK, Link, Standpoint, success
 from aam_vision.interrogation.paths import Paths, PlannedProbe
 from aam_vision.planning.planner import Limits, Planner, Verdict, cpu_seconds

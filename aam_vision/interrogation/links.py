@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import NOTHING, Literals
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Hypotheses, Literals
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.probes import Probe, probes_for
 from aam_vision.strips import GroundAction, State
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.joins import Fact, Row
 from aam_vision.planning.mutexes import Companions
 from aam_vision.strips import LiftedAtom

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.grids import StateGrid
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
 from aam_vision.interrogation.literals import atoms
 from aam_vision.interrogation.worth import Worth
 from aam_vision.joins import Row, StateIndex, bindings

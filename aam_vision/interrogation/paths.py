@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, union
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, union
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.literals import GroundLiterals, atoms
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, ground

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from aam_vision.interrogation.hypotheses import Literals, union
+from aam_vision.interrogation.atoms import Literals, union
 
 SAMPLES = 60
 SWEEPS = 6

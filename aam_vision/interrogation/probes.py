@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.strips import GroundAction, LiftedAtom
 

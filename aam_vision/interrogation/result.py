@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from aam_vision.agents.counting import Counts
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.transcript import Transcript
 from aam_vision.strips import LiftedAtom, Model, lifted_atoms
 

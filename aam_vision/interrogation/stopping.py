@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from aam_vision.interrogation.atoms import bits
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import bits
 from aam_vision.interrogation.moves import Stop
 from aam_vision.interrogation.paths import by_problem
 from aam_vision.strips import State

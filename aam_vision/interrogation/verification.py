@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.atoms import bits
 from aam_vision.interrogation.contradiction import disagreement
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Edge, Evidence, Refusal
-from aam_vision.interrogation.hypotheses import bits
 from aam_vision.interrogation.result import Result, undetermined
 from aam_vision.interrogation.stopping import origins
 from aam_vision.interrogation.transcript import Asked, Transcript, fresh, take_in

@@ -7,6 +7,7 @@ preconditions. A walk starts where few have started, in a kind of situation that
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import defaultdict
 from dataclasses import dataclass, field
 from math import inf
@@ -28,11 +29,12 @@ Kind = tuple[tuple[str, int], ...]
 class Walker:
     """Decides on the next walk, until walking no longer pays.
 
-    Walking ends after ``limit`` steps, or ``share`` times as many as there are pal tuples; or once nothing was
-    learnt for ``patience`` times as many.
+    Walking ends after ``limit`` steps (``per_action`` steps for every action, where these are more), or
+    ``share`` times as many as there are pal tuples; or once nothing was learnt for ``patience`` times as many.
     """
 
     limit: int = 400
+    per_action: int = 0
     share: float = inf
     patience: float = 1.0
     stride: int = 4
@@ -40,6 +42,7 @@ class Walker:
     _fruitless: int = 0
     _version: int = -1
     _problems: dict[Objects, dict[Kind, list[Node]]] = field(default_factory=dict)
+    _sorted: dict[Objects, list[Kind]] = field(default_factory=lambda: defaultdict(list))
     _departures: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     _taken: int = 0
 
@@ -50,11 +53,12 @@ class Walker:
             self._version, self._fruitless = version, 0
         size = evidence.hypotheses.size
         patience = max(LEAST_PATIENCE, int(size * self.patience))
-        limit = int(min(self.limit, max(LEAST_PATIENCE, size * self.share)))
+        limit = max(self.limit, self.per_action * len(evidence.hypotheses.actions))
+        limit = int(min(limit, max(LEAST_PATIENCE, size * self.share)))
         if self.steps >= limit or self._fruitless >= patience:
             return None
         self._take_in(evidence)
-        problems = list(self._problems.values())
+        problems = list(self._problems)
         start = self._start(problems[int(rng.integers(len(problems)))], rng)
         steps = min(self.stride, limit - self.steps)
         self.steps += steps
@@ -65,13 +69,17 @@ class Walker:
         """Sort the situations that are new by problem and kind."""
         for node in evidence.nodes[self._taken :]:
             if node.situation is not None:
-                counts = sorted((predicate, len(rows)) for predicate, rows in node.index.rows.items())
-                kinds = self._problems.setdefault(node.state.objects, {})
-                kinds.setdefault(tuple(counts), []).append(node)
+                objects = node.state.objects
+                kind = tuple((predicate, len(rows)) for predicate, rows in node.state.rows.items())
+                kinds = self._problems.setdefault(objects, {})
+                if kind not in kinds:
+                    kinds[kind] = []
+                    insort(self._sorted[objects], kind)
+                kinds[kind].append(node)
         self._taken = len(evidence.nodes)
 
-    def _start(self, kinds: dict[Kind, list[Node]], rng: np.random.Generator) -> Node:
-        names = sorted(kinds)
+    def _start(self, problem: Objects, rng: np.random.Generator) -> Node:
+        names, kinds = self._sorted[problem], self._problems[problem]
         weights = np.array([1.0 / (1 + self._departures[kinds[name][0].number]) ** 2 for name in names])
         kind = kinds[names[int(rng.choice(len(names), p=weights / weights.sum()))]]
         self._departures[kind[0].number] += 1

@@ -14,10 +14,12 @@ from math import log
 
 import numpy as np
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.beliefs import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs
 from aam_vision.interrogation.evidence import Node
 from aam_vision.interrogation.grids import Array, StateGrid, Truth
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.posterior import SAMPLES, sample
 from aam_vision.strips import LiftedAtom
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from aam_vision.interrogation.atoms import Literals
 from aam_vision.interrogation.beliefs import Beliefs, NaturalBeliefs
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import Hypotheses, Literals
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.query import Situation, WalkStep
 from aam_vision.strips import (
     ROOT_TYPE,

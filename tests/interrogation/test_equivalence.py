@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import Hypotheses, Literals, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.stopping import origins
 from aam_vision.query import Query, Situation
 from aam_vision.strips import (

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.hypotheses import ActionHypotheses, AtomIndex, Hypotheses, Literals, bits
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import AtomIndex, Literals, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.strips import ActionHeader, Location, Mode, Predicate, Vocabulary
 from tests import domains
 from tests.domains import Domain

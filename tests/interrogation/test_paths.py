@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.interrogation.atoms import NOTHING, Literals, union
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import NOTHING, Hypotheses, Literals, union
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.paths import Paths, PlannedProbe, by_problem
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner

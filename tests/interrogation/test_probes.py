@@ -8,7 +8,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.probes import probes_for, revealing_step
 from aam_vision.joins import StateIndex
 from aam_vision.strips import State

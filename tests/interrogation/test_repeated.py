@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.hypotheses import ActionHypotheses, AtomIndex, Hypotheses
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import AtomIndex
+from aam_vision.interrogation.coincidence import joint_outcomes
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.loop import interrogate
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
@@ -122,7 +125,7 @@ def test_joint_effects_never_exclude_what_happens_nor_predict_anything_else(
         modes = {mode for number, mode in enumerate(truth) if group >> number & 1}
         outcome = Mode.POSITIVE in modes or (value and Mode.NEGATIVE not in modes)
         was = value if shown_before else None
-        assert outcome in action.outcomes(group, was)
+        assert outcome in joint_outcomes(action.effects, group, was)
         action.changed_together(group, was, outcome if shown_after else None)
         masks = (action.adds, action.deletes, action.keeps)
         for number, mode in enumerate(truth):

@@ -27,8 +27,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Hypotheses, Literals, bits
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.distinguishing import (
     DistinguishingQuery,

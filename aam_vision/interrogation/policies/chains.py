@@ -9,13 +9,14 @@ under its arguments are places in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import ActionHypotheses, Literals, bits
 from aam_vision.joins import Fact
 from aam_vision.strips import Atom, GroundAction, Objects, State
 
@@ -26,8 +27,7 @@ Values = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of a chain, and the undecided literals that it violates."""
 
     name: str
@@ -89,16 +89,20 @@ class Chain:
         self._flips = np.zeros(0, np.uint8)
         self._end = (self._flips, self._flips)
         """What is flipped where the next step will be made, and what is unknown there."""
-        self._touched: set[int] = set()
+        self._touched = np.zeros(0, np.bool_)
         """Facts that the steps so far speak of."""
         self.steps: list[Step] = []
 
     def copy(self) -> Chain:
         """The same chain, to be continued in another way."""
         other = Chain(self._evidence, self._sketch)
-        other.steps, other._touched = [*self.steps], {*self._touched}
+        other.steps, other._touched = [*self.steps], self._touched
         other._flips, other._end = self._flips, self._end
         return other
+
+    def has(self, name: str, violated: Literals) -> bool:
+        """Whether this probe is one of the steps."""
+        return any(step.name == name and step.violated == violated for step in self.steps)
 
     def append(self, name: str, violated: Literals) -> bool:
         """Add a probe at the end if some state serves it and all the steps before it."""
@@ -112,52 +116,52 @@ class Chain:
                 continue
             tried.add(objects)
             places = self._sketch.places(action, objects)
-            before = self._sketch.flipped(self._flips)
-            values = before.copy()
-            values[places[on]] = 1
-            values[places[off]] = 0
-            changed = np.flatnonzero(values ^ before)
+            values = self._sketch.flipped(self._flips)
+            changed = _set(values, places[on], places[off])
             step = Step(name, objects, violated)
             end = self._simulated(values, changed, step)
             if end is not None:
-                self._take(step, self._sketch.flips(values), *end)
+                self._take(step, places, self._sketch.flips(values), *end)
                 return True
         return False
 
-    def _take(self, step: Step, flips: Values, true: Values, unknown: Values) -> None:
-        """Add a step that works; ``true`` and ``unknown`` are what holds where it is made."""
-        action = self._evidence.hypotheses[step.name]
-        places = self._sketch.places(action, step.objects)
-        _execute(action, step, places, true, unknown)
+    def _take(self, step: Step, places: Places, flips: Values, true: Values, unknown: Values) -> None:
+        """Add a step that works; ``true`` and ``unknown`` are what holds after it."""
         self._flips, self._end = flips, (self._sketch.flips(true), unknown)
         self.steps.append(step)
-        self._touched.update(places.tolist())
+        touched = np.zeros(len(true), np.bool_)
+        touched[: len(self._touched)] = self._touched
+        touched[places] = True
+        self._touched = touched
 
     def _simulated(self, values: Values, changed: Places, last: Step) -> tuple[Values, Values] | None:
-        """What is true and what is unknown where the last step is made; None if any step is not as it should be.
+        """What is true and what is unknown after the last step; None if any step is not as it should be.
 
         Where no earlier step touches what was changed at the start, all goes as it went before.
         """
-        if self._touched.isdisjoint(changed.tolist()):
+        if not self._touched[changed[changed < len(self._touched)]].any():
             flips, known = self._end
             true, unknown = self._sketch.flipped(flips), np.zeros_like(values)
             unknown[: len(known)] = known
             true[changed] ^= 1
         else:
             true, unknown = values.copy(), np.zeros_like(values)
-            for step in self.steps:
-                if not self._one(step, true, unknown, execute=True):
-                    return None
-        return (true, unknown) if self._one(last, true, unknown, execute=False) else None
+            if not all(self._executed(step, true, unknown) for step in self.steps):
+                return None
+        return (true, unknown) if self._executed(last, true, unknown) else None
 
-    def _one(self, step: Step, true: Values, unknown: Values, *, execute: bool) -> bool:
-        """Whether a step violates just what it should there; if so, it may be executed."""
+    def _executed(self, step: Step, true: Values, unknown: Values) -> bool:
+        """Whether a step violates just what it should there; if so, it is executed as far as that is known."""
         action = self._evidence.hypotheses[step.name]
         places = self._sketch.places(action, step.objects)
-        if action.violated(_mask(true, places), _mask(unknown, places)) != step.violated:
+        held, dim = _mask(true, places), _mask(unknown, places)
+        if action.violated(held, dim) != step.violated:
             return False
-        if execute:
-            _execute(action, step, places, true, unknown)
+        now, now_dim = action.after(held, dim, step.objects)
+        if changed := (held ^ now) | (dim ^ now_dim):
+            numbers = _numbers(changed, action)
+            true[places[numbers]] = _unpacked(now, action)[numbers]
+            unknown[places[numbers]] = _unpacked(now_dim, action)[numbers]
         return True
 
     def plan(self) -> list[GroundAction]:
@@ -189,14 +193,11 @@ class Chain:
         return pins
 
 
-def _execute(action: ActionHypotheses, step: Step, places: Places, true: Values, unknown: Values) -> None:
-    """Change the state as the step does, as far as that is known."""
-    held, dim = _mask(true, places), _mask(unknown, places)
-    now, now_dim = action.after(held, dim, step.objects)
-    for bit in bits((held ^ now) | (dim ^ now_dim)):
-        place = places[bit.bit_length() - 1]
-        true[place] = bool(now & bit)
-        unknown[place] = bool(now_dim & bit)
+def _set(values: Values, on: Places, off: Places) -> Places:
+    """Make these facts true and those false; which of them were not."""
+    changed = np.concatenate([on[values[on] == 0], off[values[off] == 1]])
+    values[changed] ^= 1
+    return changed
 
 
 def _mask(values: Values, places: Places) -> int:
@@ -206,9 +207,13 @@ def _mask(values: Values, places: Places) -> int:
 
 def _numbers(mask: int, action: ActionHypotheses) -> Places:
     """The numbers of the bits that are set."""
-    size = len(action.index.atoms)
-    octets = np.frombuffer(mask.to_bytes(size // 8 + 1, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+    return _unpacked(mask, action).nonzero()[0]
+
+
+def _unpacked(mask: int, action: ActionHypotheses) -> Values:
+    """The bits of an action's atoms as truth values."""
+    octets = np.frombuffer(mask.to_bytes(len(action.index.atoms) // 8 + 1, "little"), np.uint8)
+    return np.unpackbits(octets, bitorder="little")
 
 
 def arguments(
@@ -217,20 +222,17 @@ def arguments(
     """Some choices of arguments, with some of them pinned, preferring objects that no step uses yet."""
     if any(name not in objects.members(types[place]) for place, name in pinned.items()):
         return
-    fixed = set(pinned.values())
+    if len(set(pinned.values())) < len(pinned):
+        return
+    unused = {kind: [name for name in objects.of_type(kind) if name not in used] for kind in types}
     for turn in range(TURNS):
-        chosen: list[str] = []
-        taken = set(fixed)
+        chosen = dict(pinned)
         for place, kind in enumerate(types):
             if place in pinned:
-                chosen.append(pinned[place])
                 continue
-            names = objects.of_type(kind)
-            free = [name for name in names if name not in used and name not in taken]
-            if not free and not (free := [name for name in names if name not in taken]):
+            taken = chosen.values()
+            free = [name for name in unused[kind] if name not in taken]
+            if not free and not (free := [name for name in objects.of_type(kind) if name not in taken]):
                 return
-            name = free[turn % len(free)]
-            chosen.append(name)
-            taken.add(name)
-        if len(set(chosen)) == len(chosen):
-            yield tuple(chosen)
+            chosen[place] = free[turn % len(free)]
+        yield tuple([chosen[place] for place in range(len(types))])

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.beliefs import NaturalBeliefs
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.guesses import Guesses
-from aam_vision.interrogation.hypotheses import Literals, bits
 from aam_vision.interrogation.journeys import DOUBT, Journeys
 from aam_vision.interrogation.links import GROUP_RISK, Finder, Link, Standpoint
 from aam_vision.interrogation.moves import Ask, Move, Walk

@@ -13,18 +13,20 @@ made for it, with every atom of its arguments true, as in the paper's own experi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
+from itertools import chain as chain_together
 from itertools import combinations, islice, product
 from math import log
 
 import numpy as np
 
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import NOTHING, Literals, bits, union
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.coincidence import Merged
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.hypotheses import NOTHING, ActionHypotheses, Literals, bits, union
 from aam_vision.interrogation.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.chains import Chain, Sketch, arguments
 from aam_vision.interrogation.walking import Walker
@@ -37,18 +39,22 @@ RIDERS = 24
 """Doubtful literals that are tried as further steps of a chain."""
 OPENINGS = 20
 """Groups of negative literals that are tried as the first step of a chain."""
+RIDER_SUCCESS = 0.05
+"""A step that is reached with less probability is not made."""
+MAX_REFUSALS = 2
+"""Steps of one action for which a chain has no room, after which no other of it is tried."""
 LASTS = 4
-"""Probable preconditions that are tried as the last step of a chain."""
+"""Actions of which the most probable precondition is tried as the last step of a chain."""
+GROUP_RISK = 0.1
+"""Positive literals are tested in one step as long as that is refused with no more probability."""
 FEW_ATOMS = 32
 """Atoms of an action that may be left false one by one until it succeeds."""
 
 
 Probe = tuple[str, Literals]
 """An action, and what a step of it is to violate."""
-Beginning = tuple[tuple[Probe, ...], tuple[Probe, ...], int]
-"""How a chain begins: the opening, riders that may follow, and how many steps that is at most."""
 Waiting = tuple[float, str, Literals]
-"""A positive literal to be tested: its probability, its action, and the literal."""
+"""Positive literals to be tested in one step: the probability that any is required, their action, and they."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ class _Outlook:
     version: int
     positive: list[Waiting]
     doubtful: int
-    """How many of them are rather not preconditions."""
+    """How many of them are rather executed than refused."""
     group: Literals
     """Negative literals to be refuted together."""
 
@@ -68,7 +74,7 @@ class _Outlook:
 class SettablePolicy:
     """Few questions, each about a state made for it."""
 
-    walker: Walker = field(default_factory=lambda: Walker(limit=300))
+    walker: Walker = field(default_factory=lambda: Walker(limit=150, per_action=5))
     _beliefs: Beliefs | None = None
     _sketch: Sketch | None = None
     _outlooks: dict[str, _Outlook] = field(default_factory=dict)
@@ -123,47 +129,59 @@ class SettablePolicy:
             return None
         length = self._chain_length()
         length = max(length, min(MAX_CHAIN, sum(outlook.doubtful for outlook in outlooks) + 1))
+        lasts = [
+            (name, literals) for _, name, literals in sorted((w[-1] for w in waiting), reverse=True)[:LASTS]
+        ]
+        doubtful = islice(merge(*waiting), RIDERS) if length > 1 else ()
+        riders = [rider for rider in doubtful if rider[1:] != lasts[0]]
         groups = [(outlook.name, outlook.group) for outlook in outlooks if outlook.group]
-        begun: dict[Beginning, Chain | None] = {}
-        for opening, riders, last in _attempts(groups, waiting, riding=length > 1):
-            chain = self._chain(evidence, opening, riders, last, length, begun)
+        for opening in (*([group] for group in groups[:OPENINGS]), []):
+            chain = self._chain(evidence, opening, riders, lasts, length)
             if chain is not None:
-                self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
-                return _ask_chain(evidence, chain)
-        return None
+                return self._ask_tests(evidence, chain)
+        return self._near_miss(evidence, waiting)
 
     def _chain(
-        self,
-        evidence: Evidence,
-        opening: list[Probe],
-        riders: list[Probe],
-        last: list[Probe],
-        length: int,
-        begun: dict[Beginning, Chain | None],
+        self, evidence: Evidence, opening: list[Probe], riders: list[Waiting], lasts: list[Probe], length: int
     ) -> Chain | None:
-        """A chain of the opening, as many riders as fit, and the last probe; None if that fails."""
-        wanted = length + len(opening) - len(last)
-        key = tuple(opening), tuple(rider for rider in riders if rider not in last), wanted
-        if key not in begun:
-            begun[key] = self._beginning(evidence, *key)
-        beginning = begun[key]
-        if beginning is None:
-            return None
-        chain = beginning.copy()
-        if not all(chain.append(*probe) for probe in last):
-            return None
-        return chain if last or len(chain.steps) > 1 else None
-
-    def _beginning(
-        self, evidence: Evidence, opening: Sequence[Probe], riders: Sequence[Probe], wanted: int
-    ) -> Chain | None:
+        """A chain of the opening, riders, and a last probe after as many of them as leave room for it."""
         chain = Chain(evidence, self._sketch_of(evidence))
         if not all(chain.append(*probe) for probe in opening):
             return None
-        for rider in riders:
-            if len(chain.steps) < wanted:
-                chain.append(*rider)
-        return chain
+        stages = [chain]
+        reached = 1.0
+        refusals: dict[str, int] = {}
+        for chance, name, literals in riders:
+            if len(stages) == length or reached < RIDER_SUCCESS:
+                break
+            if refusals.get(name, 0) == MAX_REFUSALS:
+                continue
+            longer = stages[-1].copy()
+            if longer.append(name, literals):
+                stages.append(longer)
+                reached *= 1 - chance
+            else:
+                refusals[name] = refusals.get(name, 0) + 1
+        for stage in reversed(stages):
+            for last in lasts:
+                longer = stage.copy()
+                if not stage.has(*last) and longer.append(*last):
+                    return longer
+        return stages[-1] if len(stages) > 1 else None
+
+    def _near_miss(self, evidence: Evidence, waiting: list[list[Waiting]]) -> Ask | None:
+        """A single step, where nothing can be chained; of one literal, where no group can be violated."""
+        single = ((name, literal) for name, group in _likeliest(waiting) for literal in group.singles())
+        for probe in chain_together(_likeliest(waiting), single):
+            chain = Chain(evidence, self._sketch_of(evidence))
+            if chain.append(*probe):
+                return self._ask_tests(evidence, chain)
+        return None
+
+    def _ask_tests(self, evidence: Evidence, chain: Chain) -> Ask:
+        """The query that a chain makes; it is noted what it tests."""
+        self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
+        return _ask_chain(evidence, chain)
 
     def _chain_length(self) -> int:
         """How many near misses in a row make it improbable that all of them succeed."""
@@ -174,10 +192,10 @@ class SettablePolicy:
         """Count how many of the literals tested last turned out to be spurious."""
         for name, literal in self._asked:
             action = evidence.hypotheses[name]
-            if not literal.within(action.candidates):
+            if not literal.positive & action.positive:
                 self._refuted += 1
                 self._tested += 1
-            elif literal.within(action.proven):
+            elif action.certain_to_fail(literal):
                 self._tested += 1
         self._asked = []
 
@@ -253,20 +271,46 @@ class SettablePolicy:
         if known is None or known.version != action.version:
             assert self._beliefs is not None, "beliefs are formed when walking ends"
             trusted, suspects = self._beliefs.split(name, action)
-            positive = [
-                (self._beliefs.probability(name, literal, action), name, literal)
+            chances = {
+                literal.positive: self._beliefs.probability(name, literal, action)
                 for literal in (*trusted, *suspects)
                 if literal.positive
-            ]
+            }
+            positive = _packed(name, _given_refusals(action, chances))
             known = _Outlook(
                 name,
                 action.version,
-                sorted(positive),
+                positive,
                 sum(likely < 0.5 for likely, _, _ in positive),
                 _group(action, union(literal for literal in suspects if literal.negative)),
             )
             self._outlooks[name] = known
         return known
+
+
+def _given_refusals(action: ActionHypotheses, chances: dict[int, float]) -> dict[int, float]:
+    """The probabilities, given that one literal of every clause is required."""
+    given = dict(chances)
+    for clause in action.clauses:
+        if not clause.negative:
+            total = sum(chances[bit] for bit in bits(clause.positive))
+            for bit in bits(clause.positive):
+                given[bit] = max(given[bit], chances[bit] / total)
+    return given
+
+
+def _packed(name: str, chances: dict[int, float]) -> list[Waiting]:
+    """The positive literals, improbable ones in groups that are hardly refused; the least probable first."""
+    packed: list[Waiting] = []
+    group, risk = 0, 0.0
+    for chance, bit in sorted((chance, bit) for bit, chance in chances.items()):
+        if group and risk + chance > GROUP_RISK:
+            packed.append((risk, name, Literals(group, 0)))
+            group, risk = 0, 0.0
+        group, risk = group | bit, risk + chance
+    if group:
+        packed.append((risk, name, Literals(group, 0)))
+    return sorted(packed)
 
 
 def _group(action: ActionHypotheses, suspects: Literals) -> Literals:
@@ -278,31 +322,13 @@ def _group(action: ActionHypotheses, suspects: Literals) -> Literals:
     return union(singles[: len(singles) // 2])
 
 
-def _attempts(
-    groups: list[Probe], waiting: list[list[Waiting]], *, riding: bool
-) -> Iterator[tuple[list[Probe], list[Probe], list[Probe]]]:
-    """What may be chained, best first: an opening, riders, and what comes last."""
+def _probes(found: Iterable[Waiting]) -> Iterator[Probe]:
+    return ((name, literals) for _, name, literals in found)
 
-    def probes(found: Iterable[Waiting]) -> Iterator[Probe]:
-        return ((name, literal) for _, name, literal in found)
 
-    def likeliest() -> Iterator[Probe]:
-        return probes(merge(*map(reversed, waiting), reverse=True))
-
-    lasts = list(islice(likeliest(), LASTS))
-    doubtful = list(islice(probes(merge(*waiting)), RIDERS)) if riding else []
-    openings = [[group] for group in groups[:OPENINGS]]
-    for opening in (*openings, []):
-        for last in lasts:
-            yield opening, doubtful, [last]
-    if doubtful:
-        # doubtful ones alone, then an opening with nothing between, then a single near miss
-        yield [], doubtful, []
-        for opening in openings:
-            for last in lasts:
-                yield opening, [], [last]
-    for last in likeliest():
-        yield [], [], [last]
+def _likeliest(waiting: list[list[Waiting]]) -> Iterator[Probe]:
+    """What is most probably refused first."""
+    return _probes(merge(*map(reversed, waiting), reverse=True))
 
 
 def _ask_chain(evidence: Evidence, chain: Chain) -> Ask:

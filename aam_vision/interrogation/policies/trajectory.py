@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from aam_vision.interrogation.atoms import Literals, union
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.guesses import Guesses
-from aam_vision.interrogation.hypotheses import Literals, union
 from aam_vision.interrogation.moves import Ask, Move
 from aam_vision.interrogation.outlook import Outlook
 from aam_vision.interrogation.paths import Paths, PlannedProbe
