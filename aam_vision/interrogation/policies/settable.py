@@ -4,34 +4,34 @@ Every undecided literal can be tested then: take a situation in which the action
 one atom. So nothing is left undetermined, and the art is in the number of queries. A query ends at its first
 failing step, and a failing *near miss* (one literal violated alone) is a proof whichever step it is. So
 near misses are chained in one plan, the doubtful first: those that succeed are refuted for nothing, the first
-that fails is proven. What is most probably spurious (negative literals) is violated in one step as a
-group, which also rides along; only if that is refused is the group halved.
+that fails is proven. What is most probably spurious (negative literals, and positive ones of actions with many
+atoms) is violated in one step as a group, which also rides along; only if that is refused is the group split.
 
-Walks come first, as under ``snapshot`` access. An action that no walk has shown is first executed in states
+Walks come first, as under ``snapshot`` access, the more the more actions there are. An action that no walk has shown is first executed in states
 made for it, with every atom of its arguments true, as in the paper's own experiments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain as chain_together
-from itertools import combinations, islice, product
+from itertools import islice
 from math import log
 
 import numpy as np
 
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
-from aam_vision.interrogation.atoms import NOTHING, Literals, bits, union
+from aam_vision.interrogation.atoms import NOTHING, Literals, bits
 from aam_vision.interrogation.beliefs import Beliefs
-from aam_vision.interrogation.coincidence import Merged
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.chains import Chain, Sketch, arguments
+from aam_vision.interrogation.policies.made_states import arguments_as, left_false, with_atoms
+from aam_vision.interrogation.policies.waiting import Outlook, Probe, Waiting, likeliest, outlook
 from aam_vision.interrogation.walking import Walker
 from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction, Objects, State
+from aam_vision.strips import GroundAction, State
 
 MAX_CHAIN = 9
 """Near misses in one query."""
@@ -45,29 +45,6 @@ MAX_REFUSALS = 2
 """Steps of one action for which a chain has no room, after which no other of it is tried."""
 LASTS = 4
 """Actions of which the most probable precondition is tried as the last step of a chain."""
-GROUP_RISK = 0.1
-"""Positive literals are tested in one step as long as that is refused with no more probability."""
-FEW_ATOMS = 32
-"""Atoms of an action that may be left false one by one until it succeeds."""
-
-
-Probe = tuple[str, Literals]
-"""An action, and what a step of it is to violate."""
-Waiting = tuple[float, str, Literals]
-"""Positive literals to be tested in one step: the probability that any is required, their action, and they."""
-
-
-@dataclass(frozen=True)
-class _Outlook:
-    """What there is to test of one action."""
-
-    name: str
-    version: int
-    positive: list[Waiting]
-    doubtful: int
-    """How many of them are rather executed than refused."""
-    group: Literals
-    """Negative literals to be refuted together."""
 
 
 @dataclass
@@ -77,7 +54,7 @@ class SettablePolicy:
     walker: Walker = field(default_factory=lambda: Walker(limit=150, per_action=5))
     _beliefs: Beliefs | None = None
     _sketch: Sketch | None = None
-    _outlooks: dict[str, _Outlook] = field(default_factory=dict)
+    _outlooks: dict[str, Outlook] = field(default_factory=dict)
     _asked: list[tuple[str, Literals]] = field(default_factory=list)
     _tested: int = 0
     _refuted: int = 0
@@ -111,8 +88,8 @@ class SettablePolicy:
             if action.successes:
                 continue
             for objects in islice(arguments(start.objects, action.index.header.types, set(), {}), 1):
-                for off in _choices(action):
-                    state = _with(start, action, objects, action.index.everything & ~off, off)
+                for off in left_false(action):
+                    state = with_atoms(start, action, objects, action.index.everything & ~off, off)
                     if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
                         return _ask(evidence, state, [GroundAction(name, objects)], f"see {name} succeed")
         return None
@@ -171,8 +148,8 @@ class SettablePolicy:
 
     def _near_miss(self, evidence: Evidence, waiting: list[list[Waiting]]) -> Ask | None:
         """A single step, where nothing can be chained; of one literal, where no group can be violated."""
-        single = ((name, literal) for name, group in _likeliest(waiting) for literal in group.singles())
-        for probe in chain_together(_likeliest(waiting), single):
+        single = ((name, literal) for name, group in likeliest(waiting) for literal in group.singles())
+        for probe in chain_together(likeliest(waiting), single):
             chain = Chain(evidence, self._sketch_of(evidence))
             if chain.append(*probe):
                 return self._ask_tests(evidence, chain)
@@ -222,7 +199,7 @@ class SettablePolicy:
                 shown = 0 if action.adds & bit else bit
                 for objects in islice(arguments(start.objects, action.index.header.types, set(), {}), 1):
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
-                    state = _with(start, action, objects, on, off)
+                    state = with_atoms(start, action, objects, on, off)
                     if not action.violated(*action.index.values(state, objects)):
                         text = action.index.text(Literals(bit, 0))[0]
                         return _ask(
@@ -237,10 +214,10 @@ class SettablePolicy:
         for first, other, merged in action.index.merges:
             if first != bit or not action.deletes & other or not action.executable_when(merged):
                 continue
-            objects = _arguments_as(start.objects, action.index.header.types, merged)
+            objects = arguments_as(start.objects, action.index.header.types, merged)
             if objects is None:
                 continue
-            state = _with(start, action, objects, action.candidates.positive, action.candidates.negative)
+            state = with_atoms(start, action, objects, action.candidates.positive, action.candidates.negative)
             step = GroundAction(name, objects)
             node = evidence.situation(Situation(state, state))
             if not action.violated(*action.index.values(state, objects)) and not evidence.was_seen(
@@ -256,6 +233,14 @@ class SettablePolicy:
             return Stop(False, f"{left} pal tuples are undecided, but no state to ask about was found")
         return Stop(True, "every pal tuple is decided")
 
+    def _outlook(self, name: str, action: ActionHypotheses) -> Outlook:
+        """What there is to test of one action; found anew when something was learnt of it."""
+        known = self._outlooks.get(name)
+        if known is None or known.version != action.version:
+            assert self._beliefs is not None, "beliefs are formed when walking ends"
+            known = self._outlooks[name] = outlook(name, action, self._beliefs)
+        return known
+
     def _sketch_of(self, evidence: Evidence) -> Sketch:
         """The initial state of the problem with the most objects: room for many steps beside each other."""
         if self._sketch is None:
@@ -263,120 +248,11 @@ class SettablePolicy:
             self._sketch = Sketch(max(initial, key=lambda state: len(state.objects)))
         return self._sketch
 
-    # --- choices ---------------------------------------------------------------------------------
-
-    def _outlook(self, name: str, action: ActionHypotheses) -> _Outlook:
-        """What there is to test of one action; computed anew when something was learnt of it."""
-        known = self._outlooks.get(name)
-        if known is None or known.version != action.version:
-            assert self._beliefs is not None, "beliefs are formed when walking ends"
-            trusted, suspects = self._beliefs.split(name, action)
-            chances = {
-                literal.positive: self._beliefs.probability(name, literal, action)
-                for literal in (*trusted, *suspects)
-                if literal.positive
-            }
-            positive = _packed(name, _given_refusals(action, chances))
-            known = _Outlook(
-                name,
-                action.version,
-                positive,
-                sum(likely < 0.5 for likely, _, _ in positive),
-                _group(action, union(literal for literal in suspects if literal.negative)),
-            )
-            self._outlooks[name] = known
-        return known
-
-
-def _given_refusals(action: ActionHypotheses, chances: dict[int, float]) -> dict[int, float]:
-    """The probabilities, given that one literal of every clause is required."""
-    given = dict(chances)
-    for clause in action.clauses:
-        if not clause.negative:
-            total = sum(chances[bit] for bit in bits(clause.positive))
-            for bit in bits(clause.positive):
-                given[bit] = max(given[bit], chances[bit] / total)
-    return given
-
-
-def _packed(name: str, chances: dict[int, float]) -> list[Waiting]:
-    """The positive literals, improbable ones in groups that are hardly refused; the least probable first."""
-    packed: list[Waiting] = []
-    group, risk = 0, 0.0
-    for chance, bit in sorted((chance, bit) for bit, chance in chances.items()):
-        if group and risk + chance > GROUP_RISK:
-            packed.append((risk, name, Literals(group, 0)))
-            group, risk = 0, 0.0
-        group, risk = group | bit, risk + chance
-    if group:
-        packed.append((risk, name, Literals(group, 0)))
-    return sorted(packed)
-
-
-def _group(action: ActionHypotheses, suspects: Literals) -> Literals:
-    """Probably spurious literals to refute together: all, or half of the smallest clause of them."""
-    inside = [clause for clause in action.clauses if clause.within(suspects)]
-    if not inside:
-        return suspects
-    singles = list(min(inside, key=Literals.size).singles())
-    return union(singles[: len(singles) // 2])
-
-
-def _probes(found: Iterable[Waiting]) -> Iterator[Probe]:
-    return ((name, literals) for _, name, literals in found)
-
-
-def _likeliest(waiting: list[list[Waiting]]) -> Iterator[Probe]:
-    """What is most probably refused first."""
-    return _probes(merge(*map(reversed, waiting), reverse=True))
-
 
 def _ask_chain(evidence: Evidence, chain: Chain) -> Ask:
     """The query that a chain makes."""
     texts = [", ".join(evidence.hypotheses[step.name].index.text(step.violated)) for step in chain.steps]
     return _ask(evidence, chain.state(), chain.plan(), f"test {'; then '.join(texts)}")
-
-
-def _arguments_as(objects: Objects, types: tuple[str, ...], merged: Merged) -> tuple[str, ...] | None:
-    """Arguments that are alike just where ``merged`` says so; None if there are too few objects."""
-    chosen: dict[int | str, str] = {}
-    for symbol in merged:
-        if isinstance(symbol, str):
-            chosen[symbol] = symbol
-        elif symbol not in chosen:
-            kinds = [kind for kind, other in zip(types, merged, strict=True) if other == symbol]
-            options = [
-                name
-                for name in objects.of_type(kinds[0])
-                if name not in chosen.values() and all(name in objects.members(kind) for kind in kinds)
-            ]
-            if not options:
-                return None
-            chosen[symbol] = options[0]
-    return tuple(chosen[symbol] for symbol in merged)
-
-
-def _with(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: int, off: int) -> State:
-    """The state with some of the action's atoms switched on and others off."""
-    facts = dict(action.index.grounded(objects))
-    true = state.true | {Atom(*facts[bit]) for bit in bits(on)}
-    return State(true - {Atom(*facts[bit]) for bit in bits(off)}, state.objects)
-
-
-def _choices(action: ActionHypotheses) -> Iterator[int]:
-    """Atoms to leave false in an otherwise true state: none, then one by one.
-
-    Where these are many, quarters come before: all atoms whose numbers agree in two binary digits. Each of
-    them is a chance of some 10% for one negative precondition among a few positive ones.
-    """
-    yield 0
-    size = len(action.index.atoms)
-    if size > FEW_ATOMS:
-        for high, low in combinations(range(size.bit_length()), 2):
-            for values in product((0, 1), repeat=2):
-                quarter = [n for n in range(size) if (n >> high & 1, n >> low & 1) == values]
-                yield sum(1 << number for number in quarter)
-    yield from bits(action.negative)
 
 
 def _ask(evidence: Evidence, state: State, plan: list[GroundAction], why: str) -> Ask:
