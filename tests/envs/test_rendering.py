@@ -30,7 +30,11 @@ def test_frames_of_every_problem_are_pddlgyms(
 
 @pytest.mark.parametrize(
     ("name", "shapes"),
-    [("sokoban", [(5, 5), (5, 12), (12, 12)]), ("doors", [(6, 6), (7, 9)])],
+    [
+        ("sokoban", [(5, 5), (5, 12), (12, 12)]),
+        ("doors", [(6, 6), (7, 9)]),
+        ("maze", [(5, 5), (5, 12), (14, 13)]),
+    ],
 )
 def test_frames_of_synthetic_boards_are_pddlgyms(
     name: str, shapes: list[tuple[int, int]], rng: np.random.Generator
