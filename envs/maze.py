@@ -292,6 +292,7 @@ MAZE: Final = BoardDomain(
     scene=scene,
     drawing=lambda layout: Tiles(scene(layout), "maze", painter(layout), _flags),
     sampler="aam_vision.envs.maze",
+    shapes=((6, 6), (7, 9), (11, 8), (12, 13)),
 )
 
 

@@ -83,8 +83,9 @@ class OverlappingTiles:
         on_black, on_white = drawn
         covered = (on_black == on_white).all(axis=-1)
         rows, columns = (np.flatnonzero(covered.any(axis=axis)) for axis in (1, 0))
-        where = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-        outside = ~covered & ((on_black[..., :3] != 0) | (on_white[..., :3] != 255)).any(axis=-1)
-        if not covered[where].all() or outside.any():
-            raise UnusableInput(f"{self._domain}: a sprite shows what is below it; draw it another way")
-        return where, on_black[where].copy()
+        in_part = ~covered & ((on_black[..., :3] != 0) | (on_white[..., :3] != 255)).any(axis=-1)
+        if covered.any() and not in_part.any():
+            where = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+            if covered[where].all():
+                return where, on_black[where].copy()
+        raise UnusableInput(f"{self._domain}: a sprite shows what is below it; draw it another way")

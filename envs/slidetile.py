@@ -11,8 +11,8 @@ from PDDLGym's initial state; interrogation and evaluation see even ones only.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 import numpy as np

