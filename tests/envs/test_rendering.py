@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from aam_vision.envs.board import Picture
-from aam_vision.envs.overlapping import OverlappingTiles
 from aam_vision.envs.lanczos import Axis, reduce_part
+from aam_vision.envs.overlapping import OverlappingTiles
 from aam_vision.envs.pddlgym_drawing import reference_frame
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
