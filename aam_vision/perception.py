@@ -24,6 +24,9 @@ Frame = NDArray[np.uint8]
 Cell = tuple[int, int]
 """Row and column of a board, both from 0, row 0 at the top of the image."""
 
+Box = tuple[float, float, float, float]
+"""Top, bottom, left and right edge of a part of an image, as shares of its height and width."""
+
 
 class Provenance(Enum):
     """Where the truth of a predicate comes from."""
@@ -50,7 +53,8 @@ class Perceived:
 
     ``heads`` gives the classifier to ask: for ``WHERE`` one per look (look -> head), otherwise a single
     entry ``{"": head}``. ``hidden_by`` names a look that covers the answer: where such a thing stands, the
-    atom is unknown.
+    atom is unknown. An ``auxiliary`` predicate is no part of the vocabulary: it only says what is seen where
+    (``seen-at(b, column-2-level-1)``), for others to be defined over. It speaks of ``Scene.spots``.
     """
 
     predicate: Predicate
@@ -58,6 +62,7 @@ class Perceived:
     heads: Mapping[str, str]
     description: str
     hidden_by: str | None = None
+    auxiliary: bool = False
     provenance: Provenance = field(default=Provenance.PERCEIVED, init=False)
 
 
@@ -68,6 +73,10 @@ class Scene:
     ``cells`` gives the cells that a place covers; ``looks`` the look of every movable thing;
     ``anchors`` where each thing is in the first image, so that equal-looking things have names;
     ``facts`` the ground atoms of given predicates.
+
+    Where places are no objects of the problem (the levels of a pile), ``spots`` holds the things and places
+    that auxiliary predicates speak of. Where the cells are not the squares of one fitted grid, ``boxes``
+    says where each of them is in the image; a cell without a box shows nothing.
     """
 
     objects: Objects
@@ -77,6 +86,17 @@ class Scene:
     looks: Mapping[str, str] = field(default_factory=dict)
     anchors: Mapping[str, str] = field(default_factory=dict)
     facts: frozenset[Atom] = frozenset()
+    spots: Objects | None = None
+    boxes: Mapping[Cell, Box] | None = None
+
+    def objects_of(self, entry: Perceived) -> Objects:
+        """The things and places that a perceived predicate speaks of."""
+        return self.spots if entry.auxiliary and self.spots is not None else self.objects
+
+
+def no_sights(scene: Scene, true: frozenset[Atom]) -> Iterable[Atom]:
+    """What a vocabulary without auxiliary predicates has to say of them."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -111,16 +131,23 @@ class VisualVocabulary:
 
     ``population`` gives, per look, whether things of that look can vanish from the board (a key that
     is picked up) or are always there (player, stones). It is knowledge of things, not of actions.
+    ``sights`` gives the auxiliary atoms of a state: the labels that classifiers are trained on.
     """
 
     name: str
     entries: tuple[Entry, ...]
     types: Types
     may_vanish: Mapping[str, bool] = field(default_factory=dict)
+    sights: Callable[[Scene, frozenset[Atom]], Iterable[Atom]] = no_sights
 
     def vocabulary(self) -> Vocabulary:
         """The bare vocabulary, as the interrogation engine sees it."""
-        return Vocabulary(self.name, tuple(entry.predicate for entry in self.entries), self.types)
+        return Vocabulary(self.name, tuple(entry.predicate for entry in self.stated), self.types)
+
+    @property
+    def stated(self) -> tuple[Entry, ...]:
+        """The entries whose predicates make up the vocabulary: all but the auxiliary ones."""
+        return tuple(e for e in self.entries if not (isinstance(e, Perceived) and e.auxiliary))
 
     def cell_heads(self) -> tuple[str, ...]:
         """Names of all classifiers, in order of first mention."""

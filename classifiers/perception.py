@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from aam_vision.classifiers.board import resample_board
+from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.network import BoardNetwork, fused, place_logits, pooling_matrix
 from aam_vision.classifiers.reading import Probabilities, SceneIndex
 from aam_vision.classifiers.store import Card, load
@@ -115,7 +115,7 @@ class BoardPerception:
         for start in range(0, len(frames), BATCH):
             batch = frames[start : start + BATCH]
             with torch.inference_mode():
-                pixels = torch.stack([resample_board(frame, scene.rows, scene.columns) for frame in batch])
+                pixels = torch.stack([resample_scene(frame, scene) for frame in batch])
                 boards = pixels.contiguous(memory_format=torch.channels_last).float().div_(255)
                 logits = place_logits(self._network(boards), pooling) / self._temperatures
                 found[start : start + len(batch)] = logits.sigmoid().numpy()

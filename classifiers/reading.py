@@ -102,6 +102,7 @@ class SceneIndex:
         given = {entry.predicate.name for entry in vocabulary.entries if isinstance(entry, Given)}
         self._given = frozenset(atom for atom in scene.facts if atom.predicate in given)
         self._defined = [entry for entry in vocabulary.entries if isinstance(entry, Defined)]
+        self._auxiliary = frozenset(entry.predicate.name for entry in perceived if entry.auxiliary)
 
     def read(self, sure: Truth, doubtful: Truth, before: Places | None) -> Percept:
         """The state that one image shows.
@@ -146,6 +147,9 @@ class SceneIndex:
             holds, open_ = entry.define(self.scene, seen)
             true += holds
             unknown.update(open_)
+        if self._auxiliary:
+            true = [atom for atom in true if atom.predicate not in self._auxiliary]
+            unknown = {atom for atom in unknown if atom.predicate not in self._auxiliary}
         return State(self._given.union(true), objects, frozenset(unknown))
 
     def _follow(self, look: _Look, sure: Truth, doubtful: Truth, before: Places | None) -> Tracked:
@@ -177,7 +181,7 @@ class SceneIndex:
 
     def _add_where(self, entry: Perceived) -> None:
         thing_kind, place_kind = entry.predicate.types
-        objects, predicate = self.scene.objects, entry.predicate.name
+        objects, predicate = self.scene.objects_of(entry), entry.predicate.name
         names = [place for place in objects.of_type(place_kind) if place in self._column]
         indices = np.array([self._column[place] for place in names], dtype=np.intp)
         things = objects.of_type(thing_kind)
@@ -192,7 +196,7 @@ class SceneIndex:
     def _there(self, entry: Perceived) -> _There:
         (kind,) = entry.predicate.types
         predicate = entry.predicate.name
-        everywhere = self.scene.objects.of_type(kind)
+        everywhere = self.scene.objects_of(entry).of_type(kind)
         names = [place for place in everywhere if place in self._column]
         return _There(
             self._heads[entry.heads[""]],
@@ -204,7 +208,8 @@ class SceneIndex:
 
     def _on(self, entry: Perceived) -> _On:
         (kind,) = entry.predicate.types
-        atoms = {thing: Atom(entry.predicate.name, (thing,)) for thing in self.scene.objects.of_type(kind)}
+        things = self.scene.objects_of(entry).of_type(kind)
+        atoms = {thing: Atom(entry.predicate.name, (thing,)) for thing in things}
         return _On(self._heads[entry.heads[""]], atoms, self._hiding(entry))
 
     def _hiding(self, entry: Perceived) -> int | None:

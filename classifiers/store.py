@@ -74,6 +74,8 @@ def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:
                 "heads": dict(entry.heads),
                 "hidden_by": entry.hidden_by,
             }
+            if entry.auxiliary:
+                facts["auxiliary"] = True
         predicates[entry.predicate.name] = facts
     return {"name": vocabulary.name, "heads": list(vocabulary.cell_heads()), "predicates": predicates}
 

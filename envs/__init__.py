@@ -1,16 +1,26 @@
-"""Image environments over PDDLGym's simulator: Sokoban and Doors.
+"""Image environments over PDDLGym's simulator: Sokoban, Doors, Maze, Slidetile, Hanoi and Blocks.
 
-Importing this package registers ``aam_vision/Sokoban-v0`` and ``aam_vision/Doors-v0`` with Gymnasium
-and loads neither PDDLGym nor matplotlib. Everything else is asked of `aam_vision.envs.registry`.
+Importing this package registers ``aam_vision/Sokoban-v0`` and its like with Gymnasium and loads neither
+PDDLGym nor matplotlib. Everything else is asked of `aam_vision.envs.registry`.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 import gymnasium
 
-for _id, _class in (
-    ("aam_vision/Sokoban-v0", "aam_vision.envs.sokoban:SokobanEnv"),
-    ("aam_vision/Doors-v0", "aam_vision.envs.doors:DoorsEnv"),
-):
+DOMAINS: Final = {
+    "sokoban": "SokobanEnv",
+    "doors": "DoorsEnv",
+    "maze": "MazeEnv",
+    "slidetile": "SlidetileEnv",
+    "hanoi": "HanoiEnv",
+    "blocks": "BlocksEnv",
+}
+"""Name of a domain, and of its module here -> its environment, loaded on demand. A domain is one more line."""
+
+for _name, _class in DOMAINS.items():
+    _id = f"aam_vision/{_class.removesuffix('Env')}-v0"
     if _id not in gymnasium.registry:
-        gymnasium.register(_id, _class)
+        gymnasium.register(_id, f"aam_vision.envs.{_name}:{_class}")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.board import BoardDomain, Layout, Picture
-from aam_vision.envs.pddlgym_bridge import Outcome, World
+from aam_vision.envs.pddlgym_bridge import Outcome
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import Atom, GroundAction
@@ -59,7 +59,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         self.render_mode = render_mode
         self.layout = self.domain.load(split, problem) if layout is None else layout
         self.native_actions = self.domain.native_actions(self.layout)
-        self._world = World(self.layout)
+        self._world = self.domain.world(self.layout)
         self._node = self._world.initial
         self._picture = Picture(self.domain, self.layout)
         self.observation_space = gymnasium.spaces.Box(0, 255, self._picture.shape, np.uint8)

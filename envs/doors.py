@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.envs.board import BoardDomain, Layout
+from aam_vision.envs.board import BoardDomain, Layout, Tiles, one_of
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.rendering import Codes
 from aam_vision.perception import Cell, Given, Perceived, Reading, Scene, VisualVocabulary
@@ -122,14 +122,13 @@ DOORS: Final = BoardDomain(
         ActionHeader("moveto", ("sloc", "eloc", "eroom"), ("location", "location", "room")),
         ActionHeader("pick", ("loc", "key", "room"), ("location", "key", "room")),
     ),
-    verbs={"moveto": "location", "pick": "key"},
-    native={"moveto": ("moveto", 1), "pick": ("pick", 1)},
+    controls=one_of({"moveto": "location", "pick": "key"}),
+    native={"moveto": ("moveto", (1,)), "pick": ("pick", (1,))},
     interrogated=tuple(("test", i) for i in range(5)),
     held_out=tuple(("test", i) for i in range(5, 10)),
     trained_on=tuple(("train", i) for i in range(3)),
     scene=scene,
-    painter=painter,
-    cell_of=_flags,
+    drawing=lambda layout: Tiles(scene(layout), "doors", painter(layout), _flags),
     sampler="aam_vision.envs.doors_sampling",
 )
 

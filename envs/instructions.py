@@ -31,9 +31,9 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         if not isinstance(env.unwrapped, BoardEnv):
             raise UnusableInput(f"{env} takes no instructions: wrap a board environment of aam_vision")
         self.board: BoardEnv = env.unwrapped
-        self._groups: dict[str, list[GroundAction]] = {verb: [] for verb in self.board.domain.verbs}
+        self._groups: dict[str, list[GroundAction]] = {}
         for action in self.board.native_actions:
-            self._groups[action.name].append(action)
+            self._groups.setdefault(action.name, []).append(action)
 
     @property
     def scene(self) -> Scene:
@@ -64,10 +64,10 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         known = self.board.domain.native
         if name not in known:
             raise UnusableInput(f"no instruction {name!r}: use one of {', '.join(known)}")
-        verb, position = known[name]
-        if position >= len(objects):
+        verb, taken = known[name]
+        if any(position >= len(objects) for position in taken):
             return False
-        action = GroundAction(verb, (objects[position],))
+        action = GroundAction(verb, tuple([objects[position] for position in taken]))
         number = self.board.number_of.get(action)
         if number is None or self.board.outcome(action).instruction != GroundAction(name, objects):
             return False

@@ -21,7 +21,16 @@ from typing import Any
 
 from aam_vision.envs.board import Layout
 from aam_vision.errors import UnusableInput
-from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, Objects, Predicate, Types
+from aam_vision.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Objects,
+    Predicate,
+    Types,
+)
 
 SPLITS = {"train": "", "test": "_test"}
 """Our names for PDDLGym's problem folders, and what it appends to the domain's name."""
@@ -72,11 +81,19 @@ def pddlgym() -> ModuleType:
             raise UnusableInput("PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7") from None
         import_module("pddlgym.core")
         import_module("pddlgym.parser")
+        import_module("pddlgym.inference")
     return package
 
 
 def _folder() -> Path:
     return Path(pddlgym().__file__ or "").parent / "pddl"
+
+
+OPERATOR_ACTIONS = {"blocks": "blocks_operator_actions", "hanoi": "hanoi_operator_actions"}
+"""Our names of domains for which PDDLGym's own name says that operators are the actions."""
+
+UNTYPED = "default"
+"""PDDLGym's type of all objects of a domain without types; ours is the root type."""
 
 
 # --- problem files -----------------------------------------------------------------------------------
@@ -85,8 +102,23 @@ def _folder() -> Path:
 @cache
 def _domain(name: str) -> Any:
     """PDDLGym's parsed domain; read-only, so every world of the domain shares it."""
+    import gymnasium
+
+    package, name = pddlgym(), OPERATOR_ACTIONS.get(name, name)
+    operators = gymnasium.spec(f"PDDLEnv{name.capitalize()}-v0").kwargs.get("operators_as_actions", False)
     with _without_its_warnings():
-        return pddlgym().parser.PDDLDomainParser(str(_folder() / f"{name}.pddl"))
+        return package.parser.PDDLDomainParser(
+            str(_folder() / f"{name}.pddl"), expect_action_preds=not operators, operators_as_actions=operators
+        )
+
+
+def _actions(spec: Any) -> frozenset[str]:
+    """Names of a domain's actions: action predicates, or operators."""
+    return frozenset(getattr(action, "name", action) for action in spec.actions)
+
+
+def _kind(kind: Any) -> str:
+    return ROOT_TYPE if str(kind) == UNTYPED else str(kind)
 
 
 def problem_files(domain: str, split: str) -> tuple[Path, ...]:
@@ -97,7 +129,8 @@ def problem_files(domain: str, split: str) -> tuple[Path, ...]:
     """
     if split not in SPLITS:
         raise UnusableInput(f"{domain} has no split {split!r}: use one of {', '.join(SPLITS)}")
-    return tuple(sorted((_folder() / f"{domain}{SPLITS[split]}").glob("*.pddl")))
+    folder = _folder() / f"{OPERATOR_ACTIONS.get(domain, domain)}{SPLITS[split]}"
+    return tuple(sorted(folder.glob("*.pddl")))
 
 
 def load_layout(domain: str, split: str, index: int) -> Layout:
@@ -116,13 +149,13 @@ def load_layout(domain: str, split: str, index: int) -> Layout:
         problem = pddlgym().parser.PDDLProblemParser(
             str(files[index]), spec.domain_name, spec.types, spec.predicates, spec.actions, spec.constants
         )
-    kinds = {str(item.name): str(item.var_type) for item in sorted(problem.objects)}
+    kinds = {str(item.name): _kind(item.var_type) for item in sorted(problem.objects)}
     return Layout(
         domain=domain,
         name=f"{domain}/{split}/{index}",
         objects=Objects(kinds, domain_types(domain)),
         initial=frozenset(map(_atom, problem.initial_state)),
-        goal=frozenset(map(_atom, problem.goal.literals)),
+        goal=frozenset(map(_atom, getattr(problem.goal, "literals", [problem.goal]))),
     )
 
 
@@ -134,7 +167,10 @@ def _atom(literal: Any) -> Atom:
 def entities_of(layout: Layout) -> dict[str, Any]:
     """PDDLGym's objects by name."""
     kinds, entity = _domain(layout.domain).types, pddlgym().structs.TypedEntity
-    return {name: entity(name, kinds[kind]) for name, kind in layout.objects.items()}
+    return {
+        name: entity(name, kinds[UNTYPED if kind == ROOT_TYPE else kind])
+        for name, kind in layout.objects.items()
+    }
 
 
 def literal_of(domain: str, entities: Mapping[str, Any], atom: Atom) -> Any:
@@ -156,23 +192,35 @@ class Operator:
 
 
 def domain_types(domain: str) -> Types:
-    """The domain's types; PDDLGym's two board domains have no hierarchy."""
-    return Types({str(name): "object" for name in _domain(domain).types})
+    """The domain's types; none of the image domains has a hierarchy."""
+    return Types({str(name): ROOT_TYPE for name in _domain(domain).types if str(name) != UNTYPED})
 
 
 def domain_predicates(domain: str) -> tuple[Predicate, ...]:
     """The domain's predicates in the file's order, without the action literals."""
     spec = _domain(domain)
+    actions = _actions(spec)
     return tuple(
-        Predicate(name, tuple(str(kind) for kind in predicate.var_types))
+        Predicate(name, tuple(_kind(kind) for kind in predicate.var_types))
         for name, predicate in spec.predicates.items()
-        if name not in spec.actions
+        if name not in actions
+    )
+
+
+@cache
+def changing_predicates(domain: str) -> frozenset[str]:
+    """The predicates that some operator of a domain can change: how to draw a state depends on no other."""
+    return frozenset(
+        effect.predicate.name
+        for operator in _domain(domain).operators.values()
+        for effect in operator.effects.literals
     )
 
 
 def domain_operators(domain: str) -> tuple[Operator, ...]:
     """The domain's operators in the file's order."""
     spec = _domain(domain)
+    actions = _actions(spec)
     found = []
     for operator in spec.operators.values():
         names = [item.name for item in operator.params]
@@ -189,9 +237,9 @@ def domain_operators(domain: str) -> tuple[Operator, ...]:
                 ActionHeader(
                     operator.name,
                     tuple(str(name).removeprefix("?") for name in names),
-                    tuple(str(item.var_type) for item in operator.params),
+                    tuple(_kind(item.var_type) for item in operator.params),
                 ),
-                lift(each for each in operator.preconds.literals if each.predicate.name not in spec.actions),
+                lift(each for each in operator.preconds.literals if each.predicate.name not in actions),
                 lift(each for each in effects if not each.is_anti),
                 lift(each for each in effects if each.is_anti),
             )
@@ -211,7 +259,7 @@ def _simulator_class() -> type[Any]:
 
         @staticmethod
         def load_pddl(domain_file: str, problem_dir: str, operators_as_actions: bool = False) -> Any:
-            return _domain(Path(domain_file).stem), []
+            return _domain(domain_file), []
 
         def _handle_derived_literals(self, state: Any) -> Any:
             """Skip the search for derived predicates in a domain without any: it takes O(N^2) a step."""
@@ -257,23 +305,28 @@ class Outcome:
     node: Node
 
 
+_NOTHING: Mapping[str, tuple[int, ...]] = {}
+
+
 class World:
     """One problem in PDDLGym's simulator; every answer is PDDLGym's and is asked for once.
 
     ``static`` holds the atoms no operator can change; a node's state is ``static | node.dynamic``.
+
+    Args:
+        layout: the problem.
+        named: where operators are the actions, operator -> those of its parameters that a native action
+            names. PDDLGym's inference finds the rest.
     """
 
-    def __init__(self, layout: Layout) -> None:
-        domain = _domain(layout.domain)
+    def __init__(self, layout: Layout, named: Mapping[str, tuple[int, ...]] = _NOTHING) -> None:
         self.layout = layout
-        changing = {
-            effect.predicate.name
-            for operator in domain.operators.values()
-            for effect in operator.effects.literals
-        }
+        changing = changing_predicates(layout.domain)
+        self._domain = _domain(layout.domain)
+        self._named = named if self._domain.operators_as_actions else _NOTHING
         self.static = frozenset(atom for atom in layout.initial if atom.predicate not in changing)
         self._changing = changing
-        self._env = _simulator_class()(str(_folder() / f"{layout.domain}.pddl"), "")
+        self._env = _simulator_class()(layout.domain, "", operators_as_actions=bool(self._named))
         self._entities = entities_of(layout)
         goal = pddlgym().structs.LiteralConjunction([self._literal(atom) for atom in sorted(layout.goal)])
         self._env._goal = goal
@@ -308,12 +361,41 @@ class World:
         """What PDDLGym makes of a native action such as ``move(dir-up)`` in a state."""
         known = node.edges.get(action)
         if known is None:
-            self._env.set_state(self._template.with_literals(self._static_literals | node.literals))
-            literal = self._literal(Atom(action.name, action.objects))
-            after, _, _, _ = self._env.sample_transition(literal)
-            known = Outcome(self._env.selected, self._successor(node, after.literals))
-            node.edges[action] = known
+            known = node.edges[action] = self._attempt(node, action)
         return known
+
+    def _attempt(self, node: Node, action: GroundAction) -> Outcome:
+        state = self._static_literals | node.literals
+        whole = self._completed(action, state) if action.name in self._named else action
+        if whole is None:
+            return Outcome(None, node)
+        self._env.set_state(self._template.with_literals(state))
+        after, _, _, _ = self._env.sample_transition(self._literal(Atom(*whole)))
+        return Outcome(self._env.selected, self._successor(node, after.literals))
+
+    def _completed(self, action: GroundAction, state: frozenset[Any]) -> GroundAction | None:
+        """The one binding of an operator that has the objects an action names and is applicable.
+
+        Raises:
+            UnusableInput: if there are several, as in an illegal state.
+        """
+        operator = self._domain.operators[action.name]
+        start = {
+            operator.params[position]: self._entities[name]
+            for position, name in zip(self._named[action.name], action.objects, strict=True)
+        }
+        found = pddlgym().inference.find_satisfying_assignments(
+            state,
+            operator.preconds.literals,
+            type_to_parent_types=self._domain.type_to_parent_types,
+            constants=self._domain.constants,
+            init_assignments=start,
+        )
+        if len(found) > 1:
+            raise UnusableInput(f"{action} can be done in several ways here: only legal states can be played")
+        if not found:
+            return None
+        return GroundAction(action.name, tuple([str(found[0][item].name) for item in operator.params]))
 
     def _successor(self, node: Node, literals: frozenset[Any]) -> Node:
         changing = literals - self._static_literals

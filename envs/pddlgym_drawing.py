@@ -80,13 +80,59 @@ def sprites(domain: str, cell: Any) -> tuple[NDArray[Any], ...]:
     return tuple(_renderer(domain).get_token_images(cell))
 
 
-def reference_frame(layout: Layout, atoms: Iterable[Atom]) -> NDArray[np.uint8]:
-    """PDDLGym's own picture of a state, uint8 (H, W, 3): slow, the standard that `rendering` meets."""
+def reference_frame(
+    layout: Layout, atoms: Iterable[Atom], palette: dict[str, Any] | None = None
+) -> NDArray[np.uint8]:
+    """PDDLGym's own picture of a state, uint8 (H, W, 3): slow, the standard that `rendering` meets.
+
+    PDDLGym gives blocks their colours as it first draws them, so that they depend on all that was drawn before.
+    Here they are those of a process whose first picture is that of the problem's initial state. They are
+    kept in ``palette`` if one is passed in.
+    """
     entities = entities_of(layout)
-    literals = {literal_of(layout.domain, entities, atom) for atom in atoms}
+    renderer = _renderer(layout.domain)
+    palette = {} if palette is None else palette
+    with _own_pyplot(renderer), _own_colours(renderer, palette):
+        if hasattr(renderer, _COLOURS) and not palette:
+            renderer.render({literal_of(layout.domain, entities, atom) for atom in layout.initial})
+        frame: NDArray[np.uint8] = renderer.render(
+            {literal_of(layout.domain, entities, atom) for atom in atoms}
+        )
+    return frame[..., :3].copy()
+
+
+_COLOURS, _CHANCE = "_block_name_to_color", "_rng"
+"""What PDDLGym's renderer of blocks remembers between pictures."""
+
+
+@contextmanager
+def _own_pyplot(renderer: Any) -> Iterator[None]:
+    """`drawing` for a renderer that draws with pyplot itself."""
+    own = getattr(renderer, "plt", None)
     with drawing():
-        frame: NDArray[np.uint8] = _renderer(layout.domain).render(literals)
-    return frame[..., :3]
+        if own is not None:
+            renderer.plt = _Figures()
+        try:
+            yield
+        finally:
+            if own is not None:
+                renderer.plt = own
+
+
+@contextmanager
+def _own_colours(renderer: Any, palette: dict[str, Any]) -> Iterator[None]:
+    """PDDLGym's colours in a fresh process, and the ones it had afterwards."""
+    if not hasattr(renderer, _COLOURS):
+        yield
+        return
+    own = {name: getattr(renderer, name) for name in (_COLOURS, _CHANCE)}
+    setattr(renderer, _COLOURS, palette)
+    setattr(renderer, _CHANCE, type(own[_CHANCE])(0))  # the seed that PDDLGym begins with
+    try:
+        yield
+    finally:
+        for name, value in own.items():
+            setattr(renderer, name, value)
 
 
 def _renderer(domain: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from aam_vision.envs.board import BoardDomain, Layout, PerScene
+from aam_vision.envs.board import BoardDomain, Layout, PerScene, Tiles, one_of
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.rendering import Codes
 from aam_vision.perception import Cell, Defined, Perceived, Reading, Scene, VisualVocabulary
@@ -196,14 +196,13 @@ SOKOBAN: Final = BoardDomain(
         ActionHeader("push-to-goal", _PUSH, _PUSHED),
         ActionHeader("push-to-nongoal", _PUSH, _PUSHED),
     ),
-    verbs={"move": "direction"},
-    native={"move": ("move", 3), "push-to-goal": ("move", 5), "push-to-nongoal": ("move", 5)},
+    controls=one_of({"move": "direction"}),
+    native={"move": ("move", (3,)), "push-to-goal": ("move", (5,)), "push-to-nongoal": ("move", (5,))},
     interrogated=tuple(("train", i) for i in range(5)),
     held_out=tuple(("test", i) for i in range(4)),
     trained_on=tuple(("train", i) for i in range(5)),
     scene=scene,
-    painter=painter,
-    cell_of=int,
+    drawing=lambda layout: Tiles(scene(layout), "sokoban", painter(layout), int),
     sampler="aam_vision.envs.sokoban_sampling",
 )
 

@@ -109,7 +109,7 @@ def _count(
     assessment: Assessment, vocabulary: VisualVocabulary, scene: Scene, kinds: tuple[frozenset[Any], ...]
 ) -> None:
     wrong, undecided, hidden = (Counter(atom.predicate for atom in atoms) for atoms in kinds)
-    for entry in vocabulary.entries:
+    for entry in vocabulary.stated:
         name = entry.predicate.name
         tally = assessment.predicates.setdefault(name, Tally())
         tally.atoms += prod(len(scene.objects.of_type(kind)) for kind in entry.predicate.types)

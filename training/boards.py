@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 from torch.utils.data import IterableDataset
 
-from aam_vision.classifiers.board import resample_board
+from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.perception import Frame, Scene, VisualVocabulary
@@ -40,7 +40,7 @@ def examples(
     pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
     for state, frame in pairs:
         labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
-        yield Example(resample_board(frame, scene.rows, scene.columns), pooling, labels)
+        yield Example(resample_scene(frame, scene), pooling, labels)
 
 
 def fingerprint(data: Sequence[Example]) -> str:

@@ -16,9 +16,6 @@ from aam_vision.training.boards import Example, examples
 STATES_PER_LAYOUT = 40
 """States of each of the domain's own layouts for training."""
 
-SHAPES = ((6, 7), (9, 6), (8, 11), (12, 7))
-"""Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
-
 SYNTHETIC = 240
 """Random boards, with one state each."""
 
@@ -32,7 +29,7 @@ def lessons(domain: BoardDomain, rng: np.random.Generator) -> list[Example]:
     for layout in training_layouts(domain.name):
         pairs = pictures(domain, layout, STATES_PER_LAYOUT, rng)
         data += examples(domain.visual, domain.scene(layout), pairs)
-    for layout in islice(synthetic_layouts(domain.name, SHAPES, rng), SYNTHETIC):
+    for layout in islice(synthetic_layouts(domain.name, domain.shapes, rng), SYNTHETIC):
         data += examples(domain.visual, domain.scene(layout), pictures(domain, layout, 1, rng))
     return [data[number] for number in rng.permutation(len(data))]
 

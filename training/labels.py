@@ -31,27 +31,28 @@ def label(vocabulary: VisualVocabulary, scene: Scene, places: tuple[str, ...], s
     columns = {place: index for index, place in enumerate(places)}
     labels: Labels = np.full((len(rows), len(places)), NO_LABEL, dtype=np.int8)
     where = things_at(vocabulary, scene, state)
+    true = state.true.union(vocabulary.sights(scene, state.true))
     for entry in vocabulary.entries:
         if not isinstance(entry, Perceived):
             continue
-        kinds, name = entry.predicate.types, entry.predicate.name
+        kinds, name, objects = entry.predicate.types, entry.predicate.name, scene.objects_of(entry)
         hiding = {place for thing, place in where.items() if scene.looks[thing] == entry.hidden_by}
         if entry.reading is Reading.WHERE:
-            candidates = [columns[place] for place in scene.objects.of_type(kinds[1]) if place in columns]
+            candidates = [columns[place] for place in objects.of_type(kinds[1]) if place in columns]
             for look, head in entry.heads.items():
                 labels[rows[head], candidates] = 0
                 for thing, place in where.items():
-                    if scene.looks[thing] == look and Atom(name, (thing, place)) in state.true:
+                    if scene.looks[thing] == look and Atom(name, (thing, place)) in true:
                         labels[rows[head], columns[place]] = 1
         elif entry.reading is Reading.THERE:
-            for place in scene.objects.of_type(kinds[0]):
+            for place in objects.of_type(kinds[0]):
                 if place in columns and place not in hiding:
-                    labels[rows[entry.heads[""]], columns[place]] = Atom(name, (place,)) in state.true
+                    labels[rows[entry.heads[""]], columns[place]] = Atom(name, (place,)) in true
         else:
-            for thing in scene.objects.of_type(kinds[0]):
+            for thing in objects.of_type(kinds[0]):
                 place_of = where.get(thing)
                 if place_of is not None and place_of not in hiding:
-                    labels[rows[entry.heads[""]], columns[place_of]] = Atom(name, (thing,)) in state.true
+                    labels[rows[entry.heads[""]], columns[place_of]] = Atom(name, (thing,)) in true
     return labels
 
 
@@ -64,6 +65,6 @@ def things_at(vocabulary: VisualVocabulary, scene: Scene, state: State) -> Mappi
     }
     return {
         atom.objects[0]: atom.objects[1]
-        for atom in state.true
+        for atom in state.true.union(vocabulary.sights(scene, state.true))
         if atom.predicate in names and atom.objects[0] in scene.looks
     }

@@ -9,7 +9,7 @@ import pytest
 
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_bridge import Node, Outcome, World
-from aam_vision.envs.registry import board_domain
+from aam_vision.envs.registry import DOMAINS, board_domain
 
 PROBLEMS = {"sokoban": {"train": 5, "test": 4}, "doors": {"train": 3, "test": 10}}
 ALL = [
@@ -17,6 +17,13 @@ ALL = [
     for name, splits in PROBLEMS.items()
     for split, count in splits.items()
     for index in range(count)
+]
+ALL += [
+    (name, *problem)
+    for name in DOMAINS
+    if name not in PROBLEMS
+    for domain in [board_domain(name)]
+    for problem in (*domain.interrogated[:2], domain.held_out[-1], *domain.trained_on[:1])
 ]
 
 

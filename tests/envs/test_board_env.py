@@ -15,14 +15,21 @@ from gymnasium.utils.env_checker import check_env
 
 import aam_vision.envs  # noqa: F401 - registers the environments
 from aam_vision.envs.board_env import BoardEnv
-from aam_vision.envs.registry import board_domain
+from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import synthetic_layouts
 from aam_vision.envs.sokoban import SokobanEnv
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import GroundAction
 from tests.envs.conftest import load
 
-IDS = ["aam_vision/Sokoban-v0", "aam_vision/Doors-v0"]
+IDS = [board_domain(name).gym_id for name in DOMAINS]
+SMALL = [
+    (
+        board_domain(name).gym_id,
+        dict(zip(("split", "problem"), board_domain(name).interrogated[0], strict=True)),
+    )
+    for name in DOMAINS
+]
 
 
 def make(gym_id: str, **options: object) -> BoardEnv:
@@ -31,11 +38,11 @@ def make(gym_id: str, **options: object) -> BoardEnv:
     return env
 
 
-@pytest.mark.parametrize("gym_id", IDS)
-def test_gymnasiums_checker_has_no_complaint(gym_id: str) -> None:
+@pytest.mark.parametrize(("gym_id", "problem"), SMALL)
+def test_gymnasiums_checker_has_no_complaint(gym_id: str, problem: dict[str, object]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(make(gym_id, render_mode="rgb_array", split="test"))
+        check_env(make(gym_id, render_mode="rgb_array", **problem))
 
 
 @pytest.mark.parametrize("gym_id", IDS)
@@ -89,15 +96,17 @@ def test_reaching_the_goal_is_rewarded_and_terminal() -> None:
     assert (reward, terminated) == (1.0, True)
 
 
-@pytest.mark.parametrize("gym_id", IDS)
-def test_a_snapshot_brings_a_state_back(gym_id: str, rng: np.random.Generator) -> None:
-    env = make(gym_id, split="test")
+@pytest.mark.parametrize(("gym_id", "problem"), SMALL)
+def test_a_snapshot_brings_a_state_back(
+    gym_id: str, problem: dict[str, object], rng: np.random.Generator
+) -> None:
+    env = make(gym_id, **problem)
     env.reset()
     seen = []
-    for _ in range(25):
+    for _ in range(40):
         frame, *_ = env.step(rng.integers(env.action_space.n))
         seen.append((env.snapshot(), frame))
-    other = make(gym_id, split="test")
+    other = make(gym_id, **problem)
     for snapshot, frame in reversed(seen):
         env.restore(snapshot)
         assert np.array_equal(env.frame(), frame)

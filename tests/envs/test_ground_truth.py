@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from aam_vision.envs.ground_truth import ground_truth_model, held_out_problems, problem_pddl
-from aam_vision.envs.pddlgym_bridge import World
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.strips import State, lifted_atoms
 from tests.envs.conftest import ALL, load, walk
@@ -17,9 +16,9 @@ def test_the_model_agrees_with_pddlgyms_transitions(
     name: str, split: str, index: int, rng: np.random.Generator
 ) -> None:
     model, layout = ground_truth_model(name), load(name, split, index)
-    world = World(layout)
+    world = board_domain(name).world(layout)
     executed = 0
-    for node, outcome in walk(world, 60, rng):
+    for node, outcome in walk(world, 60 + 12 * len(world.layout.objects), rng):
         if outcome.instruction is None:
             assert outcome.node is node
             continue
@@ -29,10 +28,13 @@ def test_the_model_agrees_with_pddlgyms_transitions(
         after = schema.successor(state, outcome.instruction.objects)
         assert after.true == world.static | outcome.node.dynamic
         executed += 1
-    assert executed > 5
+    assert executed > (1 if name == "hanoi" else 5)  # where hardly any move is possible
 
 
-@pytest.mark.parametrize(("name", "sum_of_preconditions"), [("sokoban", 20), ("doors", 6)])
+@pytest.mark.parametrize(
+    ("name", "sum_of_preconditions"),
+    [("sokoban", 20), ("doors", 6), ("maze", 12), ("slidetile", 28), ("hanoi", 4), ("blocks", 11)],
+)
 def test_the_model_has_the_known_size_and_lies_within_the_vocabulary(
     name: str, sum_of_preconditions: int
 ) -> None:
@@ -50,6 +52,7 @@ def test_held_out_problems_are_none_of_the_interrogated_or_trained_on(name: str)
     domain = board_domain(name)
     assert not set(domain.held_out) & {*domain.interrogated, *domain.trained_on}
     assert all(split == "train" for split, _ in domain.trained_on)
+    assert all(split == "test" for split, _ in domain.held_out) or name == "maze"
     problems = held_out_problems(name)
     assert [p.name for p in problems] == [f"{name}/{split}/{i}" for split, i in domain.held_out]
     for problem in problems:
@@ -68,5 +71,5 @@ def test_problem_text_reads_back_as_the_problem(name: str) -> None:
     }
     for part, atoms in ((init, layout.initial), (goal, layout.goal)):
         lines = [line.strip(" ()\n").split() for line in part.splitlines()]
-        assert {(words[0], tuple(words[1:])) for words in lines if len(words) > 1} == set(atoms)
+        assert {(words[0], tuple(words[1:])) for words in lines if words and words != ["and"]} == set(atoms)
     assert text.count("(") == text.count(")")

@@ -68,7 +68,7 @@ def test_choices_are_executable_reproducible_and_of_every_kind(name: str) -> Non
         runs.append(chosen)
     assert runs[0] == runs[1]
     assert {verb for verb, _ in runs[0]} <= set(board_domain(name).native)
-    assert len({verb for verb, _ in runs[0]}) > 1
+    assert len({verb for verb, _ in runs[0]}) > 1 or name == "hanoi"  # which has one instruction
 
 
 def test_a_rare_kind_of_instruction_is_as_likely_as_a_common_one() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from PIL import Image
 
 from aam_vision.envs.board import Picture
 from aam_vision.envs.lanczos import Axis, reduce_part
+from aam_vision.envs.overlapping import OverlappingTiles
 from aam_vision.envs.pddlgym_drawing import reference_frame
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
@@ -30,7 +34,11 @@ def test_frames_of_every_problem_are_pddlgyms(
 
 @pytest.mark.parametrize(
     ("name", "shapes"),
-    [("sokoban", [(5, 5), (5, 12), (12, 12)]), ("doors", [(6, 6), (7, 9)])],
+    [
+        ("sokoban", [(5, 5), (5, 12), (12, 12)]),
+        ("doors", [(6, 6), (7, 9)]),
+        ("maze", [(5, 5), (5, 12), (14, 13)]),
+    ],
 )
 def test_frames_of_synthetic_boards_are_pddlgyms(
     name: str, shapes: list[tuple[int, int]], rng: np.random.Generator
@@ -78,3 +86,29 @@ def test_parts_are_reduced_as_pillow_reduces_the_whole(size: int, rng: np.random
         (y0, y1), (x0, x1) = axis.window(*rows), axis.window(*columns)
         part = reduce_part(source[y0:y1, x0:x1], axis, axis, rows, columns)
         assert np.array_equal(part, whole[slice(*rows), slice(*columns)])
+
+
+def test_blocks_have_the_colours_of_a_fresh_process(tmp_path: Path) -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from aam_vision.envs.pddlgym_bridge import entities_of, literal_of, load_layout, pddlgym\n"
+        "layout = load_layout('blocks', 'train', 3)\n"
+        "own = entities_of(layout)\n"
+        "literals = {literal_of('blocks', own, atom) for atom in layout.initial}\n"
+        "np.save(sys.argv[1], pddlgym().rendering.blocks.render(literals)[..., :3])"
+    )
+    target = tmp_path / "picture.npy"
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", code, str(target)], check=True, cwd=root, capture_output=True)
+    for other in (1, 4):  # what was drawn before makes no difference
+        layout = load("blocks", "test", other)
+        Picture(board_domain("blocks"), layout).frame(layout.initial)
+    layout = load("blocks", "train", 3)
+    assert np.array_equal(Picture(board_domain("blocks"), layout).frame(layout.initial), np.load(target))
+
+
+def test_sprites_that_let_others_show_through_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    glass = np.full((40, 40, 4), 0.5)
+    monkeypatch.setattr("aam_vision.envs.pddlgym_drawing.sprites", lambda *_: (glass,))
+    with pytest.raises(UnusableInput, match="shows what is below it"):
+        OverlappingTiles("slidetile", 3, 3).frame(np.zeros((3, 3), np.uint8))

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aam_vision.envs.pddlgym_bridge import World
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts, training_layouts
 from aam_vision.envs.sokoban import cell_of
@@ -53,13 +52,13 @@ def test_doors_states_are_legal(name: str, split: str, index: int, rng: np.rando
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_states_are_diverse_and_reproducible(name: str) -> None:
-    layout = load(name, "train", 0)
+    layout = load(name, *(("train", 0) if name == "doors" else board_domain(name).interrogated[-1]))
     runs = [
         [state.true for state in islice(legal_states(layout, np.random.default_rng(3)), 200)]
         for _ in range(2)
     ]
     assert runs[0] == runs[1]
-    assert len(set(runs[0])) > 150
+    assert len(set(runs[0])) > {"maze": 40, "hanoi": 60}.get(name, 150)  # small problems: few states
 
 
 def test_rare_sights_are_not_rare(rng: np.random.Generator) -> None:
@@ -86,14 +85,14 @@ def test_rare_sights_are_not_rare(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_synthetic_boards_can_be_played_and_differ(name: str, rng: np.random.Generator) -> None:
-    shapes = [(6, 6), (8, 11)]
+    shapes = board_domain(name).shapes[-2:]
     layouts = list(islice(synthetic_layouts(name, shapes, rng), 12))
     assert len({layout.name for layout in layouts}) == len({layout.initial for layout in layouts}) == 12
     playable = 0
     for layout in layouts:
         scene = board_domain(name).scene(layout)
         assert (scene.rows, scene.columns) in shapes
-        world = World(layout)
+        world = board_domain(name).world(layout)
         outcomes = [world.outcome(world.initial, a) for a in board_domain(name).native_actions(layout)]
         playable += any(outcome.instruction is not None for outcome in outcomes)
     assert playable >= 10
@@ -102,7 +101,7 @@ def test_synthetic_boards_can_be_played_and_differ(name: str, rng: np.random.Gen
 def test_training_never_sees_a_test_layout() -> None:
     for name in DOMAINS:
         layouts = training_layouts(name)
-        assert layouts
+        assert layouts or name in ("blocks", "slidetile")  # which learn from synthetic ones alone
         assert all("/train/" in layout.name for layout in layouts)
 
 
@@ -110,7 +109,7 @@ def test_random_choices_do_not_depend_on_the_order_of_sets() -> None:
     code = (
         "import numpy as np, hashlib\n"
         "from itertools import islice\n"
-        "from aam_vision.envs.registry import DOMAINS, make_simulator\n"
+        "from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator\n"
         "from aam_vision.envs.sampling import legal_states, synthetic_layouts\n"
         "seen = []\n"
         "for name in DOMAINS:\n"
@@ -120,7 +119,7 @@ def test_random_choices_do_not_depend_on_the_order_of_sets() -> None:
         "    for _ in range(20):\n"
         "        seen.append(agent.choose(rng))\n"
         "        agent.instruct(*seen[-1])\n"
-        "    for layout in islice(synthetic_layouts(name, [(7, 8)], rng), 3):\n"
+        "    for layout in islice(synthetic_layouts(name, board_domain(name).shapes, rng), 3):\n"
         "        seen += [sorted(state.true) for state in islice(legal_states(layout, rng), 3)]\n"
         "print(hashlib.sha256(repr(seen).encode()).hexdigest())"
     )

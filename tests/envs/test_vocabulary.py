@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from aam_vision.envs.pddlgym_bridge import World, domain_operators, domain_predicates
+from aam_vision.envs.pddlgym_bridge import domain_operators, domain_predicates
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
 from aam_vision.envs.sokoban import move_dir
@@ -19,7 +19,9 @@ from tests.envs.conftest import ALL, load, walk
 
 def rebuilt(name: str, scene: Scene, atoms: frozenset[Atom]) -> tuple[set[Atom], set[Atom]]:
     """The state as the vocabulary makes it from its perceived part: true atoms and unknown ones."""
-    entries = board_domain(name).visual.entries
+    visual = board_domain(name).visual
+    entries = visual.entries
+    atoms = atoms.union(visual.sights(scene, atoms))
     perceived = {entry.predicate.name for entry in entries if isinstance(entry, Perceived)}
     given = {entry.predicate.name for entry in entries if isinstance(entry, Given)}
     seen = State(frozenset(atom for atom in atoms if atom.predicate in perceived), scene.objects)
@@ -30,7 +32,8 @@ def rebuilt(name: str, scene: Scene, atoms: frozenset[Atom]) -> tuple[set[Atom],
             holds, perhaps = entry.define(scene, seen)
             true |= set(holds)
             unknown |= set(perhaps)
-    return true, unknown
+    stated = {entry.predicate.name for entry in visual.stated}
+    return {atom for atom in true if atom.predicate in stated}, unknown
 
 
 @pytest.mark.parametrize(("name", "split", "index"), ALL)
@@ -38,7 +41,7 @@ def test_perceived_truth_rebuilds_pddlgyms_states(
     name: str, split: str, index: int, rng: np.random.Generator
 ) -> None:
     layout = load(name, split, index)
-    world = World(layout)
+    world = board_domain(name).world(layout)
     scene = board_domain(name).scene(layout)
     assert rebuilt(name, scene, layout.initial) == (layout.initial, set())
     for _, outcome in walk(world, 25, rng):
@@ -50,7 +53,7 @@ def test_perceived_truth_rebuilds_pddlgyms_states(
 def test_sampled_states_and_boards_are_consistent_with_the_definitions(
     name: str, rng: np.random.Generator
 ) -> None:
-    for layout in islice(synthetic_layouts(name, [(6, 8), (9, 6)], rng), 8):
+    for layout in islice(synthetic_layouts(name, board_domain(name).shapes, rng), 8):
         scene = board_domain(name).scene(layout)
         for state in [layout.initial, *[s.true for s in islice(legal_states(layout, rng), 5)]]:
             assert rebuilt(name, scene, state) == (state, set())
@@ -72,6 +75,7 @@ def test_anchors_name_every_thing_and_cells_every_place(name: str, split: str, i
     assert set(scene.anchors.values()) <= set(scene.cells)
     on_board = {(r, c) for r in range(scene.rows) for c in range(scene.columns)}
     assert {cell for cells in scene.cells.values() for cell in cells} <= on_board
+    assert set(scene.boxes or on_board) <= on_board
     hidden = set(layout.objects.of_type("room")) - set(scene.cells)
     assert bool(hidden) == (name == "doors" and split == "train")
     looks = {

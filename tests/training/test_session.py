@@ -21,7 +21,7 @@ STEPS = 12
 def domain():
     """Doors with less to draw."""
     doors = board_domain("doors")
-    return replace(doors, held_out=doors.held_out[:1], interrogated=doors.held_out[:1])
+    return replace(doors, held_out=doors.held_out[:1], interrogated=doors.held_out[:1], shapes=((6, 7),))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,6 @@ def runs(domain, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "SYNTHETIC", 16)
         patch.setattr(data, "STATES_PER_LAYOUT", 8)
-        patch.setattr(data, "SHAPES", ((6, 7),))
         patch.chdir(folder)
         told = io.StringIO()
         files = [

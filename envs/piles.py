@@ -1,0 +1,112 @@
+"""What piles have in common: things on top of each other, read off the levels where they are seen.
+
+Blocks and Hanoi show piles from the side. The perceived part is ``seen-at(thing, spot)``; what lies on what, and
+what is clear, is defined over it. Where a thing cannot be told apart, all that depends on it is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from aam_vision.perception import Perceived, Reading
+from aam_vision.strips import Atom, Predicate, State
+
+SEEN_AT: Final = "seen-at"
+
+Truths = tuple[list[Atom], list[Atom]]
+
+
+def seen_at(thing: str, look: str, description: str) -> Perceived:
+    """The auxiliary entry that says at which spot each thing is seen."""
+    return Perceived(
+        Predicate(SEEN_AT, (thing, "spot")), Reading.WHERE, {look: look}, description, auxiliary=True
+    )
+
+
+def places_of(sights: Iterable[Atom]) -> dict[str, str]:
+    """Thing -> spot, from ``seen-at`` atoms."""
+    return {atom.objects[0]: atom.objects[1] for atom in sights}
+
+
+def spot(pile: int, level: int) -> str:
+    """The name of a level (from 0, the lowest) of a pile (from 0, the leftmost)."""
+    return f"pile-{pile}-level-{level}"
+
+
+def above(name: str) -> str | None:
+    """The next spot up; None for what is no level of a pile."""
+    return _beside(name, 1)
+
+
+def below(name: str) -> str | None:
+    """The next spot down; None on the lowest level, and for what is no level of a pile."""
+    return _beside(name, -1)
+
+
+def _beside(name: str, step: int) -> str | None:
+    if not name.startswith("pile-"):
+        return None
+    _, pile, _, level = name.split("-")
+    return spot(int(pile), int(level) + step) if int(level) + step >= 0 else None
+
+
+@dataclass(frozen=True)
+class Piles:
+    """Who is seen where.
+
+    Attributes:
+        places: thing -> spot, for those that are told apart.
+        things: spot -> thing, the other way round.
+        lost: things that are not told apart.
+        doubtful: spots where one of these may be.
+    """
+
+    places: Mapping[str, str]
+    things: Mapping[str, str]
+    lost: tuple[str, ...]
+    doubtful: frozenset[str]
+
+    @classmethod
+    def of(cls, seen: State) -> Piles:
+        """The piles in what is seen."""
+        unknown = [a.objects for a in seen.unknown if a.predicate == SEEN_AT]
+        places = places_of(sorted(a for a in seen.true if a.predicate == SEEN_AT))
+        return cls(
+            places,
+            {place: thing for thing, place in places.items()},
+            tuple(sorted({thing for thing, _ in unknown})),
+            frozenset(place for _, place in unknown),
+        )
+
+    def on(self, bottoms: Mapping[str, str]) -> Truths:
+        """``on(thing, what is right below it)``; ``bottoms`` names what is below a lowest level, if anything."""
+        everything = [*self.places, *self.lost, *bottoms.values()]
+        true, unknown = [], []
+        for thing, place in self.places.items():
+            under = below(place)
+            if under is None:
+                if place in bottoms:
+                    true.append(Atom("on", (thing, bottoms[place])))
+            elif under in self.things:
+                true.append(Atom("on", (thing, self.things[under])))
+            elif under in self.doubtful:
+                unknown += [Atom("on", (thing, other)) for other in self.lost]
+        unknown += [
+            Atom("on", (thing, other)) for thing in self.lost for other in everything if other != thing
+        ]
+        return true, unknown
+
+    def free(self, tops: Mapping[str, str | None]) -> Truths:
+        """``clear(thing)`` for everything with no thing at the spot above it; None where there is no such spot.
+
+        ``tops`` gives the spot above everything that is told apart.
+        """
+        true, unknown = [], []
+        for thing, over in tops.items():
+            if over in self.doubtful:
+                unknown.append(Atom("clear", (thing,)))
+            elif over not in self.things:
+                true.append(Atom("clear", (thing,)))
+        return true, unknown + [Atom("clear", (thing,)) for thing in self.lost]
