@@ -53,6 +53,10 @@ def interrogate_agent(
         int | None, typer.Option(min=0, help="Stop at so many steps, walks included.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results; default runs/ENV-TIME.")] = None,
+    image_noise: Annotated[
+        float, typer.Option(help="Gaussian noise put on the agent's images: its sigma, 0 to 1.")
+    ] = 0.0,
+    backend: Annotated[str, typer.Option(help="What runs the classifiers: torch or onnx.")] = "torch",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
@@ -69,6 +73,10 @@ def interrogate_agent(
         raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
     if env is not None and env not in targets.names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(targets.names())}")
+    if not 0 <= image_noise <= 1 or (image_noise and env is None):
+        raise UnusableInput(
+            f"--image-noise {image_noise:g}: a number from 0 to 1, for an image environment (--env) only"
+        )
     folder = out or Path("runs") / f"{env or (domain and domain.stem)}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
     if domain is not None:
@@ -76,7 +84,14 @@ def interrogate_agent(
     else:
         assert env is not None
         target = targets.from_environment(
-            env, access=access, problems=problem or [], classifiers=classifiers, size=problem_size, seed=seed
+            env,
+            access=access,
+            problems=problem or [],
+            classifiers=classifiers,
+            size=problem_size,
+            seed=seed,
+            image_noise=image_noise,
+            backend=backend,
         )
 
     import numpy as np

@@ -16,11 +16,14 @@ from aam_vision.training.boards import Example, examples
 STATES_PER_LAYOUT = 40
 """States of each of the domain's own layouts for training."""
 
-SHAPES = ((6, 7), (9, 6), (8, 11), (12, 7))
+SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
 """Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
 
-SYNTHETIC = 240
-"""Random boards, with one state each."""
+SYNTHETIC = 160
+"""Random boards."""
+
+STATES_PER_BOARD = 2
+"""States of each random board."""
 
 TRIES = 20
 """Draws per wanted state before a layout is taken to have no more distinct states."""
@@ -33,7 +36,7 @@ def lessons(domain: BoardDomain, rng: np.random.Generator) -> list[Example]:
         pairs = pictures(domain, layout, STATES_PER_LAYOUT, rng)
         data += examples(domain.visual, domain.scene(layout), pairs)
     for layout in islice(synthetic_layouts(domain.name, SHAPES, rng), SYNTHETIC):
-        data += examples(domain.visual, domain.scene(layout), pictures(domain, layout, 1, rng))
+        data += examples(domain.visual, domain.scene(layout), pictures(domain, layout, STATES_PER_BOARD, rng))
     return [data[number] for number in rng.permutation(len(data))]
 
 

@@ -14,17 +14,20 @@ import numpy as np
 import torch
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import SURE, Card, Paths, describe, save
+from aam_vision.classifiers.store import Card, Paths, describe, save
 from aam_vision.commandline import Progress
 from aam_vision.envs.board import BoardDomain
 from aam_vision.training.boards import fingerprint
-from aam_vision.training.calibration import temperatures
+from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.lesson import teach
 
 CALIBRATION_SHARE = 10
 """One board in so many is kept from training to calibrate on."""
+
+STATES = 400
+"""Distinct states per group of layouts in the evaluation that ends a session."""
 
 
 def train_domain(
@@ -57,21 +60,22 @@ def train_domain(
             seed=seed,
             progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
         )
+        calibration = calibrate(network, held, torch.Generator().manual_seed(seed))
+        shift(network, calibration.offsets)
         card = Card(
             name=name,
             vocabulary=describe(domain.visual),
             weights_sha256="",
             data_sha256=fingerprint(data),
             seed=seed,
-            temperatures=temperatures(network, held, torch.Generator().manual_seed(seed)),
-            thresholds=dict.fromkeys(heads, SURE),
+            temperatures=calibration.temperatures,
+            thresholds=calibration.thresholds,
             versions={"python": platform.python_version(), "torch": torch.__version__},
         )
         cpu["training"] = process_time() - sum(cpu.values())
         progress.stage(f"{name}: evaluating")
-        figures = evaluate_domain(
-            domain, BoardPerception(domain.visual, network, card, remembered=0), seed=seed
-        )
+        perception = BoardPerception(domain.visual, network, card, remembered=0)
+        figures = evaluate_domain(domain, perception, states=STATES, seed=seed)
         cpu["evaluation"] = process_time() - sum(cpu.values())
     cpu["all"] = process_time()
     card = replace(card, figures=_figures(figures, len(data), steps, cpu))

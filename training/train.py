@@ -25,7 +25,7 @@ def train(
     ship: Annotated[
         bool, typer.Option("--ship", help="Write the weights that come with the package.")
     ] = False,
-    steps: Annotated[int, typer.Option(min=10, help="Training steps.")] = 700,
+    steps: Annotated[int, typer.Option(min=10, help="Training steps.")] = 800,
     threads: Annotated[int, typer.Option(min=1, help="Threads; with 1 the weights repeat bit by bit.")] = 1,
 ) -> None:
     """Train the classifiers of an environment on its training layouts, evaluate them on unseen ones."""
