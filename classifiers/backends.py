@@ -30,20 +30,19 @@ OPSET: Final = 17
 _CURE = "pip install 'aam-vision[onnx]', or use --backend torch"
 
 
-def backend(name: str, network: BoardNetwork, *, threads: int = 1) -> Backend:
+def backend(name: str, network: BoardNetwork) -> Backend:
     """A network, ready to be asked.
 
     Args:
         name: one of ``BACKENDS``.
         network: with its trained weights.
-        threads: for ONNX Runtime; torch has a setting of its own.
 
     Raises:
         UnusableInput: there is no such backend, or its packages are not installed.
     """
     if name not in BACKENDS:
         raise UnusableInput(f"no backend {name!r}: use one of {', '.join(BACKENDS)}")
-    return _torch(network) if name == "torch" else _onnx(network, threads)
+    return _torch(network) if name == "torch" else _onnx(network)
 
 
 def onnx_graph(network: BoardNetwork) -> bytes:
@@ -87,13 +86,13 @@ def _torch(network: BoardNetwork) -> Backend:
     return logits
 
 
-def _onnx(network: BoardNetwork, threads: int) -> Backend:
+def _onnx(network: BoardNetwork) -> Backend:
     try:
         import onnxruntime
     except ImportError:
         raise UnusableInput(f"the package onnxruntime is not installed: {_CURE}") from None
     options: Any = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1  # batches are shared among threads where there are several
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session: Any = onnxruntime.InferenceSession(

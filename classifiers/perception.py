@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import count
@@ -55,7 +56,7 @@ class BoardPerception:
         card: its temperatures and thresholds.
         remembered: images whose probabilities are kept, so that a situation seen again costs no network.
         backend: what runs the network, see ``backends``.
-        threads: for backends that have no setting of their own.
+        threads: that share the batches of many images; torch's own threads are best left at 1 then.
 
     Raises:
         UnusableInput: there is no such backend, or its packages are not installed.
@@ -73,7 +74,8 @@ class BoardPerception:
     ) -> None:
         self.vocabulary = vocabulary
         self.card = card
-        self._logits = make_backend(backend, network, threads=threads)
+        self._logits = make_backend(backend, network)
+        self._threads = threads
         heads = vocabulary.cell_heads()
         self._temperatures = torch.tensor([card.temperatures[head] for head in heads])[:, None]
         thresholds = np.array([card.thresholds[head] for head in heads], dtype=np.float32)
@@ -133,11 +135,20 @@ class BoardPerception:
         indexed = self._indexed(scene)
         index, pooling = indexed.index, indexed.pooling
         found = np.zeros((len(frames), len(self._temperatures), len(index.places)), dtype=np.float32)
-        for start in range(0, len(frames), BATCH):
+
+        def fill(start: int) -> None:
             batch = frames[start : start + BATCH]
             pixels = torch.stack([resample_board(frame, scene.rows, scene.columns) for frame in batch])
             logits = place_logits(self._logits(pixels.float().div_(255)), pooling) / self._temperatures
             found[start : start + len(batch)] = logits.sigmoid().numpy()
+
+        batches = range(0, len(frames), BATCH)
+        if self._threads == 1 or len(batches) < 2:
+            for start in batches:
+                fill(start)
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(fill, batches))
         return found
 
     def read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:

@@ -62,7 +62,9 @@ def channels(shift: float) -> Corrupt:
     """Every colour channel lighter or darker by ``shift``, each with a sign of its own."""
 
     def corrupt(frame: Frame, rng: np.random.Generator) -> Frame:
-        return _frame(frame + np.array([255 * shift * _sign(rng) for _ in range(3)], np.float32))
+        return _frame(
+            frame.astype(np.float32) + np.array([255 * shift * _sign(rng) for _ in range(3)], np.float32)
+        )
 
     return corrupt
 

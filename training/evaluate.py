@@ -36,7 +36,7 @@ def evaluate(
         float | None, typer.Option(min=0, help="Also with Gaussian noise of this sigma (0 to 1).")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads for torch.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that share the images.")] = 1,
     backend: Annotated[str, typer.Option(help="What runs the network: torch or onnx.")] = "torch",
 ) -> None:
     """Perceive legal states of unseen and of interrogated layouts; compare with the simulator."""
@@ -51,7 +51,7 @@ def evaluate(
     from aam_vision.training import corruptions as known
     from aam_vision.training.evaluation import evaluate_domain, speed
 
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     perception = BoardPerception.load(
         domain.visual, domain.name, weights, remembered=0, backend=backend, threads=threads
     )

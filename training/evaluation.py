@@ -23,7 +23,7 @@ SPEED_SHAPE: Final = (7, 7)
 """Rows and columns of the board that speed is measured on."""
 
 _CHUNK = 64  # images that are kept at once
-_TIMED = 128
+_TIMED = 256
 
 
 def evaluate_domain(

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states, training_layouts
@@ -15,10 +14,12 @@ from aam_vision.perception import Perceived
 from aam_vision.strips import Atom
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
-from aam_vision.training.boards import BoardBatches, Example
+from aam_vision.training.boards import BoardBatches
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.labels import NO_LABEL, label
 from aam_vision.training.lesson import loss_of, new_network
+
+from .toys import toy_boards
 
 
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
@@ -60,21 +61,8 @@ def test_rooms_without_cells_have_no_label():
         assert len(rooms) < len(layout.objects.of_type("room"))
 
 
-def _examples(number, shape=(32, 48)):
-    generator = torch.Generator().manual_seed(0)
-    pooling = pooling_matrix([[i] for i in range(6)], 6)
-    return [
-        Example(
-            torch.randint(0, 256, (3, *shape), dtype=torch.uint8, generator=generator),
-            pooling,
-            torch.randint(0, 2, (2, 6), generator=generator).to(torch.int8),
-        )
-        for _ in range(number)
-    ]
-
-
 def test_batches_repeat_with_the_seed_and_hold_one_shape():
-    data = _examples(20) + _examples(20, (48, 32))
+    data = toy_boards(20) + toy_boards(20, (48, 32))
 
     def stream(seed):
         return list(islice(BoardBatches(data, 4, seed), 6))
@@ -111,7 +99,7 @@ def test_loss_ignores_what_has_no_label():
 
 def test_calibration_stays_in_its_range():
     network = new_network(["a", "b"], 0).eval()
-    found = calibrate(network, _examples(4), torch.Generator().manual_seed(0))
+    found = calibrate(network, toy_boards(4), torch.Generator().manual_seed(0))
     assert set(found.temperatures) == set(found.thresholds) == set(found.offsets) == {"a", "b"}
     assert all(0.25 <= t <= 4 for t in found.temperatures.values())
     assert all(0.01 <= low <= 0.1 and 0.9 <= high <= 0.99 for low, high in found.thresholds.values())
