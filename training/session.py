@@ -22,6 +22,7 @@ from aam_vision.training.boards import fingerprint
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
+from aam_vision.training.folder import labelled_images
 from aam_vision.training.lesson import Course, teach
 from aam_vision.training.model_card import model_card
 
@@ -46,6 +47,7 @@ def train_domain(
     progress: Progress,
     course: Course | None = None,
     fast: bool = False,
+    images: Path | None = None,
 ) -> Paths:
     """Train, calibrate and evaluate the classifiers of a domain, and write them to ``folder``.
 
@@ -57,6 +59,7 @@ def train_domain(
         threads: for torch; with 1 the same seed gives the same weights bit by bit.
         progress: is told what is being done.
         course: where checkpoints go, when to stop, and on which devices.
+        images: a folder of labelled images to learn from as well, see ``folder``.
         fast: everything once, in little time, to see that it works; the weights are of no use.
     """
     fewer, steps = (FAST, min(steps, FAST)) if fast else (1, steps)
@@ -65,7 +68,8 @@ def train_domain(
     rng = np.random.default_rng(seed)
     with _threads(threads):
         progress.stage(f"{name}: drawing boards")
-        data = lessons(domain, rng, fewer=fewer)
+        own = labelled_images(domain, images) if images is not None else []
+        data = own + lessons(domain, rng, fewer=fewer)
         held, taught = data[::CALIBRATION_SHARE], data[:]
         del taught[::CALIBRATION_SHARE]
         cpu = {"imports": started, "data": process_time() - started}

@@ -28,6 +28,9 @@ def train(
     ] = False,
     steps: Annotated[int, typer.Option(min=10, help="Training steps.")] = 800,
     threads: Annotated[int, typer.Option(min=1, help="Threads; with 1 the weights repeat bit by bit.")] = 1,
+    images: Annotated[
+        Path | None, typer.Option(help="Also learn from this folder: images/*.png and labels.jsonl.")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option(help="Go on from this checkpoint (checkpoints/last.ckpt of a run).")
     ] = None,
@@ -47,6 +50,8 @@ def train(
     """
     if resume is not None and not resume.is_file():
         raise UnusableInput(f"--resume {resume}: no such file; name checkpoints/last.ckpt of a run")
+    if images is not None and not images.is_dir():
+        raise UnusableInput(f"--images {images}: no such folder; it holds images/*.png and labels.jsonl")
     if ship and fast_dev_run:
         raise UnusableInput("--ship and --fast-dev-run exclude each other: such weights are of no use")
     if ship and out is not None:
@@ -66,6 +71,7 @@ def train(
         "out": str(folder),
         "steps": steps,
         "threads": threads,
+        "images": None if images is None else str(images),
         "resume": None if resume is None else str(resume),
         "max_seconds": max_seconds,
         "fast_dev_run": fast_dev_run,
@@ -86,6 +92,7 @@ def train(
         progress=Progress(),
         course=Course(None if ship else folder, resume, max_seconds, devices, strategy),
         fast=fast_dev_run,
+        images=images,
     )
 
 
