@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -126,12 +127,38 @@ Entry = Perceived | Defined | Given
 
 
 @dataclass(frozen=True)
+class Never:
+    """What no place ever shows: all of ``shows`` at once, without any of ``without``; classifiers' names."""
+
+    shows: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """A classifier that says yes to exactly ``number`` places of every board."""
+
+    head: str
+    number: int
+
+
+Constraint = Never | Exactly
+"""Knowledge of single boards, whatever the agent does: it says nothing of any action."""
+
+
+def exclusive(*heads: str) -> tuple[Never, ...]:
+    """No place shows two of these."""
+    return tuple(Never(pair) for pair in combinations(heads, 2))
+
+
+@dataclass(frozen=True)
 class VisualVocabulary:
     """The vocabulary of an image domain: every predicate with the source of its truth.
 
     ``population`` gives, per look, whether things of that look can vanish from the board (a key that
     is picked up) or are always there (player, stones). It is knowledge of things, not of actions.
     ``sights`` gives the auxiliary atoms of a state: the labels that classifiers are trained on.
+    ``constraints`` say what no board shows; answers that break them are not believed.
     """
 
     name: str
@@ -139,6 +166,7 @@ class VisualVocabulary:
     types: Types
     may_vanish: Mapping[str, bool] = field(default_factory=dict)
     sights: Callable[[Scene, frozenset[Atom]], Iterable[Atom]] = no_sights
+    constraints: tuple[Constraint, ...] = ()
 
     def vocabulary(self) -> Vocabulary:
         """The bare vocabulary, as the interrogation engine sees it."""
@@ -163,11 +191,13 @@ class Percept:
     """A perceived situation: its state, and where every movable thing was followed to.
 
     ``places`` maps thing -> place, or None once the thing has vanished; a thing whose place could not
-    be told apart is missing from it.
+    be told apart is missing from it. ``refused``: something that this image could have shown is unknown,
+    so that another image of the same situation may tell more.
     """
 
     state: State
     places: Mapping[str, str | None]
+    refused: bool = False
 
 
 class Perception(Protocol):

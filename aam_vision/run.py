@@ -67,6 +67,10 @@ def interrogate_agent(
         int | None, typer.Option(min=0, help="Stop at so many steps, walks included.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results; default runs/ENV-TIME.")] = None,
+    image_noise: Annotated[
+        float, typer.Option(help="Gaussian noise put on the agent's images: its sigma, 0 to 1.")
+    ] = 0.0,
+    backend: Annotated[str, typer.Option(help="What runs the classifiers: torch or onnx.")] = "torch",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
@@ -81,6 +85,10 @@ def interrogate_agent(
         raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
     if env is not None and env not in targets.names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(targets.names())}")
+    if not 0 <= image_noise <= 1 or (image_noise and env is None):
+        raise UnusableInput(
+            f"--image-noise {image_noise:g}: a number from 0 to 1, for an image environment (--env) only"
+        )
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import TimedPlanner, cpu_seconds
 
@@ -99,6 +107,8 @@ def interrogate_agent(
             size=problem_size,
             seed=seed,
             repeated=repeated_arguments,
+            image_noise=image_noise,
+            backend=backend,
         )
 
     import numpy as np

@@ -15,6 +15,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.query import Access, Agent
 
 if TYPE_CHECKING:
+    from aam_vision.perception import Simulator
     from aam_vision.strips import Model, State
 
 IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
@@ -50,6 +51,8 @@ def from_environment(
     size: int,
     seed: int,
     repeated: bool = False,
+    image_noise: float = 0.0,
+    backend: str = "torch",
 ) -> Target:
     """The agent of an environment, seen in images; or of a packaged domain, on generated problems.
 
@@ -59,12 +62,16 @@ def from_environment(
     from aam_vision import domains
 
     if env in domains.DOMAINS:
+        if image_noise:
+            raise UnusableInput(
+                f"--image-noise {image_noise:g}: {env} shows no images; use an image environment"
+            )
         return _generated(env, _access(access, SYMBOLIC_ACCESS, env), problems, size, seed, repeated)
     if env not in names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(names())}")
     if repeated:
         raise UnusableInput(f"--repeated-arguments: {env} is seen in images; give a symbolic agent")
-    return _image(env, _access(access, IMAGE_ACCESS, env), problems, classifiers)
+    return _image(env, _access(access, IMAGE_ACCESS, env), problems, classifiers, image_noise, backend, seed)
 
 
 def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repeated: bool = False) -> Target:
@@ -129,18 +136,31 @@ def _numbers(env: str, given: Sequence[str], count: int, access: Access) -> list
     return list(dict.fromkeys(numbers)) or list(range(count))
 
 
-def _image(env: str, access: Access, problems: Sequence[str], classifiers: Path | None) -> Target:
+def _image(
+    env: str,
+    access: Access,
+    problems: Sequence[str],
+    classifiers: Path | None,
+    image_noise: float,
+    backend: str,
+    seed: int,
+) -> Target:
+    import numpy as np
     import torch
 
     from aam_vision.agents.image import ImageAgent
+    from aam_vision.agents.noise import NoisySimulator
     from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.envs.registry import board_domain, make_simulator
 
     torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
     domain = board_domain(env)
     chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
-    perception = BoardPerception.load(domain.visual, domain.name, classifiers)
-    simulators = [make_simulator(env, split, number) for split, number in chosen]
+    perception = BoardPerception.load(domain.visual, domain.name, classifiers, backend=backend)
+    simulators: list[Simulator] = [make_simulator(env, split, number) for split, number in chosen]
+    if image_noise:
+        noise = np.random.default_rng([seed, 2])
+        simulators = [NoisySimulator(simulator, image_noise, noise) for simulator in simulators]
     agent = ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access)
 
     def truth() -> Model:

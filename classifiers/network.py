@@ -12,24 +12,32 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-CHANNELS = (16, 32, 48, 48)
+CHANNELS = (16, 32, 64, 96)
 """Channels of the trunk, one convolution each; 2 ** len(CHANNELS) pixels (``CELL_PIXELS``) become one cell."""
+
+FLAT = 0.05
+"""Added to the standard deviation of a board's colours, so that a blank board is not blown up."""
 
 Cells = Sequence[Sequence[int]]
 """Per place, the flat indices (row * columns + column) of the cells it covers."""
 
 
 class BoardNetwork(nn.Module):
-    """Boards in, one logit per classifier and cell out."""
+    """Boards in, one logit per classifier and cell out.
+
+    A cell is judged by its own pixels and a few around it (23 x 23 of 16 x 16), so that nothing can depend
+    on which things happened to be neighbours on the boards that were learned from.
+    """
 
     def __init__(self, heads: Sequence[str]) -> None:
         super().__init__()
+        sizes = ((5, 2, 2), (3, 1, 1), (2, 2, 0), (2, 2, 0))  # kernel, stride, padding
         layers: list[nn.Module] = []
-        for before, after in pairwise((3, *CHANNELS)):
+        for (before, after), (kernel, stride, padding) in zip(pairwise((3, *CHANNELS)), sizes, strict=True):
             layers += [
-                nn.Conv2d(before, after, 3, padding=1, bias=False),
+                nn.Conv2d(before, after, kernel, stride, padding, bias=False),
                 nn.BatchNorm2d(after),
-                nn.MaxPool2d(2),  # before ReLU: the same values, a quarter of the work
+                nn.MaxPool2d(2) if stride == 1 else nn.Identity(),  # before ReLU: the same, less work
                 nn.ReLU(),
             ]
         self.heads = tuple(heads)
@@ -45,8 +53,15 @@ class BoardNetwork(nn.Module):
         Returns:
             float32, (N, heads, rows, columns).
         """
-        logits: Tensor = self.head(self.trunk(boards * 2 - 1))
+        logits: Tensor = self.head(self.trunk(normalised(boards)))
         return logits
+
+
+def normalised(boards: Tensor) -> Tensor:
+    """Every board with mean 0 and deviation 1 per colour channel: free of the light, the tint and the contrast."""
+    mean = boards.mean((2, 3), keepdim=True)
+    centred = boards - mean
+    return centred / (centred.square().mean((2, 3), keepdim=True).sqrt() + FLAT)
 
 
 def pooling_matrix(cells: Cells, size: int) -> Tensor:

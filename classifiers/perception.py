@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import count
@@ -20,9 +21,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from aam_vision.classifiers.backends import backend as make_backend
 from aam_vision.classifiers.board import resample_scene
-from aam_vision.classifiers.network import BoardNetwork, fused, place_logits, pooling_matrix
-from aam_vision.classifiers.reading import Probabilities, SceneIndex
+from aam_vision.classifiers.legality import Probabilities
+from aam_vision.classifiers.network import BoardNetwork, place_logits, pooling_matrix
+from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import Card, load
 from aam_vision.classifiers.tracking import Places
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
@@ -52,14 +55,27 @@ class BoardPerception:
         network: trained for exactly this vocabulary.
         card: its temperatures and thresholds.
         remembered: images whose probabilities are kept, so that a situation seen again costs no network.
+        backend: what runs the network, see ``backends``.
+        threads: that share the batches of many images; torch's own threads are best left at 1 then.
+
+    Raises:
+        UnusableInput: there is no such backend, or its packages are not installed.
     """
 
     def __init__(
-        self, vocabulary: VisualVocabulary, network: BoardNetwork, card: Card, *, remembered: int = 4096
+        self,
+        vocabulary: VisualVocabulary,
+        network: BoardNetwork,
+        card: Card,
+        *,
+        remembered: int = 4096,
+        backend: str = "torch",
+        threads: int = 1,
     ) -> None:
         self.vocabulary = vocabulary
         self.card = card
-        self._network = fused(network)
+        self._logits = make_backend(backend, network)
+        self._threads = threads
         heads = vocabulary.cell_heads()
         self._temperatures = torch.tensor([card.temperatures[head] for head in heads])[:, None]
         thresholds = np.array([card.thresholds[head] for head in heads], dtype=np.float32)
@@ -71,23 +87,30 @@ class BoardPerception:
 
     @classmethod
     def load(
-        cls, vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, remembered: int = 4096
+        cls,
+        vocabulary: VisualVocabulary,
+        name: str,
+        folder: Path | None = None,
+        *,
+        remembered: int = 4096,
+        backend: str = "torch",
+        threads: int = 1,
     ) -> BoardPerception:
         """With the weights called ``name`` in ``folder``, or the shipped ones.
 
         Raises:
-            UnusableInput: there are none, or they cannot be used for this vocabulary.
+            UnusableInput: there are none, or they cannot be used for this vocabulary, or with this backend.
         """
         network, card = load(vocabulary, name, folder)
-        return cls(vocabulary, network, card, remembered=remembered)
+        return cls(vocabulary, network, card, remembered=remembered, backend=backend, threads=threads)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """Read the first image of a problem; names come from ``scene.anchors``."""
-        return self._read(self._recall(frame, scene), scene, None)
+        return self.read(self._recall(frame, scene), scene, None)
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """Read the next image after ``before``; identity is followed from there."""
-        return self._read(self._recall(frame, scene), scene, before.places)
+        return self.read(self._recall(frame, scene), scene, before.places)
 
     def read_many(
         self, frames: Sequence[Frame], scene: Scene, before: Sequence[Places | None] | None = None
@@ -101,7 +124,7 @@ class BoardPerception:
         """
         places = before if before is not None else [None] * len(frames)
         probabilities = self.probabilities(frames, scene)
-        return [self._read(one, scene, past) for one, past in zip(probabilities, places, strict=True)]
+        return [self.read(one, scene, past) for one, past in zip(probabilities, places, strict=True)]
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
         """What the classifiers say: (images, heads, places with cells), heads as in ``cell_heads``.
@@ -112,20 +135,32 @@ class BoardPerception:
         indexed = self._indexed(scene)
         index, pooling = indexed.index, indexed.pooling
         found = np.zeros((len(frames), len(self._temperatures), len(index.places)), dtype=np.float32)
-        for start in range(0, len(frames), BATCH):
+
+        def fill(start: int) -> None:
             batch = frames[start : start + BATCH]
-            with torch.inference_mode():
-                pixels = torch.stack([resample_scene(frame, scene) for frame in batch])
-                boards = pixels.contiguous(memory_format=torch.channels_last).float().div_(255)
-                logits = place_logits(self._network(boards), pooling) / self._temperatures
-                found[start : start + len(batch)] = logits.sigmoid().numpy()
+            pixels = torch.stack([resample_scene(frame, scene) for frame in batch])
+            logits = place_logits(self._logits(pixels.float().div_(255)), pooling) / self._temperatures
+            found[start : start + len(batch)] = logits.sigmoid().numpy()
+
+        batches = range(0, len(frames), BATCH)
+        if self._threads == 1 or len(batches) < 2:
+            for start in batches:
+                fill(start)
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(fill, batches))
         return found
 
-    def _read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
-        sure = probabilities > self._high
-        # not "above low": whatever is not a number is doubtful, too
-        doubtful = ~sure & ~(probabilities < self._low)
-        return self._indexed(scene).index.read(sure, doubtful, before)
+    def read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
+        """The state that the probabilities of one image amount to; see ``probabilities``.
+
+        Args:
+            probabilities: (heads, places with cells).
+            scene: the scene of the image.
+            before: the places of the things just before; None for ``scene.anchors``.
+        """
+        index = self._indexed(scene).index
+        return index.read(*index.legality.settle(probabilities, self._low, self._high), before)
 
     def _recall(self, frame: Frame, scene: Scene) -> Probabilities:
         """The probabilities of one image, from memory if it was seen before in this scene."""

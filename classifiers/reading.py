@@ -1,8 +1,9 @@
 """From probabilities to atoms: a vocabulary laid out over the places of one scene.
 
 Everything that stays the same for a scene (which cells make a place, which atom belongs to which place,
-what the user stated) is worked out once in ``SceneIndex``; ``SceneIndex.read`` then turns the
-probabilities of one image into a three-valued state.
+what the user stated) is worked out once in ``SceneIndex``; ``SceneIndex.read`` then turns the answers of
+the classifiers to one image, once ``legality`` has settled which of them to believe, into a three-valued
+state.
 """
 
 from __future__ import annotations
@@ -14,16 +15,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.classifiers.legality import Legality, Truth
 from aam_vision.classifiers.tracking import Places, Sighting, Tracked, confirm, track
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Defined, Given, Perceived, Percept, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, State
-
-Probabilities = NDArray[np.float32]
-"""(heads, places), as of one image."""
-
-Truth = NDArray[np.bool_]
-"""(heads, places): whether a probability is high enough to be sure, or too close to say."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +60,7 @@ class SceneIndex:
     Attributes:
         places: names of the places that have cells on the board, in the scene's order.
         cells: per place, the flat indices of its cells.
+        legality: which answers about this scene can be believed.
 
     Raises:
         UnusableInput: a place lies outside of the board, or an anchor is no place.
@@ -80,6 +77,7 @@ class SceneIndex:
                 raise UnusableInput(
                     f"anchor of {thing}: {place} is no place with cells, name one of the scene"
                 )
+        self.legality = Legality(vocabulary, scene, self.places)
         self._heads = {head: index for index, head in enumerate(vocabulary.cell_heads())}
         perceived = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
         self._look_heads = {
@@ -115,8 +113,10 @@ class SceneIndex:
         true: list[Atom] = []
         unknown: set[Atom] = set(self._blind)
         places: dict[str, str | None] = {}
+        refused = False
         for look in self._looks:
             tracked = self._follow(look, sure, doubtful, before)
+            refused = refused or bool(tracked.undecided)
             places.update(tracked.places)
             true += [look.atoms[thing][place] for thing, place in tracked.places.items() if place is not None]
             for thing, maybe in tracked.undecided.items():
@@ -126,7 +126,10 @@ class SceneIndex:
             yes, unclear = sure[there.head, there.places], doubtful[there.head, there.places]
             if there.hidden_by is not None:
                 covered = (sure | doubtful)[there.hidden_by, there.places]
+                refused = refused or bool((unclear & ~sure[there.hidden_by, there.places]).any())
                 yes, unclear = yes & ~covered, unclear | covered
+            else:
+                refused = refused or bool(unclear.any())
             true += [there.atoms[i] for i in np.flatnonzero(yes)]
             unknown.update([there.atoms[i] for i in np.flatnonzero(unclear)])
             unknown |= there.blind
@@ -135,9 +138,10 @@ class SceneIndex:
                 value = self._value_on(on, places.get(thing), sure, doubtful)
                 if value is None:
                     unknown.add(atom)
+                    refused = refused or self._should_show(on, places.get(thing), sure)
                 elif value:
                     true.append(atom)
-        return Percept(self._complete(true, unknown), places)
+        return Percept(self._complete(true, unknown), places, refused)
 
     def _complete(self, true: list[Atom], unknown: set[Atom]) -> State:
         """The perceived atoms with what the user defined over them and what the user stated."""
@@ -178,6 +182,10 @@ class SceneIndex:
         if on.hidden_by is not None and (sure | doubtful)[on.hidden_by, index]:
             return None
         return bool(sure[on.head, index])
+
+    def _should_show(self, on: _On, place: str | None, sure: Truth) -> bool:
+        """Whether the answer about a thing is there to be seen, unknown though it is."""
+        return place is not None and (on.hidden_by is None or not sure[on.hidden_by, self._column[place]])
 
     def _add_where(self, entry: Perceived) -> None:
         thing_kind, place_kind = entry.predicate.types

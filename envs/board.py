@@ -19,7 +19,7 @@ T = TypeVar("T")
 Problem = tuple[str, int]
 """A split and the number of a problem in it, from 0."""
 
-SHAPES = ((6, 7), (9, 6), (8, 11), (12, 7))
+SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
 """Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from aam_vision.envs.board import BoardDomain, Layout, Tiles, one_of
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.rendering import Codes
-from aam_vision.perception import Cell, Given, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.perception import Cell, Exactly, Given, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import ActionHeader, Atom, Predicate, Types
 
 FENCE, PLAYER, KEY = 1, 2, 4
@@ -73,6 +73,7 @@ VISUAL: Final = VisualVocabulary(
         Given(Predicate("keyforroom", ("key", "room")), "which key is for which room"),
     ),
     may_vanish={"key": True},
+    constraints=(Exactly("player", 1),),
 )
 
 

@@ -14,7 +14,16 @@ import numpy as np
 from aam_vision.envs.board import BoardDomain, Layout, PerScene, Tiles, one_of
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.rendering import Codes
-from aam_vision.perception import Cell, Defined, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.perception import (
+    Cell,
+    Defined,
+    Never,
+    Perceived,
+    Reading,
+    Scene,
+    VisualVocabulary,
+    exclusive,
+)
 from aam_vision.strips import ActionHeader, Atom, Predicate, State, Types
 
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL, WALL = range(6)
@@ -151,6 +160,13 @@ VISUAL: Final = VisualVocabulary(
         ),
     ),
     may_vanish={"player": False, "stone": False},
+    constraints=(
+        *exclusive("clear", "player", "stone"),
+        Never(("stone-on-goal",), without=("stone",)),
+        Never(("stone-on-goal",), without=("goal",)),
+        Never(("stone", "goal"), without=("stone-on-goal",)),
+        Never(("goal",), without=("clear", "player", "stone")),  # no goals in walls
+    ),
 )
 
 

@@ -216,6 +216,16 @@ def test_a_plan_with_the_learned_model_reaches_the_goal_in_the_simulator(
     assert simulator.board._node.goal_reached
 
 
+def test_an_agent_with_a_noisy_camera_is_learned_exactly(tmp_path: Path) -> None:
+    done = _command(
+        *("--env", "doors", "--seed", "1", "--image-noise", "0.2", "--out", "out", "--quiet"), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert found["exact"]
+    assert found["status"] == "complete"
+
+
 def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path: Path) -> None:
     done = _command(
         *("--env", "doors", "--problem", "1", "--max-queries", "1", "--out", "out", "--quiet"), cwd=tmp_path
@@ -289,6 +299,10 @@ def _changed(folder: Path) -> None:
         (["--env", "doors", "--seed", "-3"], "-3"),
         (["--env", "doors", "--seed", "some"], "some"),
         (["--env", "doors", "--max-queries", "-1"], "-1"),
+        (["--env", "doors", "--image-noise", "-0.1"], "--image-noise -0.1"),
+        (["--env", "doors", "--image-noise", "nan"], "--image-noise nan"),
+        (["--env", "gripper", "--image-noise", "0.1"], "gripper shows no images"),
+        (["--env", "doors", "--backend", "abacus"], "no backend 'abacus'"),
         (["--env", "doors", "--colour", "red"], "--colour"),
         (["--env", "doors", "--classifiers", "nowhere"], "no classifiers at nowhere"),
         (["--env", "doors", "--classifiers", "foreign"], "another vocabulary"),

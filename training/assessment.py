@@ -1,16 +1,19 @@
 """How good perception is: perceived states against the simulator's, atom by atom and state by state.
 
-A state matches exactly if every atom that perception decides is as in the simulator, only what the image
-cannot show is left undecided, and every thing was followed to its place.
+Every perceived state is one of three:
+
+- *exact*: every atom that perception decides is as in the simulator, only what the image cannot show is
+  left undecided, and every thing was followed to its place;
+- *wrong accepted*: some atom that perception decides is not as in the simulator, whatever else is refused;
+- *refused*: no atom is wrong, but some are unknown beyond those that the image hides by nature.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 from aam_vision.strips import State
 from aam_vision.training.labels import label, things_at
+from aam_vision.training.reliability import Reliability
 
 
 @dataclass
@@ -44,26 +48,25 @@ class Assessment:
 
     states: int = 0
     exact: int = 0
-    seconds: float = 0.0
+    refused: int = 0
+    wrong: int = 0
     predicates: dict[str, Tally] = field(default_factory=dict)
+    reliability: Reliability = field(default_factory=Reliability)
 
     @property
     def exact_match(self) -> float:
         """Share of states perceived exactly."""
         return self.exact / self.states if self.states else 0.0
 
-    @property
-    def ms_per_image(self) -> float:
-        """Wall time from image to state, in milliseconds."""
-        return 1000 * self.seconds / self.states if self.states else 0.0
-
     def summary(self) -> dict[str, Any]:
         """The figures as they are written to JSON."""
         return {
             "states": self.states,
             "exact": self.exact,
+            "refused": self.refused,
+            "wrong": self.wrong,
             "exact_match": self.exact_match,
-            "ms_per_image": round(self.ms_per_image, 3),
+            **self.reliability.summary(),
             "predicates": {
                 name: {
                     "atoms": tally.atoms,
@@ -77,32 +80,68 @@ class Assessment:
         }
 
 
+@dataclass(frozen=True)
+class Sample:
+    """A state of a scene with all that its image should tell."""
+
+    state: State
+    frame: Frame
+    expected: Percept
+    before: Percept
+
+
+def samples(vocabulary: VisualVocabulary, scene: Scene, pairs: Iterable[tuple[State, Frame]]) -> list[Sample]:
+    """The images of one scene, with what perfect classifiers would make of them."""
+    index = SceneIndex(vocabulary, scene)
+    nowhere = State(frozenset(), scene.objects)
+    return [
+        Sample(
+            state,
+            frame,
+            expected(vocabulary, index, state),
+            Percept(nowhere, places_of(vocabulary, scene, state)),
+        )
+        for state, frame in pairs
+    ]
+
+
 def expected(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> Percept:
     """What perfect classifiers would make of an image of ``state``: the truth, less what is hidden."""
     yes = label(vocabulary, index.scene, index.places, state) == 1
-    return index.read(yes, np.zeros_like(yes), _places(vocabulary, index.scene, state))
+    return index.read(yes, np.zeros_like(yes), places_of(vocabulary, index.scene, state))
 
 
 def assess(
-    perception: BoardPerception, scene: Scene, pairs: Iterable[tuple[State, Frame]], assessment: Assessment
+    perception: BoardPerception,
+    scene: Scene,
+    known: Sequence[Sample],
+    frames: Sequence[Frame],
+    assessment: Assessment,
 ) -> None:
-    """Add the images of one scene, with their true states, to an assessment."""
+    """Add images of one scene to an assessment.
+
+    Args:
+        perception: reads them.
+        scene: their scene.
+        known: what they should tell.
+        frames: the images, in the same order; those of ``known``, or worse ones.
+        assessment: is added to.
+    """
     vocabulary = perception.vocabulary
-    index = SceneIndex(vocabulary, scene)
-    nowhere = State(frozenset(), scene.objects)
-    for state, frame in pairs:
-        wanted = expected(vocabulary, index, state)
-        before = Percept(nowhere, _places(vocabulary, scene, state))
-        start = perf_counter()
-        found = perception.follow(before, frame, scene)
-        assessment.seconds += perf_counter() - start
-        wrong = (found.state.true ^ state.true) - found.state.unknown
+    probabilities = perception.probabilities(frames, scene)
+    places = tuple(place for place, cells in scene.cells.items() if cells)
+    for sample, probability in zip(known, probabilities, strict=True):
+        wanted, found = sample.expected, perception.read(probability, scene, sample.before.places)
+        wrong = (found.state.true ^ sample.state.true) - found.state.unknown
         undecided = found.state.unknown - wanted.state.unknown
+        misled = any(wanted.places[thing] != place for thing, place in found.places.items())
+        exact = found.state.unknown == wanted.state.unknown and found.places == wanted.places
         assessment.states += 1
-        assessment.exact += (
-            not wrong and found.state.unknown == wanted.state.unknown and found.places == wanted.places
-        )
+        assessment.wrong += bool(wrong) or misled
+        assessment.exact += exact and not wrong
+        assessment.refused += not (exact or wrong or misled)
         _count(assessment, vocabulary, scene, (wrong, undecided, wanted.state.unknown))
+        assessment.reliability.add(probability, label(vocabulary, scene, places, sample.state))
 
 
 def _count(
@@ -118,6 +157,6 @@ def _count(
         tally.hidden += hidden[name]
 
 
-def _places(vocabulary: VisualVocabulary, scene: Scene, state: State) -> dict[str, str | None]:
+def places_of(vocabulary: VisualVocabulary, scene: Scene, state: State) -> dict[str, str | None]:
     """Where every thing is in a state, None for those that are nowhere."""
     return dict.fromkeys(scene.looks) | dict(things_at(vocabulary, scene, state))

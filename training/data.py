@@ -16,21 +16,30 @@ from aam_vision.training.boards import Example, examples
 STATES_PER_LAYOUT = 40
 """States of each of the domain's own layouts for training."""
 
-SYNTHETIC = 240
-"""Random boards, with one state each."""
+SYNTHETIC = 160
+"""Random boards."""
+
+STATES_PER_BOARD = 2
+"""States of each random board."""
 
 TRIES = 20
 """Draws per wanted state before a layout is taken to have no more distinct states."""
 
 
-def lessons(domain: BoardDomain, rng: np.random.Generator) -> list[Example]:
-    """Labelled boards to learn from; no layout outside of ``domain.trained_on`` is touched."""
+def lessons(domain: BoardDomain, rng: np.random.Generator, *, fewer: int = 1) -> list[Example]:
+    """Labelled boards to learn from; no layout outside of ``domain.trained_on`` is touched.
+
+    Args:
+        domain: the environment.
+        rng: the source of all chance.
+        fewer: divides the number of boards, to try things out.
+    """
     data: list[Example] = []
     for layout in training_layouts(domain.name):
-        pairs = pictures(domain, layout, STATES_PER_LAYOUT, rng)
+        pairs = pictures(domain, layout, max(1, STATES_PER_LAYOUT // fewer), rng)
         data += examples(domain.visual, domain.scene(layout), pairs)
-    for layout in islice(synthetic_layouts(domain.name, domain.shapes, rng), SYNTHETIC):
-        data += examples(domain.visual, domain.scene(layout), pictures(domain, layout, 1, rng))
+    for layout in islice(synthetic_layouts(domain.name, domain.shapes, rng), SYNTHETIC // fewer):
+        data += examples(domain.visual, domain.scene(layout), pictures(domain, layout, STATES_PER_BOARD, rng))
     return [data[number] for number in rng.permutation(len(data))]
 
 

@@ -1,4 +1,8 @@
-"""``python -m aam_vision.training.evaluate``: how well the classifiers of an environment read images."""
+"""``python -m aam_vision.training.evaluate``: how well the classifiers of an environment read images.
+
+A state is *exact*, *refused* (unknown atoms beyond those that the image hides by nature, no wrong one) or
+*wrong accepted* (a decided atom is wrong); see ``assessment``. ECE, NLL and risk are those of ``reliability``.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aam_vision.training.assessment import Assessment
 
 
@@ -21,11 +27,17 @@ def evaluate(
     weights: Annotated[
         Path | None, typer.Option(help="Folder with weights and card; default: shipped.")
     ] = None,
-    states: Annotated[int, typer.Option(min=1, help="Distinct states per group of layouts.")] = 600,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the states.")] = 0,
-    noise: Annotated[float, typer.Option(min=0, help="Sigma of noise put on the images (0 to 1).")] = 0.0,
+    corruptions: Annotated[
+        bool, typer.Option("--corruptions", help="Also under noise, blur, shifts, JPEG and so on.")
+    ] = False,
+    states: Annotated[int, typer.Option(min=1, help="Distinct states per group of layouts.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of states and corruptions.")] = 0,
+    noise: Annotated[
+        float | None, typer.Option(min=0, help="Also with Gaussian noise of this sigma (0 to 1).")
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads for torch.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that share the images.")] = 1,
+    backend: Annotated[str, typer.Option(help="What runs the network: torch or onnx.")] = "torch",
 ) -> None:
     """Perceive legal states of unseen and of interrogated layouts; compare with the simulator."""
     from aam_vision.envs.registry import board_domain
@@ -36,34 +48,67 @@ def evaluate(
     import torch
 
     from aam_vision.classifiers.perception import BoardPerception
-    from aam_vision.training.evaluation import evaluate_domain
+    from aam_vision.training import corruptions as known
+    from aam_vision.training.evaluation import evaluate_domain, speed
 
-    torch.set_num_threads(threads)
-    perception = BoardPerception.load(domain.visual, domain.name, weights, remembered=0)
-    groups = evaluate_domain(domain, perception, states=states, seed=seed, noise=noise)
-    for group, assessment in groups.items():
-        print(table(f"{env}, {group} layouts", assessment))
+    torch.set_num_threads(1)
+    perception = BoardPerception.load(
+        domain.visual, domain.name, weights, remembered=0, backend=backend, threads=threads
+    )
+    conditions = dict(known.CORRUPTIONS) if corruptions else {}
+    if noise is not None:
+        conditions.setdefault(f"noise {noise:g}", known.Corruption(known.noise(noise), 0.0))
+    groups = evaluate_domain(domain, perception, states=states, seed=seed, conditions=conditions)
+    milliseconds, a_second = speed(domain, perception, seed=seed)
+    for group in ("unseen", "interrogated"):
+        print(predicates_table(f"{env}, {group} layouts", groups[group]))
+    least = {"unseen": 1.0} | {f"unseen, {name}": item.least_exact for name, item in conditions.items()}
+    print(states_table(f"{env}, whole states", groups, least))
+    print(
+        f"{env}, 7x7 board, {backend}, {threads} threads: {milliseconds:.2f} ms for a single image, "
+        f"{a_second:.0f} images/s in batches"
+    )
     if json is not None:
         figures = {group: assessment.summary() for group, assessment in groups.items()}
+        speeds = {"backend": backend, "threads": threads, "ms": milliseconds, "images_per_s": a_second}
         try:
-            json.write_text(json_format.dumps(figures, indent=2) + "\n", encoding="utf-8")
+            json.write_text(
+                json_format.dumps({**figures, "speed": speeds}, indent=2) + "\n", encoding="utf-8"
+            )
         except OSError as error:
             raise UnusableInput(
                 f"cannot write {json} ({error.strerror or error}): name another file"
             ) from None
 
 
-def table(title: str, assessment: Assessment) -> str:
-    """The figures of an assessment as text."""
+def predicates_table(title: str, assessment: Assessment) -> str:
+    """The figures of an assessment per predicate, as text."""
     lines = [
-        f"{title}: {assessment.exact} of {assessment.states} states exact "
-        f"({assessment.exact_match:.4f}), {assessment.ms_per_image:.1f} ms an image",
+        f"{title}: {assessment.exact} of {assessment.states} states exact ({assessment.exact_match:.4f})",
         f"  {'predicate':<16}{'atoms':>10}{'wrong':>8}{'undecided':>11}{'hidden':>8}{'accuracy':>10}",
     ]
     for name, tally in assessment.predicates.items():
         lines.append(
             f"  {name:<16}{tally.atoms:>10}{tally.wrong:>8}{tally.undecided:>11}{tally.hidden:>8}"
             f"{tally.accuracy:>10.5f}"
+        )
+    return "\n".join(lines)
+
+
+def states_table(title: str, groups: Mapping[str, Assessment], least: Mapping[str, float]) -> str:
+    """The figures of whole states and of the probabilities, one line per group and condition."""
+    lines = [
+        title,
+        f"  {'condition':<24}{'states':>7}{'exact':>8}{'wanted':>8}{'refused':>9}{'wrong':>7}"
+        f"{'ECE':>10}{'NLL':>10}  risk at coverage 1, .99, .95",
+    ]
+    for name, group in groups.items():
+        figures = group.reliability.summary()
+        risks = " ".join(f"{risk:.4f}" for risk in figures.get("risk", {}).values())
+        wanted = f"{least[name]:.3f}" if least.get(name) else "-"
+        lines.append(
+            f"  {name:<24}{group.states:>7}{group.exact_match:>8.4f}{wanted:>8}{group.refused:>9}"
+            f"{group.wrong:>7}{figures.get('ece', 0):>10.2e}{figures.get('nll', 0):>10.2e}  {risks}"
         )
     return "\n".join(lines)
 

@@ -1,17 +1,29 @@
-"""Evaluation of one domain's perception, layout by layout."""
+"""Evaluation of one domain's perception, layout by layout, under every condition."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from time import perf_counter
+from typing import Final
 
 import numpy as np
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.board import BoardDomain, Problem
-from aam_vision.perception import Frame
-from aam_vision.training.assessment import Assessment, assess
+from aam_vision.envs.sampling import synthetic_layouts
+from aam_vision.training.assessment import Assessment, assess, samples
+from aam_vision.training.corruptions import CLEAN, Corruption
 from aam_vision.training.data import pictures
 
-STATES = 600
+STATES: Final = 1000
 """Distinct states per group of layouts."""
+
+SPEED_SHAPE: Final = (7, 7)
+"""Rows and columns of the board that speed is measured on."""
+
+_CHUNK = 64  # images that are kept at once
+_TIMED = 256
 
 
 def evaluate_domain(
@@ -20,7 +32,7 @@ def evaluate_domain(
     *,
     states: int = STATES,
     seed: int = 0,
-    noise: float = 0.0,
+    conditions: Mapping[str, Corruption] | None = None,
 ) -> dict[str, Assessment]:
     """Perceive about ``states`` distinct legal states of every group of problems.
 
@@ -28,18 +40,19 @@ def evaluate_domain(
         domain: the environment.
         perception: with the weights to evaluate.
         states: distinct states per group.
-        seed: of states and noise.
-        noise: standard deviation of the noise on the images, whose values are between 0 and 1.
+        seed: of states and corruptions.
+        conditions: what is done to the images of unseen layouts, by name; clean ones come in any case.
 
     Returns:
-        ``unseen``: problems whose layouts classifiers never train on; ``interrogated``: those that
-        the agent is asked about.
+        ``unseen``: problems whose layouts classifiers never train on; ``unseen, NAME``: the same states
+        under a condition; ``interrogated``: the problems that the agent is asked about.
     """
     problems = list(dict.fromkeys(domain.held_out + domain.interrogated))
     unseen = [problem for problem in problems if problem not in domain.trained_on]
+    worse = {f"unseen, {name}": condition for name, condition in (conditions or {}).items()}
     return {
-        "unseen": _assess(domain, perception, unseen, states, noise, seed),
-        "interrogated": _assess(domain, perception, list(domain.interrogated), states, noise, seed + 1),
+        **_assess(domain, perception, unseen, states, {"unseen": CLEAN, **worse}, seed),
+        **_assess(domain, perception, list(domain.interrogated), states, {"interrogated": CLEAN}, seed + 1),
     }
 
 
@@ -48,23 +61,42 @@ def _assess(
     perception: BoardPerception,
     problems: list[Problem],
     states: int,
-    noise: float,
+    conditions: Mapping[str, Corruption],
     seed: int,
-) -> Assessment:
+) -> dict[str, Assessment]:
     """States are shared out evenly; what a small layout cannot give, larger ones make up for."""
-    rng = np.random.default_rng(seed)
-    assessment = Assessment()
+    rng, chance = (np.random.default_rng([seed, which]) for which in (0, 1))
+    found = {name: Assessment() for name in conditions}
     layouts = sorted([domain.load(*problem) for problem in problems], key=lambda layout: len(layout.objects))
+    done = 0
     for number, layout in enumerate(layouts):
-        wanted = -(-(states - assessment.states) // (len(layouts) - number))
-        pairs = pictures(domain, layout, wanted, rng)
-        if noise:
-            pairs = ((state, noisy(frame, noise, rng)) for state, frame in pairs)
-        assess(perception, domain.scene(layout), pairs, assessment)
-    return assessment
+        scene = domain.scene(layout)
+        pairs = pictures(domain, layout, -(-(states - done) // (len(layouts) - number)), rng)
+        while known := samples(domain.visual, scene, islice(pairs, _CHUNK)):
+            done += len(known)
+            for name, condition in conditions.items():
+                frames = [condition.corrupt(sample.frame, chance) for sample in known]
+                assess(perception, scene, known, frames, found[name])
+    return found
 
 
-def noisy(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
-    """The image with Gaussian noise on every value, clipped."""
-    values = frame + 255 * sigma * rng.standard_normal(frame.shape)
-    return values.clip(0, 255).round().astype(np.uint8)
+def speed(domain: BoardDomain, perception: BoardPerception, *, seed: int = 0) -> tuple[float, float]:
+    """How fast images of a board of ``SPEED_SHAPE`` become states.
+
+    Returns:
+        Median milliseconds for a single image, and images a second in batches, in wall time.
+    """
+    rng = np.random.default_rng(seed)
+    layout = next(synthetic_layouts(domain.name, [SPEED_SHAPE], rng))
+    scene = domain.scene(layout)
+    pairs = list(pictures(domain, layout, _TIMED, rng))
+    frames = [pairs[number % len(pairs)][1] for number in range(_TIMED)]
+    percept = perception.look(frames[0], scene)
+    times = []
+    for frame in frames:
+        start = perf_counter()
+        perception.follow(percept, frame, scene)
+        times.append(perf_counter() - start)
+    start = perf_counter()
+    perception.read_many(frames, scene)
+    return 1000 * float(np.median(times)), len(frames) / (perf_counter() - start)

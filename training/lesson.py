@@ -1,4 +1,8 @@
-"""One training run: the network, its loss and its optimiser, driven by Lightning."""
+"""One training run: the network, its loss and its optimiser, driven by Lightning.
+
+The boards held back from training are looked at every ``CHECK`` steps: the loss on them tells the best
+checkpoint from the last one. Looking changes nothing, so the weights depend on data, steps and seed alone.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,56 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 
 from aam_vision.classifiers.network import BoardNetwork, place_logits
-from aam_vision.training.boards import Batch, BoardBatches, Example
+from aam_vision.errors import UnusableInput
+from aam_vision.training.boards import Batch, BoardBatches, Example, collate
 from aam_vision.training.torchvision_cure import cure_torchvision
 
 cure_torchvision()
 
 from lightning.pytorch import Callback, LightningModule, Trainer  # noqa: E402
+from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
+from lightning.pytorch.loggers import CSVLogger  # noqa: E402
 from torchmetrics import MeanMetric  # noqa: E402
 
 BATCH = 8
 LEARNING_RATE = 4e-3
+CHECK = 100
+"""Steps between two looks at the boards that are held back."""
 
 Progress = Callable[[int, float], None]
 """Called after every step with the number of steps done and the mean loss since the last call."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a training run is carried out; none of it but ``max_seconds`` changes what comes of it.
+
+    Args:
+        folder: receives ``checkpoints/last.ckpt``, ``checkpoints/best.ckpt`` and ``logs/metrics.csv``;
+            None for none of them.
+        resume: a checkpoint to go on from; the weights are those of a run that was never interrupted.
+        max_seconds: stop after so much wall time, wherever training is by then.
+        devices: Lightning's: a number of devices, or ``auto``.
+        strategy: Lightning's: ``auto``, ``ddp`` and so on.
+    """
+
+    folder: Path | None = None
+    resume: Path | None = None
+    max_seconds: float | None = None
+    devices: str = "1"
+    strategy: str = "auto"
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
@@ -58,7 +92,12 @@ class Lesson(LightningModule):  # type: ignore[misc]
         boards = boards.contiguous(memory_format=torch.channels_last)
         loss = loss_of(place_logits(self.network(boards), pooling), labels)
         self.mean_loss.update(loss.detach())
+        self.log("loss", loss.detach(), batch_size=len(boards))
         return loss
+
+    def validation_step(self, batch: Batch, _: int) -> None:
+        boards, pooling, labels = batch
+        self.log("held_loss", loss_of(place_logits(self.network(boards), pooling), labels), batch_size=1)
 
     def configure_optimizers(self) -> dict[str, object]:
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=LEARNING_RATE)
@@ -106,7 +145,14 @@ def new_network(heads: Sequence[str], seed: int) -> BoardNetwork:
 
 
 def teach(
-    heads: Sequence[str], data: Sequence[Example], *, steps: int, seed: int, progress: Progress
+    heads: Sequence[str],
+    data: Sequence[Example],
+    *,
+    steps: int,
+    seed: int,
+    progress: Progress,
+    held: Sequence[Example] = (),
+    course: Course | None = None,
 ) -> BoardNetwork:
     """Train a fresh network on labelled boards; the same seed gives the same weights.
 
@@ -116,20 +162,91 @@ def teach(
         steps: optimiser steps.
         seed: of the weights, the order of the boards and their augmentation.
         progress: told after every step.
+        held: boards that are not trained on.
+        course: where checkpoints go, when to stop, and on which devices.
+
+    Raises:
+        UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
-    network = new_network(heads, seed)
-    batches = DataLoader(BoardBatches(data, BATCH, seed), batch_size=None)
+    course = course or Course()
+    lesson = Lesson(new_network(heads, seed), steps)
+    done = _steps_done(course.resume, lesson, steps) if course.resume else 0
+    shown: Any = [collate([example]) for example in held]
+    stream = islice(BoardBatches(data, BATCH, seed), done, None)
     with quiet_lightning():
-        trainer = Trainer(
-            max_steps=steps,
-            accelerator="auto",
-            devices=1,
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            deterministic="warn",  # some backward passes have no deterministic form on GPUs
-            callbacks=[_Report(progress)],
+        try:
+            trainer = _trainer(steps, progress, course, checked=bool(held))
+        except Exception as error:  # Lightning has as many kinds as there are accelerators
+            reason = " ".join(str(error).split())
+            raise UnusableInput(
+                f"--devices {course.devices} --strategy {course.strategy} cannot be used here: {reason}"
+            ) from None
+        trainer.fit(
+            lesson,
+            DataLoader(_Stream(stream), batch_size=None),
+            DataLoader(shown, batch_size=None) if shown else None,
+            ckpt_path=course.resume,
+            weights_only=True,
         )
-        trainer.fit(Lesson(network, steps), batches)
-    return network.cpu().eval()
+    network: BoardNetwork = lesson.network.cpu().eval()
+    return network
+
+
+class _Stream(IterableDataset[Batch]):
+    """Batches that come one after the other, once."""
+
+    def __init__(self, batches: Iterator[Batch]) -> None:
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self._batches
+
+
+def _trainer(steps: int, progress: Progress, course: Course, *, checked: bool) -> Any:
+    callbacks: list[Callback] = [_Report(progress)]
+    if course.folder is not None:
+        callbacks.append(
+            ModelCheckpoint(
+                course.folder / "checkpoints",
+                filename="best",
+                monitor="held_loss" if checked else None,
+                save_last=True,
+                enable_version_counter=False,
+            )
+        )
+    return Trainer(
+        max_steps=steps,
+        max_time=timedelta(seconds=course.max_seconds) if course.max_seconds is not None else None,
+        accelerator="auto",
+        devices=int(course.devices) if course.devices.isdecimal() else course.devices,
+        strategy=course.strategy,
+        logger=CSVLogger(course.folder, name="", version="logs") if course.folder is not None else False,
+        log_every_n_steps=10,
+        val_check_interval=CHECK if checked else None,
+        check_val_every_n_epoch=None if checked else 1,
+        num_sanity_val_steps=0,
+        enable_checkpointing=course.folder is not None,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        deterministic="warn",  # some backward passes have no deterministic form on GPUs
+        callbacks=callbacks,
+    )
+
+
+def _steps_done(checkpoint: Path, lesson: Lesson, steps: int) -> int:
+    """How many steps a checkpoint has behind it, once it is known to fit."""
+    cure = "name the last.ckpt of a run with the same environment, seed and steps"
+    try:
+        content = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        done = int(content["global_step"])
+        lesson.load_state_dict(content["state_dict"])
+        same = content["lr_schedulers"][0]["total_steps"] == steps
+    except OSError as error:
+        raise UnusableInput(f"cannot read {checkpoint} ({error.strerror or error}): {cure}") from None
+    except Exception as error:  # a damaged archive fails in as many ways as there are bytes
+        raise UnusableInput(
+            f"{checkpoint} is no checkpoint of this training ({type(error).__name__}): {cure}"
+        ) from None
+    if not same or done >= steps:
+        raise UnusableInput(f"{checkpoint} has {done} steps behind it, of another number or of all: {cure}")
+    return done

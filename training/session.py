@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,38 +15,61 @@ import numpy as np
 import torch
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import SURE, Card, Paths, describe, save
-from aam_vision.commandline import Progress
+from aam_vision.classifiers.store import Card, Paths, describe, save
+from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.board import BoardDomain
 from aam_vision.training.boards import fingerprint
-from aam_vision.training.calibration import temperatures
+from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
-from aam_vision.training.lesson import teach
+from aam_vision.training.folder import labelled_images
+from aam_vision.training.lesson import Course, teach
+from aam_vision.training.model_card import model_card
 
 CALIBRATION_SHARE = 10
 """One board in so many is kept from training to calibrate on."""
 
+STATES = 400
+"""Distinct states per group of layouts in the evaluation that ends a session."""
+
+
+FAST = 10
+"""A fast development run has so many times fewer boards, and so many steps."""
+
 
 def train_domain(
-    domain: BoardDomain, folder: Path, *, seed: int, steps: int, threads: int, progress: Progress
+    domain: BoardDomain,
+    folder: Path,
+    *,
+    seed: int,
+    steps: int,
+    threads: int,
+    progress: Progress,
+    course: Course | None = None,
+    fast: bool = False,
+    images: Path | None = None,
 ) -> Paths:
     """Train, calibrate and evaluate the classifiers of a domain, and write them to ``folder``.
 
     Args:
         domain: the environment; only its layouts for training are used before the evaluation.
-        folder: receives ``<name>.safetensors`` and ``<name>.json``.
+        folder: receives ``<name>.safetensors``, ``<name>.json`` and the model card ``<name>.md``.
         seed: of everything that is drawn.
         steps: training steps.
         threads: for torch; with 1 the same seed gives the same weights bit by bit.
         progress: is told what is being done.
+        course: where checkpoints go, when to stop, and on which devices.
+        images: a folder of labelled images to learn from as well, see ``folder``.
+        fast: everything once, in little time, to see that it works; the weights are of no use.
     """
+    fewer, steps = (FAST, min(steps, FAST)) if fast else (1, steps)
     started = process_time()
     name, heads = domain.name, domain.visual.cell_heads()
     rng = np.random.default_rng(seed)
     with _threads(threads):
         progress.stage(f"{name}: drawing boards")
-        data = lessons(domain, rng)
+        own = labelled_images(domain, images) if images is not None else []
+        data = own + lessons(domain, rng, fewer=fewer)
         held, taught = data[::CALIBRATION_SHARE], data[:]
         del taught[::CALIBRATION_SHARE]
         cpu = {"imports": started, "data": process_time() - started}
@@ -56,26 +80,32 @@ def train_domain(
             steps=steps,
             seed=seed,
             progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
+            held=held if course is not None and course.folder is not None else (),
+            course=course,
         )
+        calibration = calibrate(network, held, torch.Generator().manual_seed(seed))
+        shift(network, calibration.offsets)
         card = Card(
             name=name,
             vocabulary=describe(domain.visual),
             weights_sha256="",
             data_sha256=fingerprint(data),
             seed=seed,
-            temperatures=temperatures(network, held, torch.Generator().manual_seed(seed)),
-            thresholds=dict.fromkeys(heads, SURE),
+            temperatures=calibration.temperatures,
+            thresholds=calibration.thresholds,
             versions={"python": platform.python_version(), "torch": torch.__version__},
         )
         cpu["training"] = process_time() - sum(cpu.values())
         progress.stage(f"{name}: evaluating")
-        figures = evaluate_domain(
-            domain, BoardPerception(domain.visual, network, card, remembered=0), seed=seed
-        )
+        perception = BoardPerception(domain.visual, network, card, remembered=0)
+        figures = evaluate_domain(domain, perception, states=STATES // fewer, seed=seed)
         cpu["evaluation"] = process_time() - sum(cpu.values())
     cpu["all"] = process_time()
     card = replace(card, figures=_figures(figures, len(data), steps, cpu))
     files = save(network, card, folder)
+    written = json.loads(files.card.read_text("utf-8"))
+    card = replace(card, weights_sha256=written["weights_sha256"])
+    write_atomically(files.card.with_suffix(".md"), model_card(card))
     for group, assessment in figures.items():
         progress.stage(f"{name}: {assessment.exact} of {assessment.states} states exact on {group} layouts")
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")

@@ -2,20 +2,24 @@
 
 Its situations are snapshots, each with what was perceived there; the vocabulary and the perception are
 the user's, not the agent's. Every image between a query's first and last is perceived too, so that the
-identity of look-alike objects is followed and never guessed; only the last becomes the answer.
+identity of look-alike objects is followed and never guessed; only the last becomes the answer. Where
+perception refuses to say what an image could have shown, the same situation is looked at again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
 
-from aam_vision.perception import Percept, Perception, Simulator
+from aam_vision.perception import Frame, Percept, Perception, Scene, Simulator
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
+
+LOOKS = 8
+"""Images of one situation at most, as long as perception refuses them."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,7 @@ class ImageAgent:
         situations = []
         for problem, simulator in enumerate(self._simulators):
             simulator.start()
-            begun = process_time()
-            percept = self._perception.look(simulator.frame(), simulator.scene)
-            self.perception_s += process_time() - begun
-            situations.append(self._remember(problem, percept))
+            situations.append(self._remember(problem, self._see(simulator, self._perception.look)))
         return situations
 
     def ask(self, query: Query) -> Response:
@@ -105,12 +106,28 @@ class ImageAgent:
 
     def _look(self, before: Situation) -> Situation:
         seen = self._seen[before.handle]  # type: ignore[call-overload]
-        simulator = self._simulators[seen.problem]
-        frame = simulator.frame()
-        begun = process_time()
-        percept = self._perception.follow(seen.percept, frame, simulator.scene)
-        self.perception_s += process_time() - begun
+        percept = self._see(
+            self._simulators[seen.problem],
+            lambda frame, scene: self._perception.follow(seen.percept, frame, scene),
+        )
         return self._remember(seen.problem, percept)
+
+    def _see(self, simulator: Simulator, read: Callable[[Frame, Scene], Percept]) -> Percept:
+        """What the present situation looks like, from as many images as it takes, up to ``LOOKS``.
+
+        A camera that shows the same pixels again has no more to tell.
+        """
+        frame: Frame | None = None
+        for _ in range(LOOKS):
+            last, frame = frame, simulator.frame()
+            if last is not None and np.array_equal(last, frame):
+                break
+            begun = process_time()
+            percept = read(frame, simulator.scene)
+            self.perception_s += process_time() - begun
+            if not percept.refused:
+                break
+        return percept
 
     def _remember(self, problem: int, percept: Percept) -> Situation:
         snapshot = self._simulators[problem].snapshot() if self.access is Access.SNAPSHOT else None

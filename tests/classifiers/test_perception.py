@@ -134,7 +134,8 @@ def test_too_few_stones_leave_every_place_of_a_stone_unknown():
     hidden_stone = Atom("at", (stones[0], scene.anchors[stones[0]]))
     cleared = layout.initial - {hidden_stone} | {Atom("clear", hidden_stone.objects[1:])}
     percept = shipped("sokoban").look(picture.frame(cleared), scene)
-    assert set(percept.places) == {"player-01"}
+    assert not percept.places, "one of the other things may be a stone that was misread"
+    assert percept.refused
     everywhere = {Atom("at", (s, place)) for s in stones for place in scene.objects.of_type("location")}
     assert everywhere <= percept.state.unknown
 

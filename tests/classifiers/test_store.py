@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from aam_vision.classifiers.network import BoardNetwork
+from aam_vision.classifiers.network import CHANNELS, BoardNetwork
 from aam_vision.classifiers.store import SURE, Card, describe, load, paths, save
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Defined, Perceived, Reading, VisualVocabulary
@@ -88,10 +88,11 @@ def test_tensors_of_another_shape(folder):
 
     files = paths("toy", folder)
     state = BoardNetwork(VOCABULARY.cell_heads()).state_dict()
-    state["head.weight"] = torch.zeros(5, 48, 1, 1)
+    state["head.weight"] = torch.zeros(5, CHANNELS[-1], 1, 1)
     save_file(state, files.weights)
     _stamp(files)
-    assert "head.weight: (5, 48, 1, 1) there, (2, 48, 1, 1) here" in _refused(folder)
+    told = f"head.weight: (5, {CHANNELS[-1]}, 1, 1) there, (2, {CHANNELS[-1]}, 1, 1) here"
+    assert told in _refused(folder)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"name": "toy"}'])

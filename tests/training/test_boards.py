@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states, training_layouts
@@ -15,10 +14,12 @@ from aam_vision.perception import Perceived
 from aam_vision.strips import Atom
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
-from aam_vision.training.boards import BoardBatches, Example
-from aam_vision.training.calibration import temperatures
+from aam_vision.training.boards import BoardBatches
+from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.labels import NO_LABEL, label
 from aam_vision.training.lesson import loss_of, new_network
+
+from .toys import toy_boards
 
 
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
@@ -60,21 +61,8 @@ def test_rooms_without_cells_have_no_label():
         assert len(rooms) < len(layout.objects.of_type("room"))
 
 
-def _examples(number, shape=(32, 48)):
-    generator = torch.Generator().manual_seed(0)
-    pooling = pooling_matrix([[i] for i in range(6)], 6)
-    return [
-        Example(
-            torch.randint(0, 256, (3, *shape), dtype=torch.uint8, generator=generator),
-            pooling,
-            torch.randint(0, 2, (2, 6), generator=generator).to(torch.int8),
-        )
-        for _ in range(number)
-    ]
-
-
 def test_batches_repeat_with_the_seed_and_hold_one_shape():
-    data = _examples(20) + _examples(20, (48, 32))
+    data = toy_boards(20) + toy_boards(20, (48, 32))
 
     def stream(seed):
         return list(islice(BoardBatches(data, 4, seed), 6))
@@ -94,8 +82,10 @@ def test_augmentation_changes_boards_within_bounds_and_repeats():
     assert first.shape == boards.shape
     assert float(first.min()) >= 0
     assert float(first.max()) <= 1
-    unchanged = sum(torch.equal(a, b) for a, b in zip(first, boards, strict=True))
-    assert 0 < unchanged < 16
+    kept = [
+        torch.equal(a.flatten().sort()[0], b.flatten().sort()[0]) for a, b in zip(first, boards, strict=True)
+    ]
+    assert 0 < sum(kept) < 16, "some are moved only"
 
 
 def test_loss_ignores_what_has_no_label():
@@ -107,11 +97,30 @@ def test_loss_ignores_what_has_no_label():
     assert float(loss_of(logits, labels)) == pytest.approx(2 * np.log(2))
 
 
-def test_temperatures_stay_in_their_range():
+def test_calibration_stays_in_its_range():
     network = new_network(["a", "b"], 0).eval()
-    found = temperatures(network, _examples(4), torch.Generator().manual_seed(0))
-    assert set(found) == {"a", "b"}
-    assert all(0.25 <= t <= 4 for t in found.values())
+    found = calibrate(network, toy_boards(4), torch.Generator().manual_seed(0))
+    assert set(found.temperatures) == set(found.thresholds) == set(found.offsets) == {"a", "b"}
+    assert all(0.25 <= t <= 4 for t in found.temperatures.values())
+    assert all(0.01 <= low <= 0.1 and 0.9 <= high <= 0.99 for low, high in found.thresholds.values())
+
+
+def test_offsets_become_part_of_the_weights():
+    network = new_network(["a", "b"], 0).eval()
+    boards = torch.rand(1, 3, 32, 48, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        before = network(boards)
+        shift(network, {"a": 1.5, "b": -2.0})
+        after = network(boards)
+    assert torch.allclose(after - before, torch.tensor([1.5, -2.0])[:, None, None], atol=1e-5)
+
+
+def test_light_tint_and_contrast_hardly_matter_to_the_network():
+    network = new_network(["a"], 0).eval()
+    boards = torch.rand(2, 3, 32, 48, generator=torch.Generator().manual_seed(0)) * 0.5
+    tinted = boards * 0.8 + torch.tensor([0.1, 0.0, 0.3])[:, None, None]
+    with torch.inference_mode():
+        assert torch.allclose(network(boards), network(tinted), atol=0.1)
 
 
 def test_an_unlabelled_domain_part_is_told_from_a_false_one():

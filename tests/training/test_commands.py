@@ -8,6 +8,7 @@ from time import perf_counter
 import pytest
 
 TRAIN, EVALUATE = "aam_vision.training.train", "aam_vision.training.evaluate"
+EXPORT = "aam_vision.training.export"
 
 
 def _run(module, *arguments, cwd):
@@ -49,6 +50,11 @@ def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
         (TRAIN, ["--env", "sokoban", "--seed", "-1"], "-1"),
         (TRAIN, ["--env", "sokoban", "--out", "file/inside"], "cannot write to file/inside"),
         (TRAIN, ["--env", "sokoban", "--ship", "--out", "x"], "exclude each other"),
+        (TRAIN, ["--env", "sokoban", "--resume", "nowhere.ckpt"], "nowhere.ckpt: no such file"),
+        (TRAIN, ["--env", "sokoban", "--images", "nowhere"], "--images nowhere: no such folder"),
+        (TRAIN, ["--env", "sokoban", "--ship", "--fast-dev-run"], "exclude each other"),
+        (EXPORT, ["--env", "sokoban", "--out", "nowhere/x.onnx"], "cannot write nowhere/x.onnx"),
+        (EVALUATE, ["--env", "sokoban", "--backend", "abacus"], "no backend 'abacus'"),
         (EVALUATE, ["--env", "chess"], "no environment 'chess'"),
         (EVALUATE, ["--env", "sokoban", "--weights", "nowhere"], "no classifiers at nowhere"),
         (EVALUATE, ["--env", "sokoban", "--json", "nowhere/x.json"], "cannot write nowhere/x.json"),
@@ -66,9 +72,24 @@ def test_bad_input_is_one_line_and_exit_code_2(module, arguments, told, tmp_path
 
 
 def test_the_shipped_weights_are_evaluated(tmp_path):
-    done = _run(EVALUATE, "--env", "doors", "--states", "40", "--json", "figures.json", cwd=tmp_path)
+    done = _run(
+        EVALUATE,
+        "--env",
+        "doors",
+        "--states",
+        "40",
+        "--noise",
+        "0.15",
+        "--json",
+        "figures.json",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "keyforroom" in done.stdout
     figures = json.loads((tmp_path / "figures.json").read_text())
     assert figures["unseen"]["states"] == 40
     assert figures["unseen"]["exact_match"] == 1.0
+    assert figures["unseen"]["refused"] == figures["unseen"]["wrong"] == 0
+    assert figures["unseen"]["ece"] < 0.001
+    assert figures["unseen, noise 0.15"]["states"] == 40
+    assert figures["speed"]["images_per_s"] > 0

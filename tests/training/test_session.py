@@ -11,8 +11,12 @@ import torch
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
-from aam_vision.training import data, session
+from aam_vision.errors import UnusableInput
+from aam_vision.training import data, lesson, session
+from aam_vision.training.lesson import Course
 from aam_vision.training.session import train_domain
+
+from .toys import toy_boards
 
 STEPS = 12
 
@@ -31,6 +35,7 @@ def runs(domain, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "SYNTHETIC", 16)
         patch.setattr(data, "STATES_PER_LAYOUT", 8)
+        patch.setattr(session, "STATES", 120)
         patch.chdir(folder)
         told = io.StringIO()
         files = [
@@ -63,7 +68,17 @@ def test_the_same_seed_gives_the_same_weights_bit_by_bit(runs):
 def test_nothing_else_is_left_behind(runs):
     folder, _, _ = runs
     assert sorted(path.name for path in folder.iterdir()) == ["again", "one", "other"]
-    assert sorted(path.name for path in (folder / "one").iterdir()) == ["doors.json", "doors.safetensors"]
+    names = sorted(path.name for path in (folder / "one").iterdir())
+    assert names == ["doors.json", "doors.md", "doors.safetensors"]
+
+
+def test_the_model_card_tells_what_was_measured(runs):
+    _, files, _ = runs
+    card = json.loads(files[0].card.read_text())
+    text = files[0].card.with_suffix(".md").read_text()
+    assert card["weights_sha256"] in text
+    assert f"| unseen | {card['figures']['unseen']['states']} |" in text
+    assert all(f"`{name}`" in text for name in card["vocabulary"]["predicates"])
 
 
 def test_progress_is_told(runs):
@@ -93,3 +108,69 @@ def test_test_layouts_are_never_trained_on(monkeypatch):
         assert origins == {"train", "synthetic"}
         assert len(drawn) == len(domain.trained_on) + data.SYNTHETIC
     assert session.CALIBRATION_SHARE > 1
+
+
+class _Interrupted(Exception):
+    pass
+
+
+def _taught(boards, steps, course=None, stop=None):
+    def progress(done, loss):
+        if done == stop:
+            raise _Interrupted
+
+    network = lesson.teach(
+        ["a", "b"], boards[2:], steps=steps, seed=5, progress=progress, held=boards[:2], course=course
+    )
+    return network.state_dict()
+
+
+def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(tmp_path, monkeypatch):
+    monkeypatch.setattr(lesson, "CHECK", 4)
+    boards = toy_boards(20)
+    whole = _taught(boards, 12, Course(tmp_path / "whole"))
+    with pytest.raises(_Interrupted):
+        _taught(boards, 12, Course(tmp_path / "half"), stop=7)
+    last = tmp_path / "half" / "checkpoints" / "last.ckpt"
+    resumed = _taught(boards, 12, Course(tmp_path / "half", resume=last))
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+    kept = tmp_path / "whole" / "checkpoints"
+    assert sorted(path.name for path in kept.iterdir()) == ["best.ckpt", "last.ckpt"]
+    with pytest.raises(UnusableInput, match="of another number or of all"):
+        _taught(boards, 12, Course(resume=kept / "last.ckpt"))
+
+
+def test_neither_checkpoints_nor_looks_change_the_weights(tmp_path):
+    boards = toy_boards(20)
+    plain, watched = _taught(boards, 12), _taught(boards, 12, Course(tmp_path))
+    assert all(torch.equal(plain[name], watched[name]) for name in plain)
+    assert (tmp_path / "logs" / "metrics.csv").is_file()
+
+
+def test_training_stops_when_its_time_is_up(tmp_path):
+    steps = []
+    lesson.teach(
+        ["a", "b"],
+        toy_boards(20),
+        steps=100_000,
+        seed=0,
+        progress=lambda done, loss: steps.append(done),
+        course=Course(max_seconds=1.0),
+    )
+    assert 0 < len(steps) < 100_000
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", None])
+def test_a_checkpoint_that_is_none_is_refused(content, tmp_path):
+    file = tmp_path / "last.ckpt"
+    if content is None:
+        torch.save({"global_step": 3}, file)
+    else:
+        file.write_bytes(content)
+    with pytest.raises(UnusableInput, match="no checkpoint of this training"):
+        _taught(toy_boards(10), 6, Course(resume=file))
+
+
+def test_devices_that_are_not_there_are_refused():
+    with pytest.raises(UnusableInput, match="--devices many"):
+        _taught(toy_boards(10), 6, Course(devices="many"))

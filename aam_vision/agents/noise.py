@@ -1,0 +1,53 @@
+"""A simulator whose camera is noisy: a fault put on purpose between agent and perception, for testing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Frame, Scene, Simulator
+
+
+class NoisySimulator:
+    """A simulator with Gaussian noise on its frames, fresh for every one; all else is the simulator's.
+
+    Args:
+        simulator: the one to look at.
+        sigma: standard deviation of the noise on every value, which are between 0 and 1 here; clipped.
+        rng: the source of the noise, and used for nothing else.
+
+    Raises:
+        UnusableInput: sigma is negative or no number.
+    """
+
+    def __init__(self, simulator: Simulator, sigma: float, rng: np.random.Generator) -> None:
+        if not 0 <= sigma < np.inf:
+            raise UnusableInput(f"noise of sigma {sigma}: use a number from 0 (none) to about 0.3")
+        self._simulator = simulator
+        self._sigma = sigma
+        self._rng = rng
+
+    @property
+    def scene(self) -> Scene:
+        return self._simulator.scene
+
+    def start(self) -> None:
+        self._simulator.start()
+
+    def snapshot(self) -> object:
+        return self._simulator.snapshot()
+
+    def restore(self, snapshot: object) -> None:
+        self._simulator.restore(snapshot)
+
+    def frame(self) -> Frame:
+        """The present image with noise of its own, whether or not it was seen before."""
+        frame = self._simulator.frame()
+        noise = 255 * self._sigma * self._rng.standard_normal(frame.shape, dtype=np.float32)
+        return (frame + noise).clip(0, 255).round().astype(np.uint8)
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        return self._simulator.instruct(name, objects)
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
+        return self._simulator.choose(rng)

@@ -1,0 +1,239 @@
+"""What the classifiers say, checked jointly against what any board can show.
+
+The user declares in the vocabulary what no cell ever shows (``Never``) and how many there are
+(``Exactly``; and one place per thing, unless things of its look may vanish). Here that decides which
+answers are believed:
+
+- a cell whose sure answers contradict each other is unknown, and nothing else is inferred from the board;
+- a doubtful cell is decided only if, among all legal ways to complete the board, those that say so have
+  ``CERTAIN`` of the probability: the most probable legal state, where it is certain and only there;
+- a number that cannot be right makes its classifier, and those that are exclusive with it, unknown everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.perception import Exactly, Never, Perceived, Reading, Scene, VisualVocabulary
+
+Probabilities = NDArray[np.float32]
+"""(heads, places), as of one image."""
+
+Truth = NDArray[np.bool_]
+"""(heads, places): whether a probability is high enough to be sure, or too close to say."""
+
+CERTAIN = 0.999
+"""Share of the probability of all legal boards that an inferred answer needs."""
+
+PLAUSIBLE = 1e-3
+"""Least probability, given the sure answers, that the doubtful ones make a legal board at all."""
+
+MOST_WAYS = 4096
+"""More ways to complete a board than this are not gone through."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Places of which the same classifiers are asked, and what they can show."""
+
+    heads: NDArray[np.intp]
+    columns: NDArray[np.intp]  # of the places
+    rows: Truth  # (2 ** heads, heads): every combination of answers, numbered in binary
+    counts: Truth  # the same shape: whether an answer means anything beside the others
+    legal: Truth  # (2 ** heads,)
+    patterns: Truth  # (n, heads): the different legal combinations of answers that mean something
+    weights: NDArray[np.int64]  # (heads,): powers of two
+
+
+@dataclass(frozen=True)
+class _Number:
+    """How many places say yes to a head: exactly ``number``, or at most."""
+
+    head: int
+    number: int
+    exact: bool
+    linked: tuple[int, ...]  # the heads that become unknown with it
+
+
+class Legality:
+    """The constraints of a vocabulary over the places of one scene.
+
+    Args:
+        vocabulary: declares the constraints.
+        scene: says how many things there are of each look.
+        places: names of the columns of all probabilities.
+    """
+
+    def __init__(self, vocabulary: VisualVocabulary, scene: Scene, places: Sequence[str]) -> None:
+        self._index = {head: number for number, head in enumerate(vocabulary.cell_heads())}
+        entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
+        self._looks = {
+            look: self._index[head]
+            for entry in entries
+            if entry.reading is Reading.WHERE
+            for look, head in entry.heads.items()
+        }
+        self._nevers = [item for item in vocabulary.constraints if isinstance(item, Never)]
+        self._asked = self._questions(entries, scene, places)
+        self._kinds = [
+            self._kind(entries, np.flatnonzero(heads), np.flatnonzero((heads == self._asked.T).all(1)))
+            for heads in np.unique(self._asked, axis=1).T
+            if heads.any()
+        ]
+        self._numbers = [*self._declared(vocabulary), *self._things(entries, vocabulary, scene)]
+
+    def settle(
+        self, probabilities: Probabilities, low: Probabilities, high: Probabilities
+    ) -> tuple[Truth, Truth]:
+        """Where the classifiers certainly say yes, and where they cannot say.
+
+        Args:
+            probabilities: (heads, places).
+            low: (heads, 1), below which a single answer is no.
+            high: (heads, 1), above which a single answer is yes.
+        """
+        sure = (probabilities > high) & self._asked
+        # not "above low": whatever is not a number is doubtful, too
+        doubtful = ~sure & ~(probabilities < low) & self._asked
+        consistent = True
+        unsettled: list[tuple[_Kind, int]] = []
+        for kind in self._kinds:
+            here = np.ix_(kind.heads, kind.columns)
+            codes = kind.weights @ sure[here]
+            open_ = (doubtful[here] & kind.counts[codes].T).any(0)
+            for column in kind.columns[~open_ & ~kind.legal[codes]]:
+                doubtful[kind.heads, column] = True
+                consistent = False
+            unsettled += [(kind, int(column)) for column in kind.columns[open_]]
+        if consistent and unsettled:
+            self._infer(probabilities, sure, doubtful, unsettled)
+        sure &= ~doubtful
+        for number in self._numbers:
+            certain, possible = sure[number.head].sum(), (sure | doubtful)[number.head].sum()
+            if certain > number.number or (number.exact and possible < number.number):
+                for head in (number.head, *number.linked):
+                    doubtful[head] = self._asked[head]
+        sure &= ~doubtful
+        return sure, doubtful
+
+    def _infer(
+        self, probabilities: Probabilities, sure: Truth, doubtful: Truth, unsettled: list[tuple[_Kind, int]]
+    ) -> None:
+        """Decide doubtful answers where all legal boards agree, in place."""
+        options = [self._options(kind, probabilities, sure, doubtful, column) for kind, column in unsettled]
+        if not 0 < prod(len(patterns) for patterns, _ in options) <= MOST_WAYS:
+            return
+        ways = np.array(list(product(*[range(len(patterns)) for patterns, _ in options])))  # (W, unsettled)
+        mass = np.ones(len(ways))
+        for place, (_, likely) in enumerate(options):
+            mass *= likely[ways[:, place]]
+        settled = np.ones(sure.shape[1], bool)
+        settled[[column for _, column in unsettled]] = False
+        for number in self._numbers:
+            found = np.full(len(ways), (sure[number.head] & settled).sum())
+            for place, ((kind, _), (patterns, _)) in enumerate(zip(unsettled, options, strict=True)):
+                (own,) = np.nonzero(kind.heads == number.head)
+                if len(own):
+                    found += patterns[ways[:, place], own[0]]
+            mass *= (found == number.number) if number.exact else (found <= number.number)
+        whole = mass.sum()
+        if not whole >= PLAUSIBLE:
+            return
+        for place, ((kind, column), (patterns, _)) in enumerate(zip(unsettled, options, strict=True)):
+            yes = mass @ patterns[ways[:, place]] / whole  # (heads,)
+            decided = (yes >= CERTAIN) | (yes <= 1 - CERTAIN)
+            sure[kind.heads[decided], column] = yes[decided] >= CERTAIN
+            doubtful[kind.heads[decided], column] = False
+
+    def _options(
+        self, kind: _Kind, probabilities: Probabilities, sure: Truth, doubtful: Truth, column: int
+    ) -> tuple[Truth, NDArray[np.float64]]:
+        """What a place may show, given its sure answers: patterns, and how likely each is."""
+        given, open_ = sure[kind.heads, column], doubtful[kind.heads, column]
+        counts = kind.counts[kind.patterns @ kind.weights]
+        fits = (open_ | ~counts | (kind.patterns == given)).all(1)
+        patterns, counts = kind.patterns[fits], counts[fits]
+        yes = np.nan_to_num(probabilities[kind.heads, column].astype(float), nan=0.5)
+        likely = np.where(patterns, yes, 1 - yes)
+        return patterns, np.where(counts & open_, likely, 1.0).prod(1)
+
+    def _questions(self, entries: Sequence[Perceived], scene: Scene, places: Sequence[str]) -> Truth:
+        """(heads, places): which classifiers are asked of which places."""
+        asked = np.zeros((len(self._index), len(places)), bool)
+        everywhere: dict[str, set[str]] = {}
+        for entry in entries:
+            if entry.reading is not Reading.ON:
+                kind = entry.predicate.types[-1]
+                names = everywhere.setdefault(kind, set(scene.objects.of_type(kind)))
+                here = np.array([place in names for place in places])
+                for head in entry.heads.values():
+                    asked[self._index[head]] |= here
+        standing = asked[list(self._looks.values())].any(0) if self._looks else np.zeros(len(places), bool)
+        for entry in entries:
+            if entry.reading is Reading.ON:
+                asked[self._index[entry.heads[""]]] |= standing
+        return asked
+
+    def _kind(
+        self, entries: Sequence[Perceived], heads: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> _Kind:
+        weights = 2 ** np.arange(len(heads))
+        rows = (np.arange(2 ** len(heads))[:, None] & weights) > 0
+        at = {int(head): number for number, head in enumerate(heads)}
+        counts = np.ones_like(rows)
+        for entry in entries:
+            own = at.get(self._index[entry.heads[""]]) if entry.reading is not Reading.WHERE else None
+            if own is None:
+                continue
+            if entry.hidden_by is not None and self._looks[entry.hidden_by] in at:
+                counts[:, own] &= ~rows[:, at[self._looks[entry.hidden_by]]]
+            if entry.reading is Reading.ON:
+                counts[:, own] &= rows[:, [at[look] for look in self._looks.values() if look in at]].any(1)
+        meant = rows & counts
+        legal = np.ones(len(rows), bool)
+        for never in self._nevers:
+            named = [self._index[head] for head in (*never.shows, *never.without)]
+            if all(head in at for head in named):
+                shown = meant[:, [at[self._index[head]] for head in never.shows]].all(1)
+                spared = meant[:, [at[self._index[head]] for head in never.without]].any(1)
+                legal &= ~(shown & ~spared)
+        return _Kind(heads, columns, rows, counts, legal, rows[legal & (meant == rows).all(1)], weights)
+
+    def _declared(self, vocabulary: VisualVocabulary) -> list[_Number]:
+        return [
+            self._number(item.head, item.number, exact=True)
+            for item in vocabulary.constraints
+            if isinstance(item, Exactly)
+        ]
+
+    def _things(
+        self, entries: Sequence[Perceived], vocabulary: VisualVocabulary, scene: Scene
+    ) -> list[_Number]:
+        """One place per thing; nothing is known where a thing's look was not stated."""
+        numbers = []
+        for entry in entries:
+            if entry.reading is Reading.WHERE:
+                things = scene.objects.of_type(entry.predicate.types[0])
+                looks = [scene.looks.get(thing) for thing in things]
+                if None not in looks:
+                    for look, head in entry.heads.items():
+                        exact = not vocabulary.may_vanish.get(look, False)
+                        numbers.append(self._number(head, looks.count(look), exact=exact))
+        return numbers
+
+    def _number(self, head: str, number: int, *, exact: bool) -> _Number:
+        linked = {
+            other
+            for never in self._nevers
+            if head in (*never.shows, *never.without)
+            for other in (*never.shows, *never.without)
+        }
+        return _Number(
+            self._index[head], number, exact, tuple(sorted(self._index[h] for h in linked - {head}))
+        )

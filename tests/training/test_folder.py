@@ -1,0 +1,126 @@
+"""A user's own labelled images: read as they are, or refused in one line that says where."""
+
+import json
+import struct
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from aam_vision.envs.board import Picture
+from aam_vision.envs.registry import board_domain
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived
+from aam_vision.strips import State
+from aam_vision.training.boards import examples
+from aam_vision.training.folder import labelled_images
+
+DOMAIN = board_domain("sokoban")
+
+
+def _line(layout, **changes):
+    perceived = {e.predicate.name for e in DOMAIN.visual.entries if isinstance(e, Perceived)}
+    true = [
+        f"{a.predicate}({', '.join(a.objects)})" for a in sorted(layout.initial) if a.predicate in perceived
+    ]
+    return {"image": "1.png", "problem": "train/0", "true": true, **changes}
+
+
+@pytest.fixture
+def layout():
+    return DOMAIN.load("train", 0)
+
+
+@pytest.fixture
+def folder(tmp_path, layout):
+    (tmp_path / "images").mkdir()
+    Image.fromarray(Picture(DOMAIN, layout).frame(layout.initial)).save(tmp_path / "images" / "1.png")
+    (tmp_path / "labels.jsonl").write_text(json.dumps(_line(layout)) + "\n\n")
+    return tmp_path
+
+
+def _refused(folder):
+    with pytest.raises(UnusableInput) as caught:
+        labelled_images(DOMAIN, folder)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout):
+    (found,) = labelled_images(DOMAIN, folder)
+    picture = Picture(DOMAIN, layout)
+    state = State(layout.initial, layout.objects)
+    (wanted,) = examples(DOMAIN.visual, DOMAIN.scene(layout), [(state, picture.frame(layout.initial))])
+    assert torch.equal(found.pixels, wanted.pixels)
+    assert torch.equal(found.labels, wanted.labels)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"true": ["flies(player-01)"]}, "no perceived predicate 'flies'"),
+        ({"true": ["at(player-01, pos-99-99)"]}, "no location 'pos-99-99'"),
+        ({"true": ["at(player-01)"]}, "takes 2 objects, not 1"),
+        ({"true": ["at player-01"]}, "is no atom"),
+        ({"true": []}, "no legal board"),
+        ({"problem": "test/0"}, "none for training"),
+        ({"problem": "train/77"}, "none for training"),
+        ({"image": "2.png"}, "no image"),
+        ({"true": 3}, "write {"),
+    ],
+)
+def test_labels_that_cannot_be(folder, layout, changes, told):
+    (folder / "labels.jsonl").write_text("\n" + json.dumps(_line(layout, **changes)))
+    message = _refused(folder)
+    assert told in message
+    assert "line 2" in message
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "7", '{"image": "1.png"}'])
+def test_lines_that_are_no_labels(folder, text):
+    (folder / "labels.jsonl").write_text(text)
+    assert "line 1" in _refused(folder)
+
+
+def test_a_folder_without_labels(tmp_path):
+    assert "cannot read" in _refused(tmp_path)
+    (tmp_path / "labels.jsonl").write_text("\n")
+    assert "labels no image" in _refused(tmp_path)
+    (tmp_path / "labels.jsonl").write_bytes(b"\xff\xfe\x00")
+    assert "cannot read" in _refused(tmp_path)
+
+
+def _bomb(side):
+    """A tiny PNG file that claims to be huge."""
+
+    def chunk(kind, content):
+        return (
+            struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        )
+
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"0")) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+@pytest.mark.parametrize("side", [5_000, 12_000, 60_000])
+def test_decompression_bombs(folder, side):
+    (folder / "images" / "1.png").write_bytes(_bomb(side))
+    assert "1.png" in _refused(folder)
+
+
+def test_images_that_cannot_be_used(folder):
+    file = folder / "images" / "1.png"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    assert "no sound PNG" in _refused(folder)
+    Image.fromarray(np.zeros((90, 90), np.uint8)).save(file)
+    assert "mode L" in _refused(folder)
+    Image.fromarray(np.zeros((90, 90, 3), np.uint8)).save(file, "JPEG")
+    assert "no sound PNG" in _refused(folder)
+    Image.fromarray(np.zeros((3, 3, 3), np.uint8)).save(file)
+    assert "render larger images" in _refused(folder)
+    file.write_bytes(b"")
+    assert "no sound PNG" in _refused(folder)

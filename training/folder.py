@@ -1,0 +1,146 @@
+"""The user's own labelled images, a second source of boards to learn from.
+
+A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
+
+    {"image": "0001.png", "problem": "train/0", "true": ["at(player-01, pos-2-3)", "clear(pos-2-4)"]}
+
+``problem`` is one of the environment's problems for training: it gives the board and the names of places and
+things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
+taken to be false, except what the image hides. Everything is read and checked before anything is learned.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.board import BoardDomain
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Frame, Perceived, Scene
+from aam_vision.strips import Atom, State
+from aam_vision.training.boards import Example, examples
+from aam_vision.training.labels import label
+
+MOST_PIXELS: Final = 16_000_000
+"""Larger images are not unpacked, whatever they may hold."""
+
+_ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
+
+
+def labelled_images(domain: BoardDomain, folder: Path) -> list[Example]:
+    """The boards of a folder, in the order of its lines.
+
+    Raises:
+        UnusableInput: a file is missing, damaged or no RGB image in PNG, or a label names what there is
+            not, or describes no legal board; the message names the line.
+    """
+    file = folder / "labels.jsonl"
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnusableInput(f"cannot read {file} ({error}): see the documentation of --images") from None
+    found: list[Example] = []
+    indices: dict[str, SceneIndex] = {}
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                found += _board(domain, folder, line, indices)
+            except UnusableInput as error:
+                raise UnusableInput(f"{file} line {number}: {error}") from None
+    if not found:
+        raise UnusableInput(f"{file} labels no image: write one line per image")
+    return found
+
+
+def _board(domain: BoardDomain, folder: Path, line: str, indices: dict[str, SceneIndex]) -> list[Example]:
+    try:
+        facts = json.loads(line)
+        image, problem, true = (
+            str(facts["image"]),
+            str(facts["problem"]),
+            [str(text) for text in facts["true"]],
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise UnusableInput(
+            f'{type(error).__name__} {error}: write {{"image": ..., "problem": ..., "true": [...]}}'
+        ) from None
+    if problem not in indices:
+        indices[problem] = SceneIndex(domain.visual, _scene(domain, problem))
+    index = indices[problem]
+    state = State(frozenset(_atom(domain, index.scene, text) for text in true), index.scene.objects)
+    _check_legal(domain, index, state)
+    frame = read_image(folder / "images" / image)
+    return list(examples(domain.visual, index.scene, [(state, frame)]))
+
+
+def _scene(domain: BoardDomain, problem: str) -> Scene:
+    known = [f"{split}/{number}" for split, number in domain.trained_on]
+    if problem not in known:
+        raise UnusableInput(f"problem {problem!r} is none for training: use one of {', '.join(known)}")
+    return domain.scene(domain.load(*domain.trained_on[known.index(problem)]))
+
+
+def _atom(domain: BoardDomain, scene: Scene, text: str) -> Atom:
+    entries = {e.predicate.name: e.predicate for e in domain.visual.entries if isinstance(e, Perceived)}
+    match = _ATOM.fullmatch(text.strip())
+    if match is None:
+        raise UnusableInput(f"{text!r} is no atom: write predicate(object, object)")
+    name, objects = match[1], tuple(part.strip() for part in match[2].split(",") if part.strip())
+    if name not in entries:
+        raise UnusableInput(f"no perceived predicate {name!r}: use one of {', '.join(entries)}")
+    kinds = entries[name].types
+    if len(objects) != len(kinds):
+        raise UnusableInput(f"{text}: {name} takes {len(kinds)} objects, not {len(objects)}")
+    for item, kind in zip(objects, kinds, strict=True):
+        if item not in scene.objects.of_type(kind):
+            raise UnusableInput(f"{text}: the problem has no {kind} {item!r}")
+    return Atom(name, objects)
+
+
+def _check_legal(domain: BoardDomain, index: SceneIndex, state: State) -> None:
+    """Labels must be such that perfect classifiers would be believed."""
+    answers = (label(domain.visual, index.scene, index.places, state) == 1).astype(np.float32)
+    heads = domain.visual.cell_heads()
+    half = np.full((len(heads), 1), 0.5, np.float32)
+    _, doubtful = index.legality.settle(answers, half, half)
+    if doubtful.any():
+        head, place = (int(numbers[0]) for numbers in np.nonzero(doubtful))
+        raise UnusableInput(
+            f"no legal board (see {heads[head]} at {index.places[place]}): give every thing its one place, "
+            f"and every cell what it shows"
+        )
+
+
+def read_image(file: Path) -> Frame:
+    """An RGB image from a PNG file: uint8, (height, width, 3).
+
+    Raises:
+        UnusableInput: there is none, it is damaged, too large, or of another format or mode.
+    """
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # Pillow only warns of smaller decompression bombs
+            opened: Any = Image.open(file, formats=["PNG"])
+            with opened:
+                if opened.width * opened.height > MOST_PIXELS:
+                    raise UnusableInput(
+                        f"image {file} has {opened.width}x{opened.height} pixels: {MOST_PIXELS} at most"
+                    )
+                if opened.mode != "RGB":
+                    raise UnusableInput(f"image {file} is of mode {opened.mode}: save it as RGB")
+                return np.array(opened)
+    except UnusableInput:
+        raise
+    except FileNotFoundError:
+        raise UnusableInput(f"no image {file}: put it there, or remove its line") from None
+    except Exception as error:  # a damaged file fails in as many ways as there are bytes
+        reason = " ".join(str(error).split())
+        raise UnusableInput(f"image {file} is no sound PNG file ({reason}): save it again") from None

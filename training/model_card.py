@@ -1,0 +1,56 @@
+"""The card of a set of weights for people: Markdown made from the card for programs."""
+
+from __future__ import annotations
+
+from aam_vision.classifiers.store import Card
+
+
+def model_card(card: Card) -> str:
+    """What the weights are for, where they come from, how sure is sure, and how good they were.
+
+    Every figure is one of ``card.figures``, as measured when the training ended.
+    """
+    lines = [
+        f"# Classifiers of {card.name}",
+        "",
+        f"They read images of `{card.name}` boards into the predicates below. Made by "
+        f"`python -m aam_vision.training.train --env {card.name} --seed {card.seed}` from "
+        f"{card.figures.get('boards', '?')} labelled boards in {card.figures.get('steps', '?')} steps.",
+        "",
+        "| predicate | over | source | classifiers | hidden by |",
+        "|---|---|---|---|---|",
+    ]
+    for name, facts in card.vocabulary["predicates"].items():
+        heads = ", ".join(facts.get("heads", {}).values()) or "-"
+        lines.append(
+            f"| `{name}` | {', '.join(facts['types'])} | {facts['provenance']} | {heads} "
+            f"| {facts.get('hidden_by') or '-'} |"
+        )
+    lines += ["", "| classifier | temperature | no below | yes above |", "|---|---|---|---|"]
+    for head in card.vocabulary["heads"]:
+        low, high = card.thresholds[head]
+        lines.append(f"| {head} | {card.temperatures[head]} | {low} | {high} |")
+    lines += [
+        "",
+        "Between the two thresholds an answer is unknown, unless all legal boards agree about it.",
+        "",
+        "| layouts | states | exact | refused | wrong accepted | ECE | NLL |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for group in ("unseen", "interrogated"):
+        found = card.figures.get(group)
+        if found:
+            lines.append(
+                f"| {group} | {found['states']} | {found['exact']} | {found['refused']} | {found['wrong']} "
+                f"| {found['ece']:.1e} | {found['nll']:.1e} |"
+            )
+    lines += [
+        "",
+        f"Data sha256 `{card.data_sha256}`, weights sha256 `{card.weights_sha256}`; "
+        + ", ".join(f"{name} {version}" for name, version in card.versions.items())
+        + ".",
+        "",
+        "Not for boards whose cells are not square, not fitted into the image, or drawn in another theme: train "
+        "on images of those.",
+    ]
+    return "\n".join(lines) + "\n"
