@@ -14,7 +14,7 @@ from aam_vision.strips import Atom, Objects
 
 _CHANGING = {"at", "keyat", "unlocked"}
 _MOST_ROOMS = 7
-_ON_KEY = 0.5
+_ON_KEY = 0.25
 
 Box = tuple[int, int, int, int]
 """Rows top:bottom and columns left:right of a room."""

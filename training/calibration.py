@@ -18,7 +18,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from aam_vision.classifiers.network import BoardNetwork, place_logits
-from aam_vision.classifiers.store import SURE
+from aam_vision.classifiers.store import SURE, Card
 from aam_vision.training.augmentation import augment
 from aam_vision.training.boards import Example, collate
 from aam_vision.training.labels import NO_LABEL
@@ -45,6 +45,14 @@ class Calibration:
     offsets: dict[str, float]
     temperatures: dict[str, float]
     thresholds: dict[str, tuple[float, float]]
+
+    def only(self, heads: Sequence[str], card: Card) -> Calibration:
+        """This for some heads, and what the card of weights that were kept says for the others."""
+        return Calibration(
+            {head: offset if head in heads else 0.0 for head, offset in self.offsets.items()},
+            {h: t if h in heads else card.temperatures[h] for h, t in self.temperatures.items()},
+            {h: t if h in heads else card.thresholds[h] for h, t in self.thresholds.items()},
+        )
 
 
 def calibrate(

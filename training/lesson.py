@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
@@ -81,23 +82,31 @@ def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
 class Lesson(LightningModule):  # type: ignore[misc]
     """A network that learns from labelled boards."""
 
-    def __init__(self, network: BoardNetwork, steps: int) -> None:
+    def __init__(self, network: BoardNetwork, steps: int, only: Sequence[str] = ()) -> None:
         super().__init__()
         self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._taught = [number for number, head in enumerate(network.heads) if not only or head in only]
+        if only:
+            self.network.trunk.requires_grad_(
+                False
+            ).eval()  # its statistics stay as well; Lightning keeps modes
         self.steps = steps
         self.mean_loss = MeanMetric()
 
-    def training_step(self, batch: Batch, _: int) -> Tensor:
+    def _loss(self, batch: Batch) -> Tensor:
         boards, pooling, labels = batch
         boards = boards.contiguous(memory_format=torch.channels_last)
-        loss = loss_of(place_logits(self.network(boards), pooling), labels)
+        logits = place_logits(self.network(boards), pooling)
+        return loss_of(logits[:, self._taught], labels[:, self._taught])
+
+    def training_step(self, batch: Batch, _: int) -> Tensor:
+        loss = self._loss(batch)
         self.mean_loss.update(loss.detach())
-        self.log("loss", loss.detach(), batch_size=len(boards))
+        self.log("loss", loss.detach(), batch_size=len(batch[0]))
         return loss
 
     def validation_step(self, batch: Batch, _: int) -> None:
-        boards, pooling, labels = batch
-        self.log("held_loss", loss_of(place_logits(self.network(boards), pooling), labels), batch_size=1)
+        self.log("held_loss", self._loss(batch), batch_size=1)
 
     def configure_optimizers(self) -> dict[str, object]:
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=LEARNING_RATE)
@@ -153,8 +162,10 @@ def teach(
     progress: Progress,
     held: Sequence[Example] = (),
     course: Course | None = None,
+    base: BoardNetwork | None = None,
+    only: Sequence[str] = (),
 ) -> BoardNetwork:
-    """Train a fresh network on labelled boards; the same seed gives the same weights.
+    """Train a network on labelled boards; the same seed gives the same weights.
 
     Args:
         heads: names of the classifiers.
@@ -164,12 +175,19 @@ def teach(
         progress: told after every step.
         held: boards that are not trained on.
         course: where checkpoints go, when to stop, and on which devices.
+        base: a trained network; None for a fresh one. It stays as it is.
+        only: of ``base``, the classifiers to train anew; its trunk and the others are kept bit by bit.
 
     Raises:
         UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
     course = course or Course()
-    lesson = Lesson(new_network(heads, seed), steps)
+    network = new_network(heads, seed)
+    if base is not None:
+        fresh = deepcopy(network.head.state_dict())
+        network.load_state_dict(base.state_dict())
+        _keep_rows(network, fresh, [number for number, head in enumerate(heads) if head in only])
+    lesson = Lesson(network, steps, only)
     done = _steps_done(course.resume, lesson, steps) if course.resume else 0
     shown: Any = [collate([example]) for example in held]
     stream = islice(BoardBatches(data, BATCH, seed), done, None)
@@ -188,8 +206,18 @@ def teach(
             ckpt_path=course.resume,
             weights_only=True,
         )
-    network: BoardNetwork = lesson.network.cpu().eval()
+    network.cpu().eval()
+    if base is not None and only:  # decay has touched the other classifiers
+        kept = [number for number, head in enumerate(heads) if head not in only]
+        _keep_rows(network, base.head.state_dict(), kept)
     return network
+
+
+def _keep_rows(network: BoardNetwork, rows: Mapping[str, Tensor], which: Sequence[int]) -> None:
+    """Put weights and biases of some classifiers into a network's head."""
+    with torch.no_grad():
+        for name, own in network.head.named_parameters():
+            own[list(which)] = rows[name][list(which)]
 
 
 class _Stream(IterableDataset[Batch]):

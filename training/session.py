@@ -15,9 +15,11 @@ import numpy as np
 import torch
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import Card, Paths, describe, save
+from aam_vision.classifiers.store import Card, Paths, describe, load, save
 from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.board import BoardDomain
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived
 from aam_vision.training.boards import fingerprint
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
@@ -48,6 +50,7 @@ def train_domain(
     course: Course | None = None,
     fast: bool = False,
     images: Path | None = None,
+    only: str | None = None,
 ) -> Paths:
     """Train, calibrate and evaluate the classifiers of a domain, and write them to ``folder``.
 
@@ -60,12 +63,15 @@ def train_domain(
         progress: is told what is being done.
         course: where checkpoints go, when to stop, and on which devices.
         images: a folder of labelled images to learn from as well, see ``folder``.
+        only: a perceived predicate: its classifiers alone are trained anew, on the trunk of the shipped weights.
         fast: everything once, in little time, to see that it works; the weights are of no use.
     """
     fewer, steps = (FAST, min(steps, FAST)) if fast else (1, steps)
     started = process_time()
     name, heads = domain.name, domain.visual.cell_heads()
     rng = np.random.default_rng(seed)
+    taught_heads = _heads_of(domain, only) if only is not None else ()
+    base, kept = load(domain.visual, name) if only is not None else (None, None)
     with _threads(threads):
         progress.stage(f"{name}: drawing boards")
         own = labelled_images(domain, images) if images is not None else []
@@ -82,8 +88,12 @@ def train_domain(
             progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
             held=held if course is not None and course.folder is not None else (),
             course=course,
+            base=base,
+            only=taught_heads,
         )
         calibration = calibrate(network, held, torch.Generator().manual_seed(seed))
+        if kept is not None:
+            calibration = calibration.only(taught_heads, kept)
         shift(network, calibration.offsets)
         card = Card(
             name=name,
@@ -110,6 +120,16 @@ def train_domain(
         progress.stage(f"{name}: {assessment.exact} of {assessment.states} states exact on {group} layouts")
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files
+
+
+def _heads_of(domain: BoardDomain, predicate: str) -> tuple[str, ...]:
+    """The classifiers of a perceived predicate."""
+    known = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
+    if predicate not in known:
+        raise UnusableInput(
+            f"--only {predicate}: no perceived predicate of {domain.name}; use one of {', '.join(known)}"
+        )
+    return tuple(known[predicate].heads.values())
 
 
 def _figures(groups: dict[str, Any], boards: int, steps: int, cpu: dict[str, float]) -> dict[str, Any]:

@@ -31,6 +31,9 @@ def train(
     images: Annotated[
         Path | None, typer.Option(help="Also learn from this folder: images/*.png and labels.jsonl.")
     ] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Train this predicate anew, on the trunk of the shipped weights.")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option(help="Go on from this checkpoint (checkpoints/last.ckpt of a run).")
     ] = None,
@@ -72,14 +75,13 @@ def train(
         "steps": steps,
         "threads": threads,
         "images": None if images is None else str(images),
+        "only": only,
         "resume": None if resume is None else str(resume),
         "max_seconds": max_seconds,
         "fast_dev_run": fast_dev_run,
         "devices": devices,
         "strategy": strategy,
     }
-    if not ship:
-        write_atomically(folder / "arguments.json", json.dumps(arguments, indent=2) + "\n")
     from aam_vision.training.lesson import Course
     from aam_vision.training.session import train_domain
 
@@ -93,7 +95,10 @@ def train(
         course=Course(None if ship else folder, resume, max_seconds, devices, strategy),
         fast=fast_dev_run,
         images=images,
+        only=only,
     )
+    if not ship:
+        write_atomically(folder / "arguments.json", json.dumps(arguments, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,11 @@ def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
         (TRAIN, ["--env", "sokoban", "--ship", "--out", "x"], "exclude each other"),
         (TRAIN, ["--env", "sokoban", "--resume", "nowhere.ckpt"], "nowhere.ckpt: no such file"),
         (TRAIN, ["--env", "sokoban", "--images", "nowhere"], "--images nowhere: no such folder"),
+        (
+            TRAIN,
+            ["--env", "sokoban", "--only", "is-stone", "--out", "."],
+            "no perceived predicate of sokoban",
+        ),
         (TRAIN, ["--env", "sokoban", "--ship", "--fast-dev-run"], "exclude each other"),
         (EXPORT, ["--env", "sokoban", "--out", "nowhere/x.onnx"], "cannot write nowhere/x.onnx"),
         (EVALUATE, ["--env", "sokoban", "--backend", "abacus"], "no backend 'abacus'"),

@@ -174,3 +174,18 @@ def test_a_checkpoint_that_is_none_is_refused(content, tmp_path):
 def test_devices_that_are_not_there_are_refused():
     with pytest.raises(UnusableInput, match="--devices many"):
         _taught(toy_boards(10), 6, Course(devices="many"))
+
+
+def test_one_classifier_is_trained_anew_and_the_others_stay_bit_by_bit():
+    base = lesson.new_network(["a", "b"], 1).eval()
+    before = {name: tensor.clone() for name, tensor in base.state_dict().items()}
+    network = lesson.teach(
+        ["a", "b"], toy_boards(20), steps=6, seed=5, progress=lambda *_: None, base=base, only=["b"]
+    )
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(base.state_dict()[name], before[name])
+        if name.startswith("trunk"):
+            assert torch.equal(tensor, before[name])
+        else:
+            assert torch.equal(tensor[0], before[name][0])
+            assert not torch.equal(tensor[1], before[name][1])
