@@ -166,11 +166,9 @@ class Legality:
     def _questions(self, entries: Sequence[Perceived], scene: Scene, places: Sequence[str]) -> Truth:
         """(heads, places): which classifiers are asked of which places."""
         asked = np.zeros((len(self._index), len(places)), bool)
-        everywhere: dict[str, set[str]] = {}
         for entry in entries:
             if entry.reading is not Reading.ON:
-                kind = entry.predicate.types[-1]
-                names = everywhere.setdefault(kind, set(scene.objects.of_type(kind)))
+                names = scene.objects_of(entry).members(entry.predicate.types[-1])
                 here = np.array([place in names for place in places])
                 for head in entry.heads.values():
                     asked[self._index[head]] |= here
@@ -219,7 +217,7 @@ class Legality:
         numbers = []
         for entry in entries:
             if entry.reading is Reading.WHERE:
-                things = scene.objects.of_type(entry.predicate.types[0])
+                things = scene.objects_of(entry).of_type(entry.predicate.types[0])
                 looks = [scene.looks.get(thing) for thing in things]
                 if None not in looks:
                     for look, head in entry.heads.items():
