@@ -9,11 +9,11 @@ of it, look-alikes that cannot be told apart.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
@@ -123,7 +123,7 @@ class BoardPerception:
             before: per image, the places of the things just before; None for ``scene.anchors``.
         """
         places = before if before is not None else [None] * len(frames)
-        probabilities = self.probabilities(frames, scene)
+        probabilities = chain.from_iterable(self._batches(frames, scene))
         return [self.read(one, scene, past) for one, past in zip(probabilities, places, strict=True)]
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
@@ -132,24 +132,26 @@ class BoardPerception:
         Raises:
             UnusableInput: a frame is no RGB image of a board of this size.
         """
-        indexed = self._indexed(scene)
-        index, pooling = indexed.index, indexed.pooling
-        found = np.zeros((len(frames), len(self._temperatures), len(index.places)), dtype=np.float32)
+        batches = list(self._batches(frames, scene))
+        empty = np.zeros((0, len(self._temperatures), len(self._indexed(scene).index.places)), np.float32)
+        return np.concatenate([empty, *batches])
 
-        def fill(start: int) -> None:
+    def _batches(self, frames: Sequence[Frame], scene: Scene) -> Iterator[NDArray[np.float32]]:
+        """The probabilities of batch after batch, worked out ahead by as many threads as there are."""
+        pooling = self._indexed(scene).pooling
+
+        def of(start: int) -> NDArray[np.float32]:
             batch = frames[start : start + BATCH]
             pixels = torch.stack([resample_scene(frame, scene) for frame in batch])
             logits = place_logits(self._logits(pixels.float().div_(255)), pooling) / self._temperatures
-            found[start : start + len(batch)] = logits.sigmoid().numpy()
+            return np.asarray(logits.sigmoid().numpy())
 
-        batches = range(0, len(frames), BATCH)
-        if self._threads == 1 or len(batches) < 2:
-            for start in batches:
-                fill(start)
+        starts = range(0, len(frames), BATCH)
+        if self._threads == 1 or len(starts) < 2:
+            yield from map(of, starts)
         else:
             with ThreadPoolExecutor(self._threads) as pool:
-                list(pool.map(fill, batches))
-        return found
+                yield from pool.map(of, starts)
 
     def read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
         """The state that the probabilities of one image amount to; see ``probabilities``.
