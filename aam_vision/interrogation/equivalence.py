@@ -7,8 +7,7 @@ assumptions. If in none of those states any step could tell of a closed one, the
 So: assume that everything undecided is closed, look for what could be told after all, take that out, and begin
 again until nothing is found.
 
-Where the agent may get is over-approximated by h^2 mutexes; what these leave open is looked for in all
-reachable states, if there are few. What is neither proven nor closed is required of no step, and what may
+If there are few such states, all of them are looked at; else they are over-approximated by h^2 mutexes. What is neither proven nor closed is required of no step, and what may
 happen may happen.
 """
 
@@ -60,45 +59,41 @@ class Equivalence:
             for name, action in hypotheses.actions.items()
         }
 
-    def pairwise(self, name: str, literal: Literals) -> Prospect:
-        """The same as ``precondition``, by h^2 alone."""
-        if self._by_mutexes is None:
-            return Prospect.UNKNOWN
-        return Prospect.CLOSED if literal.within(self._by_mutexes[name].literals) else Prospect.OPEN
-
     def precondition(self, name: str, literal: Literals) -> Prospect:
         """Whether violating this undecided literal may be an open question somewhere."""
-        prospect = self.pairwise(name, literal)
-        if prospect is Prospect.OPEN and self._by_exhaustion is not None:
-            return Prospect.CLOSED if literal.within(self._by_exhaustion[name].literals) else Prospect.OPEN
-        return prospect
+        if self._closed is None:
+            return Prospect.UNKNOWN
+        return Prospect.CLOSED if literal.within(self._closed[name].literals) else Prospect.OPEN
 
     def effect(self, name: str, bit: int) -> Prospect:
         """Whether this undecided effect may show somewhere."""
-        if self._by_mutexes is None:
+        if self._closed is None:
             return Prospect.UNKNOWN
-        if bit & self._by_mutexes[name].effects:
-            return Prospect.CLOSED
-        if self._by_exhaustion is not None and bit & self._by_exhaustion[name].effects:
-            return Prospect.CLOSED
-        return Prospect.OPEN
+        return Prospect.CLOSED if bit & self._closed[name].effects else Prospect.OPEN
+
+    @cached_property
+    def _closed(self) -> Closure | None:
+        """What is closed, exactly where states are few; None where there is too much to look at."""
+        if not any(self._undecided.values()):
+            return self._undecided
+        try:
+            exact = self._by_exhaustion()
+            return self._by_mutexes() if exact is None else exact
+        except TooManyOperators:
+            return None
 
     # --- by h^2 mutexes --------------------------------------------------------------------------
 
-    @cached_property
-    def _by_mutexes(self) -> Closure | None:
-        """What is closed as far as pairs of literals show it; None where there is too much to look at."""
+    def _by_mutexes(self) -> Closure:
+        """What is closed as far as pairs of literals show it."""
         closed: dict[str, Closed] = dict(self._undecided)
         nothing = dict.fromkeys(closed, NONE)
-        try:
-            for remaining in reversed(range(ROUNDS)):
-                assumed = closed if remaining else nothing
-                told = [self._told_in(origins, assumed, closed) for origins in self._problems]
-                if not any(any(one.values()) for one in told):
-                    break
-                closed = without(closed, told)
-        except TooManyOperators:
-            return None
+        for remaining in reversed(range(ROUNDS)):
+            assumed = closed if remaining else nothing
+            told = [self._told_in(origins, assumed, closed) for origins in self._problems]
+            if not any(any(one.values()) for one in told):
+                break
+            closed = without(closed, told)
         return closed
 
     def _told_in(self, origins: Sequence[State], assumed: Closure, closed: Closure) -> Closure:
@@ -147,7 +142,6 @@ class Equivalence:
 
     # --- by exhaustion ---------------------------------------------------------------------------
 
-    @cached_property
     def _by_exhaustion(self) -> Closure | None:
         """What is closed, state by state; None where there are too many states."""
         closed: dict[str, Closed] = dict(self._undecided)
@@ -155,6 +149,8 @@ class Equivalence:
             told: list[Closure] = []
             for origins in self._problems:
                 steps = self._all_steps(origins, closed)
+                if len(steps) * len(origins) > MAX_LOOKS:
+                    return None
                 for state in origins:
                     if state.unknown or (found := exhaust(steps, state.true, closed, MAX_LOOKS)) is None:
                         return None

@@ -149,7 +149,7 @@ class _Inquiry:
             equivalence = self._equivalent()
 
             def open_to_question(name: str, literal: Literals) -> bool:
-                return equivalence.pairwise(name, literal) is not Prospect.CLOSED
+                return equivalence.precondition(name, literal) is not Prospect.CLOSED
 
             link = self._new(self.journeys.find(standpoint, paths, open_to_question, relax=True))
         return link
