@@ -32,9 +32,11 @@ from aam_vision.strips import State
 MAX_CASES = 32
 MAX_STEPS = 50_000
 """Steps whose outcome is looked at in one problem."""
+MAX_POSSIBLE = 20_000
+"""Operators, case by case, from which h^2 mutexes are computed."""
 ROUNDS = 4
 """Times that closed ones are taken out, before nothing more is assumed of the agent."""
-MAX_LOOKS = 30_000
+MAX_LOOKS = 100_000
 """Pairs of a state and a step that are looked at, per initial situation, before exhaustion is given up."""
 
 
@@ -108,6 +110,8 @@ class Equivalence:
             for literals in [GroundLiterals(action, operator.action.objects)]
             for case in self._cases[name]
         ]
+        if len(possible) > MAX_POSSIBLE:
+            raise TooManyOperators(f"more than {MAX_POSSIBLE} operators to find mutexes with")
         mutexes = Mutexes(possible, starts)
         told = {}
         for name, action in self._hypotheses.actions.items():
@@ -149,8 +153,6 @@ class Equivalence:
             told: list[Closure] = []
             for origins in self._problems:
                 steps = self._all_steps(origins, closed)
-                if len(steps) * len(origins) > MAX_LOOKS:
-                    return None
                 for state in origins:
                     if state.unknown or (found := exhaust(steps, state.true, closed, MAX_LOOKS)) is None:
                         return None
@@ -162,10 +164,9 @@ class Equivalence:
     def _all_steps(self, origins: Sequence[State], closed: Closure) -> list[Step]:
         grounding = self._ground(origins, closed)
         return [
-            Step(name, literals, _possible(action, literals, case, closed[name].effects), action)
+            Step(name, literals, _possible(action, literals, action.proven, closed[name].effects), action)
             for name, action in self._hypotheses.actions.items()
             for literals in self._steps(name, action, grounding)
-            for case in self._cases[name]
         ]
 
 

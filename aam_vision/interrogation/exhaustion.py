@@ -37,9 +37,8 @@ def exhaust(steps: Sequence[Step], start: Iterable[Fact], closed: Closure, limit
     """
     start = frozenset(start)
     number = _fluents([step.operator for step in steps])
-    prepared = [
-        _Prepared(step, start, number, closed[step.name]) for step in steps if _ever(step, start, number)
-    ]
+    possible = [step for step in steps if _ever(step, start, number)]
+    prepared = [one for step in possible if (one := _Prepared(step, start, number, closed[step.name])).ever]
     told: dict[str, Closed] = {}
     first = _mask(start, number)
     seen, queue = {first}, [first]
@@ -50,7 +49,7 @@ def exhaust(steps: Sequence[Step], start: Iterable[Fact], closed: Closure, limit
         if looked > limit:
             return None
         for step in prepared:
-            if state & step.true == step.true and not state & step.false:
+            if state & step.true == step.true and not state & step.false and step.may_succeed(state):
                 tells = step.tells(state)
                 if tells:
                     told[step.name] = tells.joined(told.get(step.name, NONE))
@@ -87,6 +86,18 @@ class _Prepared:
         for bit in bits(self._adds):
             if may_undo(action, step.literals, bit):
                 self._always |= bit
+        self.ever = True
+        """Whether no clause is violated for good by facts that never change."""
+        self._clauses: list[tuple[int, int]] = []
+        for clause in action.clauses:
+            true, false = step.literals.holding(clause)
+            if any(fact in start for fact in true if fact not in number) or any(
+                fact not in start for fact in false if fact not in number
+            ):
+                continue
+            on, off = _mask(frozenset(true), number), _mask(frozenset(false), number)
+            self._clauses.append((on, off))
+            self.ever = self.ever and bool(on or off)
         self.true = _mask(operator.positive, number)
         self.false = _mask(operator.negative, number)
         self._on = _mask(operator.add, number)
@@ -95,6 +106,10 @@ class _Prepared:
         self.uncertain = sorted(
             {(number[fact], True) for fact in may_add} | {(number[fact], False) for fact in may_delete}
         )
+
+    def may_succeed(self, state: int) -> bool:
+        """Whether some literal of every clause holds."""
+        return all(state & on or ~state & off for on, off in self._clauses)
 
     def tells(self, state: int) -> Closed:
         """What the step may tell if it is asked in this state."""
