@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
-from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.commandline import check_writable, run_command
 from aam_vision.envs.registry import board_domain
-from experiments.interrogations import interrogation
-from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.jobs import Parameters, Row
+from experiments.report import report
 from experiments.tables import Table, spread
 
 PAPER = {"sokoban": 201, "doors": 252}
@@ -62,14 +61,7 @@ def simulators(
         for name in chosen
         for n in range(seeds)
     ]
-    results = Results(out / "results.jsonl")
-    failed = sweep(jobs, interrogation, results, processes=processes)
-    rows = results.rows(jobs)
-    table = summary(rows)
-    table.print()
-    table.save(out, "simulators")
-    write_atomically(out / "simulators.json", json.dumps(rows, indent=2) + "\n")
-    return int(failed > 0)
+    return report("simulators", jobs, summary, out, processes=processes)
 
 
 def summary(rows: Sequence[Row]) -> Table:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +14,10 @@ from typing import Annotated, Any
 import typer
 
 from aam_vision import domains
-from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.commandline import check_writable, run_command
 from aam_vision.errors import UnusableInput
-from experiments.interrogations import interrogation
-from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.jobs import Parameters, Row
+from experiments.report import report
 from experiments.tables import Table, spread
 
 PAPER = {
@@ -72,14 +71,7 @@ def table1(
         for one_planner in planner or ["pyperplan"]
         for job in _jobs(name, one_policy, one_planner, problems, size, benchmarks)
     ]
-    results = Results(out / "results.jsonl")
-    failed = sweep(jobs, interrogation, results, processes=processes)
-    rows = results.rows(jobs)
-    table = summary(rows)
-    table.print(SHOWN)
-    table.save(out, "table1")
-    write_atomically(out / "table1.json", json.dumps(rows, indent=2) + "\n")
-    return int(failed > 0)
+    return report("table1", jobs, summary, out, processes=processes, shown=SHOWN)
 
 
 def _jobs(
