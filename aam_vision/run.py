@@ -79,8 +79,9 @@ def interrogate_agent(
     python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
     """
     began = perf_counter()
-    if policy not in ("economical", "aia"):
-        raise UnusableInput(f"--policy {policy}: unknown; use economical or aia")
+    from aam_vision.interrogation.policies.choice import check_policy, policy_for
+
+    check_policy(policy)
     if (env is None) == (domain is None):
         raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
     if env is not None and env not in targets.names():
@@ -115,7 +116,6 @@ def interrogate_agent(
 
     from aam_vision.display import Display
     from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
-    from aam_vision.interrogation.policies.choice import policy_for
 
     chosen = policy_for(target.agent.access, policy, timed)
     failure: Interrupted | None = None

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.strips import GroundAction
 
 
 @dataclass
@@ -22,26 +23,14 @@ class Counts:
     resets: int = 0
 
 
-class CountingAgent:
+class CountingAgent(AgentDecorator):
     """Counts the questions and steps that reach an agent; a repeated query is counted once as a query."""
 
     def __init__(self, agent: Agent) -> None:
-        self.agent = agent
+        super().__init__(agent)
         self.counts = Counts()
         self._asked: set[tuple[Hashable, tuple[GroundAction, ...]]] = set()
         self._at: Hashable = None
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return self.agent.vocabulary
-
-    @property
-    def headers(self) -> tuple[ActionHeader, ...]:
-        return self.agent.headers
-
-    @property
-    def access(self) -> Access:
-        return self.agent.access
 
     def initial(self) -> Sequence[Situation]:
         return self.agent.initial()

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.errors import AccessViolation
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, Vocabulary
 
 
-class EnforcingAgent:
+class EnforcingAgent(AgentDecorator):
     """Refuses queries and walks that start where the access does not allow.
 
     Under ``trajectory`` access the first query may start in any initial situation, which chooses the problem,
@@ -19,23 +19,11 @@ class EnforcingAgent:
     """
 
     def __init__(self, agent: Agent) -> None:
-        self.agent = agent
+        super().__init__(agent)
         self._initial: set[Hashable] = set()
         self._seen: set[Hashable] = set()
         self._at: Hashable = None
         self._departed = False
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return self.agent.vocabulary
-
-    @property
-    def headers(self) -> tuple[ActionHeader, ...]:
-        return self.agent.headers
-
-    @property
-    def access(self) -> Access:
-        return self.agent.access
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations.

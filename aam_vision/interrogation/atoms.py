@@ -31,6 +31,14 @@ class Literals(NamedTuple):
         """Whether every literal of this set is in the other."""
         return not (self.positive & ~other.positive or self.negative & ~other.negative)
 
+    def without(self, other: Literals) -> Literals:
+        """The literals of this set that are not in the other."""
+        return Literals(self.positive & ~other.positive, self.negative & ~other.negative)
+
+    def opposite(self) -> Literals:
+        """The same atoms with the other sign: what holds where all of these are violated."""
+        return Literals(self.negative, self.positive)
+
     def singles(self) -> Iterator[Literals]:
         """The literals one by one, positive ones first."""
         for bit in bits(self.positive):

@@ -18,13 +18,7 @@ class Closed(NamedTuple):
 
     def without(self, other: Closed) -> Closed:
         """What is left when some is taken out."""
-        return Closed(
-            Literals(
-                self.literals.positive & ~other.literals.positive,
-                self.literals.negative & ~other.literals.negative,
-            ),
-            self.effects & ~other.effects,
-        )
+        return Closed(self.literals.without(other.literals), self.effects & ~other.effects)
 
     def joined(self, other: Closed) -> Closed:
         """Both together."""

@@ -73,6 +73,16 @@ class Equivalence:
             return Prospect.UNKNOWN
         return Prospect.CLOSED if bit & self._closed[name].effects else Prospect.OPEN
 
+    def open_questions(self) -> int:
+        """How many undecided literals and effects are not proven to be beyond every query."""
+        count = 0
+        for name, action in self._hypotheses.actions.items():
+            for literal in action.undecided.singles():
+                count += self.precondition(name, literal) is not Prospect.CLOSED
+            for bit in bits(action.undecided_effects):
+                count += self.effect(name, bit) is not Prospect.CLOSED
+        return count
+
     @cached_property
     def _closed(self) -> Closure | None:
         """What is closed, exactly where states are few; None where there is too much to look at."""

@@ -106,6 +106,11 @@ class Evidence:
         assert self._current is not None, "an interrogation begins with an initial situation"
         return self.situation(self._current)
 
+    @property
+    def visited(self) -> list[Node]:
+        """The situations that were seen: all from which a query may begin, as far as the access goes."""
+        return [node for node in self.nodes if node.situation is not None]
+
     def depart(self, node: Node) -> Situation:
         """The situation in which to start at a node: where the agent stands, if it is there. It stands there now.
 

@@ -98,9 +98,7 @@ class Journeys:
             (self.beliefs.probability(option.name, one, action), one) for one in held.singles()
         )
         for _, literal in by_chance:
-            yield Literals(
-                option.holding.positive & ~literal.positive, option.holding.negative & ~literal.negative
-            )
+            yield option.holding.without(literal)
 
     def _options(self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted) -> Iterator[Option]:
         for name, action in standpoint.hypotheses.actions.items():
@@ -128,7 +126,7 @@ class Journeys:
         holding: list[tuple[float, Literals]] = []
         violating = []
         for p, literal in others:
-            opposite = Literals(literal.negative, literal.positive)
+            opposite = literal.opposite()
             if risk * (1 - p) >= GROUP_RISK and opposite not in chance:
                 risk *= 1 - p
                 violating.append(opposite)
@@ -139,17 +137,13 @@ class Journeys:
     def _option(
         self, name: str, action: ActionHypotheses, target: Literals, order: list[Literals], path: Paths
     ) -> Option | None:
-        opposite = Literals(target.negative, target.positive)
-        fixed = union([action.proven, opposite])
+        fixed = union([action.proven, target.opposite()])
         firsts: list[Literals] = []
         for _ in range(MAX_REORDERINGS):
             holding = path.gather(action, fixed, [*firsts, *order])
             if holding is None:
                 return None
-            undecided = action.undecided
-            violated = Literals(
-                undecided.positive & ~holding.positive, undecided.negative & ~holding.negative
-            )
+            violated = action.undecided.without(holding)
             clause = next((clause for clause in action.clauses if clause.within(violated)), None)
             if clause is None:
                 return Option(self._rank(name, action, violated), name, path, holding, violated)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.joins import Fact, Row
-from aam_vision.planning.mutexes import Companions
 from aam_vision.strips import LiftedAtom
 
 
@@ -27,14 +26,6 @@ class GroundLiterals:
     def violating(self, literal: Literals) -> tuple[list[Fact], list[Fact]]:
         """The same for every one of the literals to be violated."""
         return self.true(literal.negative), self.true(literal.positive)
-
-    def impossible(self, mask: int, companions: Companions, *, value: bool) -> int:
-        """Those of the atoms that cannot have the value next to what the companions accompany."""
-        lost = 0
-        for bit in bits(mask):
-            if not companions.allow(self.facts[bit], value):
-                lost |= bit
-        return lost
 
 
 def atoms(action: ActionHypotheses, mask: int) -> tuple[LiftedAtom, ...]:

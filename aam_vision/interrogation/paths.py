@@ -143,9 +143,8 @@ def _cautious(action: ActionHypotheses) -> LiftedOperator:
 def by_problem(evidence: Evidence) -> list[list[Node]]:
     """The visited situations, grouped by problem, the problem's initial situation first."""
     groups: dict[int, list[Node]] = {}
-    for node in evidence.nodes:
-        if node.situation is not None:
-            groups.setdefault(id(node.state.objects), []).append(node)
+    for node in evidence.visited:
+        groups.setdefault(id(node.state.objects), []).append(node)
     merged: list[list[Node]] = []
     for group in groups.values():
         for other in merged:

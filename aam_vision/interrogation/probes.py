@@ -14,8 +14,9 @@ from itertools import islice
 
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals
+from aam_vision.interrogation.literals import atoms
 from aam_vision.joins import StateIndex, bindings
-from aam_vision.strips import GroundAction, LiftedAtom
+from aam_vision.strips import GroundAction
 
 SEARCH_LIMIT = 400
 """Bindings looked at in one situation for one target."""
@@ -35,10 +36,9 @@ def probes_for(hypotheses: ActionHypotheses, index: StateIndex, suspects: Litera
     Their outcome is open: neither a proven precondition nor a whole clause is violated. Something is violated
     for certain: where a literal is only unknown, a success would tell nothing of it.
     """
-    candidates = hypotheses.candidates
-    required = _atoms(hypotheses, candidates.positive & ~suspects.positive)
+    trusted = hypotheses.candidates.without(suspects)
+    required = atoms(hypotheses, trusted.positive)
     state = index.state
-    trusted = Literals(candidates.positive & ~suspects.positive, candidates.negative & ~suspects.negative)
     for objects in islice(bindings(index, hypotheses.index.header, required), SEARCH_LIMIT):
         held, dim = hypotheses.index.values(state, objects)
         violated = hypotheses.violated(held, dim)
@@ -53,13 +53,9 @@ def probes_for(hypotheses: ActionHypotheses, index: StateIndex, suspects: Litera
 def revealing_step(hypotheses: ActionHypotheses, index: StateIndex, bit: int) -> GroundAction | None:
     """A step that can be executed in this situation and would show an undecided effect on one atom."""
     wanted = not hypotheses.adds & bit  # an atom that may be deleted must be there, else it must not
-    required = _atoms(hypotheses, hypotheses.positive | (bit if wanted else 0))
+    required = atoms(hypotheses, hypotheses.positive | (bit if wanted else 0))
     for objects in islice(bindings(index, hypotheses.index.header, required), SEARCH_LIMIT):
         held, dim = hypotheses.index.values(index.state, objects)
         if bool(held & bit) == wanted and not dim & bit and not hypotheses.violated(held, dim):
             return GroundAction(hypotheses.index.header.name, objects)
     return None
-
-
-def _atoms(hypotheses: ActionHypotheses, mask: int) -> list[LiftedAtom]:
-    return [atom for atom, bit in hypotheses.index.bit.items() if mask & bit]

@@ -107,8 +107,7 @@ def _preconditions(name: str, action: ActionHypotheses) -> list[Undetermined]:
         entries.append(
             Undetermined(name, "pre", tuple(action.index.text(clause)), "at least one is required")
         )
-    undecided = action.undecided
-    left = Literals(undecided.positive & ~grouped.positive, undecided.negative & ~grouped.negative)
+    left = action.undecided.without(grouped)
     known = "held in every success" if action.successes else "never executed: nothing is known"
     entries += [Undetermined(name, "pre", tuple(action.index.text(one)), known) for one in left.singles()]
     return entries

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from aam_vision.interrogation.atoms import bits
-from aam_vision.interrogation.equivalence import Equivalence, Prospect
+from aam_vision.interrogation.equivalence import Equivalence
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.moves import Stop
 from aam_vision.interrogation.paths import by_problem
@@ -20,15 +19,13 @@ def origins(evidence: Evidence) -> list[list[State]]:
     return [states for states in problems if states]
 
 
-def sound_stop(evidence: Evidence) -> Stop:
+def equivalence_of(evidence: Evidence) -> Equivalence:
+    """The proofs for what can never be told, under what is known at this moment."""
+    return Equivalence(evidence.hypotheses, origins(evidence))
+
+
+def sound_stop(equivalence: Equivalence) -> Stop:
     """Stop, with a proof that no query could tell any more, or with the number of open questions."""
-    equivalence = Equivalence(evidence.hypotheses, origins(evidence))
-    open_questions = 0
-    for name, action in evidence.hypotheses.actions.items():
-        for literal in action.undecided.singles():
-            open_questions += equivalence.precondition(name, literal) is not Prospect.CLOSED
-        for bit in bits(action.undecided_effects):
-            open_questions += equivalence.effect(name, bit) is not Prospect.CLOSED
-    if open_questions:
+    if open_questions := equivalence.open_questions():
         return Stop(False, f"{open_questions} questions are open, but no way to ask them was found")
     return Stop(True, "no query could tell any more")

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.atoms import bits
 from aam_vision.interrogation.contradiction import disagreement
-from aam_vision.interrogation.equivalence import Equivalence, Prospect
 from aam_vision.interrogation.evidence import Edge, Evidence, Refusal
 from aam_vision.interrogation.result import Result, undetermined
-from aam_vision.interrogation.stopping import origins
+from aam_vision.interrogation.stopping import equivalence_of
 from aam_vision.interrogation.transcript import Asked, Transcript, fresh, take_in
 from aam_vision.query import Access
 from aam_vision.strips import Atom, Model
@@ -129,11 +128,4 @@ def _open_questions(transcript: Transcript, evidence: Evidence) -> int:
         return hypotheses.size - hypotheses.decided()
     if hypotheses.decided() == hypotheses.size:
         return 0
-    equivalence = Equivalence(hypotheses, origins(evidence))
-    left = 0
-    for name, action in hypotheses.actions.items():
-        for literal in action.undecided.singles():
-            left += equivalence.precondition(name, literal) is not Prospect.CLOSED
-        for bit in bits(action.undecided_effects):
-            left += equivalence.effect(name, bit) is not Prospect.CLOSED
-    return left
+    return equivalence_of(evidence).open_questions()

@@ -86,7 +86,7 @@ class Worth:
         probability = _none(prior, violated)
         least = 1.0
         for clause in action.clauses:
-            rest = Literals(clause.positive & ~violated.positive, clause.negative & ~violated.negative)
+            rest = clause.without(violated)
             least = min(least, (1 - _none(prior, rest)) / (1 - _none(prior, clause)))
         if name not in self._samples:
             return probability * least

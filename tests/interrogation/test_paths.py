@@ -49,9 +49,8 @@ def test_a_planned_probe_leads_to_where_the_literals_hold(domain: Domain, seed: 
         paths = Paths(evidence.hypotheses, nodes)
         for action in evidence.hypotheses.actions.values():
             for target in list(action.undecided.singles())[:4] if action.successes else ():
-                opposite = Literals(target.negative, target.positive)
                 others = [literal for literal in action.undecided.singles() if literal != target]
-                holding = paths.gather(action, union([action.proven, opposite]), others)
+                holding = paths.gather(action, union([action.proven, target.opposite()]), others)
                 if holding is not None:
                     planned = paths.reach(action, holding, PyperplanPlanner(), PATIENT)
                     if isinstance(planned, PlannedProbe):

@@ -15,14 +15,23 @@ from aam_vision.query import Access
 POLICIES = ("economical", "aia")
 
 
+def check_policy(name: str) -> None:
+    """Say at once that there is no such policy.
+
+    Raises:
+        UnusableInput: there is none of that name.
+    """
+    if name not in POLICIES:
+        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+
+
 def policy_for(access: Access, name: str, planner: Planner) -> Policy:
     """A fresh policy: the paper's, or the one that asks least under the access.
 
     Raises:
         UnusableInput: there is no such policy, or it needs another access.
     """
-    if name not in POLICIES:
-        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+    check_policy(name)
     if name == "aia":
         if access is not Access.SETTABLE:
             raise UnusableInput(f"--policy aia: needs settable access, and the agent allows {access.value}")

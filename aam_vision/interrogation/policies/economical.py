@@ -23,14 +23,14 @@ import numpy as np
 from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.beliefs import NaturalBeliefs
 from aam_vision.interrogation.equivalence import Equivalence, Prospect
-from aam_vision.interrogation.evidence import Evidence, Node
+from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.guesses import Guesses
 from aam_vision.interrogation.journeys import DOUBT, Journeys
 from aam_vision.interrogation.links import GROUP_RISK, Finder, Link, Standpoint
 from aam_vision.interrogation.moves import Ask, Move, Walk
 from aam_vision.interrogation.paths import Paths, by_problem
 from aam_vision.interrogation.probes import revealing_step
-from aam_vision.interrogation.stopping import origins, sound_stop
+from aam_vision.interrogation.stopping import equivalence_of, origins, sound_stop
 from aam_vision.interrogation.walking import Walker
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -64,12 +64,12 @@ class EconomicalPolicy:
             walk = self.walker.next(evidence, rng)
             if walk is not None:
                 return walk
-            beliefs = NaturalBeliefs(evidence.hypotheses, _visited(evidence))
+            beliefs = NaturalBeliefs(evidence.hypotheses, evidence.visited)
             planning = (beliefs, self.planner, self.limits, self.planning_seconds)
             self._inquiry = _Inquiry(
                 evidence, beliefs, Finder(beliefs), Journeys(*planning), Guesses(*planning)
             )
-        return self._uncover(evidence) or self._inquiry.query() or sound_stop(evidence)
+        return self._uncover(evidence) or self._inquiry.query() or sound_stop(self._inquiry.equivalence())
 
     def _uncover(self, evidence: Evidence) -> Walk | None:
         """A few steps on from where an effect is hidden, so that it may be seen after all."""
@@ -93,11 +93,11 @@ class _Inquiry:
     _paths: list[Paths] = field(default_factory=list)
     _paths_basis: tuple[object, ...] = ()
     _equivalence: Equivalence | None = None
-    _equivalence_version: int = -1
+    _equivalence_basis: tuple[object, ...] = ()
 
     def query(self) -> Ask | None:
         """The next query; None when no way is found to ask what is open."""
-        standpoint = Standpoint(self.evidence, self.evidence.hypotheses, _visited(self.evidence))
+        standpoint = Standpoint(self.evidence, self.evidence.hypotheses, self.evidence.visited)
         return self._first_success() or self._chain(standpoint) or self._effect()
 
     def _first_success(self) -> Ask | None:
@@ -146,7 +146,7 @@ class _Inquiry:
             or self._new(self.journeys.find(standpoint, paths, positive))
         )
         if link is None:
-            equivalence = self._equivalent()
+            equivalence = self.equivalence()
 
             def open_to_question(name: str, literal: Literals) -> bool:
                 return equivalence.precondition(name, literal) is not Prospect.CLOSED
@@ -178,7 +178,7 @@ class _Inquiry:
         """A step expected to succeed that shows an undecided effect."""
         for action in self.evidence.hypotheses.actions.values():
             for bit in bits(action.undecided_effects) if action.successes else ():
-                for node in _visited(self.evidence):
+                for node in self.evidence.visited:
                     step = revealing_step(action, node.index, bit)
                     if step is not None and not self.evidence.was_seen(node, step):
                         text = action.index.text(Literals(bit, 0))[0]
@@ -194,17 +194,13 @@ class _Inquiry:
             self._paths = [Paths(self.evidence.hypotheses, nodes) for nodes in by_problem(self.evidence)]
         return self._paths
 
-    def _equivalent(self) -> Equivalence:
+    def equivalence(self) -> Equivalence:
         """The proofs for what can never be told, under the hypotheses of this moment."""
-        version = self.evidence.hypotheses.version
-        if self._equivalence is None or self._equivalence_version != version:
-            self._equivalence_version = version
-            self._equivalence = Equivalence(self.evidence.hypotheses, origins(self.evidence))
+        basis = self.evidence.hypotheses.version, origins(self.evidence)
+        if self._equivalence is None or self._equivalence_basis != basis:
+            self._equivalence_basis = basis
+            self._equivalence = equivalence_of(self.evidence)
         return self._equivalence
-
-
-def _visited(evidence: Evidence) -> list[Node]:
-    return [node for node in evidence.nodes if node.situation is not None]
 
 
 def _why(standpoint: Standpoint, link: Link) -> str:

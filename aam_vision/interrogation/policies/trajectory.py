@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aam_vision.interrogation.atoms import Literals, union
+from aam_vision.interrogation.atoms import union
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.guesses import Guesses
 from aam_vision.interrogation.moves import Ask, Move
 from aam_vision.interrogation.outlook import Outlook
 from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.interrogation.stopping import sound_stop
+from aam_vision.interrogation.stopping import equivalence_of, sound_stop
 from aam_vision.interrogation.worth import Worth
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -53,16 +53,16 @@ class TrajectoryPolicy:
         self._fruitless = self._fruitless + 1 if version == self._version else 0
         self._version = version
         if self._fruitless > MAX_FRUITLESS:
-            return sound_stop(evidence)
+            return sound_stop(equivalence_of(evidence))
         node = evidence.current
-        worth = Worth(evidence.hypotheses, [n for n in evidence.nodes if n.situation is not None], rng)
+        worth = Worth(evidence.hypotheses, evidence.visited, rng)
         outlook = Outlook(evidence, node, worth, work=self.work)
         test = outlook.best()
         if test is not None:
             ask = self._ask(evidence, node, test.plan, test.why)
             if ask is not None:
                 return ask
-        stop = sound_stop(evidence)
+        stop = sound_stop(equivalence_of(evidence))
         if not outlook.exhausted and not stop.complete:
             ask = self._planned(evidence, node, worth)
             if ask is None and outlook.farthest:
@@ -89,8 +89,7 @@ class TrajectoryPolicy:
             action = evidence.hypotheses[name]
             others = sorted((worth.chance(name, other), other) for other in action.undecided.singles())
             trusted = [other for chance, other in reversed(others) if chance >= 0.5 and other != literal]
-            opposite = Literals(literal.negative, literal.positive)
-            holding = paths.gather(action, union([action.proven, opposite]), trusted)
+            holding = paths.gather(action, union([action.proven, literal.opposite()]), trusted)
             if holding is None:
                 continue
             planned = paths.reach(action, holding, self.planner, self.limits)

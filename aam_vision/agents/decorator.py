@@ -1,0 +1,25 @@
+"""What every decorator around an agent passes on unchanged."""
+
+from __future__ import annotations
+
+from aam_vision.query import Access, Agent
+from aam_vision.strips import ActionHeader, Vocabulary
+
+
+class AgentDecorator:
+    """An agent around another one, with the same instructions, vocabulary and access."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.agent.vocabulary
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self.agent.headers
+
+    @property
+    def access(self) -> Access:
+        return self.agent.access
