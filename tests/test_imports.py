@@ -66,8 +66,8 @@ def test_the_command_loads_nothing_heavy_before_it_knows_what_to_do():
     assert not HEAVY & _loaded_after(["aam_vision.run"])
 
 
-def test_engine_and_agents_load_nothing_that_knows_the_true_model():
-    loaded = _loaded_after(_core("interrogation", "agents", "planning"))
+def test_engine_rivals_and_agents_load_nothing_that_knows_the_true_model():
+    loaded = _loaded_after(_core("interrogation", "baselines", "agents", "planning"))
     assert not {name for name in loaded if name in HIDDEN or name.startswith(tuple(f"{h}." for h in HIDDEN))}
 
 
@@ -82,6 +82,7 @@ def test_the_contracts_on_imports_are_kept():
         ("interrogation/loop.py", "from aam_vision.envs import ground_truth", "never reach environments"),
         ("agents/image.py", "from aam_vision import evaluation", "never reach environments"),
         ("planning/planner.py", "import pddlgym", "never reach environments"),
+        ("baselines/fama.py", "from aam_vision import evaluation", "never reach environments"),
         ("envs/board.py", "from aam_vision.classifiers import store", "run in one direction"),
         ("classifiers/store.py", "from aam_vision.envs import registry", "run in one direction"),
         ("perception.py", "import torch", "needs numpy at most"),

@@ -1,0 +1,127 @@
+"""FAMA: a STRIPS model that explains traces (Aineto, Jimenez Celorrio and Onaindia, AIJ 275, 2019).
+
+The original compiles the traces into a planning problem: a plan first programs the model, bit by bit, then
+replays every trace with it and tests the states that were seen. Where all actions are seen, as in the paper's
+comparison (Section "Empirical Evaluation"), nothing is left to plan: which bits to set is a satisfiability
+problem over the same models (``encoding``).
+
+Many models explain the same traces, and which of them comes out is the solver's choice. So that it is a seed's
+and no heuristic's, the bits are programmed in random order, each to a value preferred at random unless no model
+is left that has it. The solver only says whether there is one: any solver gives the same model. The spread over
+seeds is what the traces leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aam_vision.baselines.encoding import Encoding
+from aam_vision.baselines.traces import Trace
+from aam_vision.errors import UnusableInput
+from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, State, Vocabulary, lifted_atoms
+
+if TYPE_CHECKING:
+    from pysat.solvers import Solver
+
+SOLVER = "glucose4"
+
+
+class Fama:
+    """The models that explain some traces.
+
+    Args:
+        vocabulary: the predicates.
+        headers: the actions.
+        traces: what was seen.
+        closed_world: whether what a last state does not say to be true is tested to be false; else only what is
+            true is tested, as the paper's own runs did.
+        repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``.
+
+    Raises:
+        UnusableInput: a trace does not fit the actions, or python-sat is not installed.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        headers: Sequence[ActionHeader],
+        traces: Sequence[Trace],
+        *,
+        closed_world: bool = True,
+        repeated: bool = False,
+    ) -> None:
+        self._encoding = Encoding(vocabulary, headers, repeated=repeated)
+        for trace in traces:
+            self._encoding.replay(trace, closed_world=closed_world)
+        require_solver()
+
+    def learn(self, rng: np.random.Generator) -> Model | None:
+        """A model that explains all traces, chosen at random; None if there is none.
+
+        There is none if the agent deletes what it does not require, and the traces show it.
+        """
+        bits = self._encoding.bits
+        order = rng.permutation(len(bits))
+        signs = rng.integers(2, size=len(bits))
+        with self._solver() as solver:
+            if not solver.solve():
+                return None
+            solution = solver.get_model()
+            for number in order:
+                preferred = bits[number] if signs[number] else -bits[number]
+                possible = solution[bits[number] - 1] == preferred
+                if not possible and solver.solve(assumptions=[preferred]):
+                    possible, solution = True, solver.get_model()
+                solver.add_clause([preferred if possible else -preferred])
+        return self._encoding.model(solution)
+
+    def admits(self, model: Model) -> bool:
+        """Whether a model is among FAMA's and explains all traces."""
+        program = self._encoding.program(model)
+        if program is None:
+            return False
+        with self._solver() as solver:
+            return bool(solver.solve(assumptions=program))
+
+    def _solver(self) -> Solver:
+        from pysat.solvers import Solver
+
+        return Solver(name=SOLVER, bootstrap_with=self._encoding.clauses)
+
+
+def require_solver() -> None:
+    """See to it that there is a SAT solver.
+
+    Raises:
+        UnusableInput: python-sat is not installed.
+    """
+    try:
+        import pysat.solvers  # noqa: F401
+    except ImportError:
+        raise UnusableInput("FAMA needs python-sat: pip install 'aam-vision[baselines]'") from None
+
+
+def intersected(model: Model, traces: Sequence[Trace], *, repeated: bool = False) -> Model:
+    """FAMA's post-processing: whatever held each time an action was executed becomes its precondition.
+
+    What held in between is what the model itself says when it replays the traces. Actions that no trace shows
+    stay as they are.
+    """
+    held: dict[str, frozenset[LiftedAtom]] = {}
+    vocabulary = model.vocabulary
+    pools = {header.name: lifted_atoms(vocabulary, header, repeated=repeated) for header in model.headers}
+    for trace in traces:
+        state: State = trace.initial
+        for name, objects in trace.actions:
+            candidates = held.get(name, pools[name])
+            held[name] = frozenset(atom for atom in candidates if atom.ground(objects) in state.true)
+            state = model.schema(name).successor(state, objects)
+    return replace(model, actions=tuple(_strengthened(schema, held) for schema in model.actions))
+
+
+def _strengthened(schema: ActionSchema, held: dict[str, frozenset[LiftedAtom]]) -> ActionSchema:
+    return replace(schema, positive=schema.positive | held.get(schema.header.name, frozenset()))
