@@ -47,7 +47,8 @@ class Encoding:
     Args:
         vocabulary: the predicates.
         headers: the actions.
-        repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``.
+        repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``. FAMA has them; they say nothing
+            about the others as long as traces name no object twice in one action.
     """
 
     def __init__(

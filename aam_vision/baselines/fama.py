@@ -6,9 +6,10 @@ comparison (Section "Empirical Evaluation"), nothing is left to plan: which bits
 problem over the same models (``encoding``).
 
 Many models explain the same traces, and which of them comes out is the solver's choice. So that it is a seed's
-and no heuristic's, the bits are programmed in random order, each to a value preferred at random unless no model
+and no heuristic's, the bits are programmed in random order, each to the value that chance prefers unless no model
 is left that has it. The solver only says whether there is one: any solver gives the same model. The spread over
-seeds is what the traces leave open.
+seeds is what the traces leave open. How often chance prefers a bit to be set is the solver's character: ``ANY``
+draws among all models, ``FRUGAL`` sets no bit without need, as a planner inserts no action that it does not need.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pysat.solvers import Solver
 
 SOLVER = "glucose4"
+ANY, FRUGAL = 0.5, 0.0
+"""How often a bit is preferred to be set."""
 
 
 class Fama:
@@ -59,14 +62,16 @@ class Fama:
             self._encoding.replay(trace, closed_world=closed_world)
         require_solver()
 
-    def learn(self, rng: np.random.Generator) -> Model | None:
+    def learn(self, rng: np.random.Generator, *, density: float = ANY) -> Model | None:
         """A model that explains all traces, chosen at random; None if there is none.
+
+        ``density`` (0 to 1) is how often a bit is preferred to be set.
 
         There is none if the agent deletes what it does not require, and the traces show it.
         """
         bits = self._encoding.bits
         order = rng.permutation(len(bits))
-        signs = rng.integers(2, size=len(bits))
+        signs = rng.random(len(bits)) < density
         with self._solver() as solver:
             if not solver.solve():
                 return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -69,6 +69,34 @@ def test_the_truth_is_among_the_solutions_and_the_model_explains_every_trace(dom
     assert learner.admits(model)
     assert all(explains(model, trace) for trace in traces)
     assert all(explains(intersected(model, traces), trace) for trace in traces)
+
+
+@thorough(60)
+@given(domains(), st.integers(1, 3), SEEDS)
+def test_a_frugal_choice_has_nothing_that_could_be_left_out(domain, count, seed):
+    truth = expressible(domain.model)
+    learner = fitted(truth, seen(domain, truth, count, seed))
+    model = learner.learn(np.random.default_rng(seed), density=fama.FRUGAL)
+    assert model is not None
+    assert learner.admits(model)
+    for number, schema in enumerate(model.actions):
+        for fewer in less_by_one_bit(schema):
+            actions = (*model.actions[:number], fewer, *model.actions[number + 1 :])
+            assert not learner.admits(replace(model, actions=actions))
+
+
+def less_by_one_bit(schema: ActionSchema) -> Iterator[ActionSchema]:
+    """The action without one of its bits: what was deleted and is not required any more is added."""
+    for atom in schema.positive:
+        effect = {atom} & schema.delete
+        yield replace(
+            schema,
+            positive=schema.positive - {atom},
+            delete=schema.delete - effect,
+            add=schema.add | effect,
+        )
+    for atom in schema.add | schema.delete:
+        yield replace(schema, add=schema.add - {atom}, delete=schema.delete - {atom})
 
 
 @thorough(60)

@@ -1,0 +1,107 @@
+"""The figure is redrawn from jobs that are done once, and says what it counts."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aam_vision import domains
+from aam_vision.strips import LiftedAtom, lifted_atoms
+from experiments import fama_paper
+from experiments.fama import curves, fama_table
+from experiments.fama_figure import draw
+from experiments.fama_runs import measure, overlap
+from experiments.jobs import Row
+
+ROOT = Path(__file__).parents[2]
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "experiments.fama", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    options = ("--domain", "gripper", "--seeds", "2", "--solver-seeds", "2", "--traces", "5")
+    options += ("--processes", "1", "--out", str(tmp_path))
+    first = _run(*options)
+    assert first.returncode == 0, first.stderr
+    with (tmp_path / "fama.csv").open(newline="") as file:
+        lines = {line["traces"]: line for line in csv.DictReader(file)}
+    assert list(lines) == ["1", "2", "3", "5"]
+    assert lines["2"]["paper"] == "1.0"
+    assert lines["5"]["program"] == "0.75-0.95"
+    with (tmp_path / "fama-aia.csv").open(newline="") as file:
+        (*_, last) = csv.DictReader(file)
+    assert (last["queries"], last["paper"], last["resolved"]) == ("15", "1.0", "1.000")
+    drawn = json.loads((tmp_path / "fama.json").read_text())["gripper"]
+    assert set(drawn["frugal"]) == {"1", "2", "3", "4", "5"}
+    assert all(told["least"] <= told["mean"] <= told["greatest"] for told in drawn["aia"].values())
+    figure = (tmp_path / "fama.svg").read_text()
+    assert "FAMA, paper" in figure
+    (tmp_path / "fama.svg").unlink()
+    again = _run(*options)
+    assert "6 of 6 jobs were done before" in again.stderr
+    assert again.stdout == first.stdout
+    assert (tmp_path / "fama.svg").read_text() == figure, "the same data give the same figure"
+
+
+def test_bad_input_is_one_line(tmp_path: Path) -> None:
+    done = _run("--domain", "chess", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "--domain chess: not in the paper's figure; use one of blocksworld, gripper" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def satellite() -> list[Row]:
+    """Some traces of this agent are explained by no model of FAMA's: it deletes what it does not require."""
+    job = {"env": "satellite", "seed": 2, "size": 2}
+    options = {"fama": {"counts": [1, 30], "solver_seeds": 2}, "aia": {"walk_steps": 0}}
+    return [
+        {**job, "method": method, **chosen, **measure(method=method, **job, **chosen)}  # type: ignore[arg-type]
+        for method, chosen in options.items()
+    ]
+
+
+def test_a_run_can_be_repeated(satellite: list[Row]) -> None:
+    again = measure(method="fama", env="satellite", seed=2, size=2, counts=[1, 30], solver_seeds=2)
+    assert _untimed(again["points"]) == _untimed(satellite[0]["points"])
+
+
+def _untimed(points: list[Row]) -> list[Row]:
+    return [{name: value for name, value in point.items() if name != "seconds"} for point in points]
+
+
+def test_traces_that_no_model_explains_are_counted_and_not_averaged(satellite: list[Row]) -> None:
+    table = fama_table(satellite)
+    lines = {line[1]: dict(zip(table.columns, line, strict=True)) for line in table.rows}
+    assert lines[1]["no model"] == 0
+    assert lines[30]["no model"] == 1
+    assert lines[30]["frugal"] == "-"
+    assert lines[30]["overlap, true only"] != "-"
+    figure = draw({"satellite": curves(satellite, "satellite")})
+    assert "no model" in figure
+
+
+def test_the_papers_measure_of_fama_is_the_overlap_of_literals() -> None:
+    """Blocksworld after 5 traces: 22 of 27 literals found, 3 too many; published as 0.73."""
+    truth = domains.load("blocksworld")
+    assert overlap(truth, truth) == 1
+    schema = truth.schema("stack")
+    wrong = [atom for atom in lifted_atoms(truth.vocabulary, schema.header) if atom not in schema.positive][
+        :3
+    ]
+    fewer = replace(schema, add=frozenset[LiftedAtom](), delete=frozenset[LiftedAtom]())
+    fewer = replace(fewer, positive=schema.positive | frozenset(wrong))
+    assert len(schema.add | schema.delete) == 5
+    actions = tuple(fewer if action is schema else action for action in truth.actions)
+    assert round(overlap(replace(truth, actions=actions), truth), 2) == 0.73
+    assert {point.after: point.accuracy for point in fama_paper.FAMA["blocksworld"]}[5] == 0.73
