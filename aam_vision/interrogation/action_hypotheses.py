@@ -36,6 +36,8 @@ class ActionHypotheses:
         """How many different steps were executed (another state, or other arguments)."""
         self.kinds_of_success = 0
         """How many of them differ in the values of the action's own atoms."""
+        self.held = 0
+        """Atoms that were seen to hold before some success; a candidate that is not among them was always hidden."""
         self.version = 0
         """Grows with every change, so that what was derived from the hypotheses can be kept."""
         self._undoing = (-1, 0)
@@ -108,6 +110,12 @@ class ActionHypotheses:
         alone = union(clause for clause in self.clauses if not clause.positive)
         return Literals(self.positive, self.proven.negative | alone.negative)
 
+    @property
+    def bold(self) -> Literals:
+        """The cautious requirement without what was hidden in every success, and so may well have been false."""
+        cautious = self.cautious
+        return Literals(cautious.positive & (self.held | self.proven.positive), cautious.negative)
+
     def violated(self, held: int, dim: int, among: Literals | None = None) -> Literals:
         """Candidates (or literals ``among``) not certain to hold where ``held`` is true and ``dim`` unknown."""
         pool = self.candidates if among is None else among
@@ -128,6 +136,7 @@ class ActionHypotheses:
 
     def succeeded(self, held: int, dim: int) -> bool:
         """Learn that the action was executed there: no violated literal is a precondition."""
+        self.held |= held
         return self._narrow_precondition(held | dim, ~held, self.absent)
 
     def failed(self, held: int, dim: int) -> bool:

@@ -38,6 +38,7 @@ class Beliefs:
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+        self._ever_true = {name for node in nodes for name, rows in node.index.rows.items() if rows}
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
@@ -56,6 +57,10 @@ class Beliefs:
     def rate(self, name: str, bit: int) -> float:
         """How often an atom of the action holds under random arguments."""
         return self._rates[self._predicate[name, bit]]
+
+    def ever_true(self, predicate: str) -> bool:
+        """Whether any atom of the predicate was true in any situation."""
+        return predicate in self._ever_true
 
     def split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
         """Undecided literals that are probably preconditions, and those that probably are not."""

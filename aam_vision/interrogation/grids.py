@@ -38,6 +38,18 @@ class StateGrid:
         """Where it is unknown; False if it is so nowhere."""
         return self._spread(self._unknown, atom, index)
 
+    def true_at(self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]) -> Truth:
+        """Whether the atom is true under each of these choices of arguments.
+
+        ``chosen`` has a row per choice, with each argument's place among the objects of its parameter's type; the
+        last parameters may be left out if the atom does not name them.
+        """
+        return self._picked(self._true, atom, index, chosen)
+
+    def unknown_at(self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]) -> Truth:
+        """Whether it is unknown under each of them."""
+        return self._picked(self._unknown, atom, index, chosen)
+
     def distinct(self, index: AtomIndex) -> Truth:
         """Where no object is named twice."""
         kinds = index.header.types
@@ -75,6 +87,25 @@ class StateGrid:
         if kind not in self._places:
             self._places[kind] = {name: i for i, name in enumerate(self.state.objects.of_type(kind))}
         return self._places[kind]
+
+    def _picked(
+        self, tables: dict[str, Truth], atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]
+    ) -> Truth:
+        table = tables.get(atom.predicate)
+        if table is None:
+            return np.zeros(len(chosen), dtype=np.bool_)
+        picks: list[NDArray[np.intp]] = []
+        kinds = self._vocabulary.predicate(atom.predicate).types
+        for argument, kind in zip(atom.arguments, kinds, strict=True):
+            places = self._places_of(kind)
+            if isinstance(argument, int):
+                own = np.array(
+                    [places[name] for name in self.state.objects.of_type(index.header.types[argument])]
+                )
+                picks.append(own[chosen[:, argument]])
+            else:
+                picks.append(np.full(len(chosen), places[argument]))
+        return table[tuple(picks)] if picks else np.full(len(chosen), bool(table))
 
     def _spread(self, tables: dict[str, Truth], atom: LiftedAtom, index: AtomIndex) -> Truth | bool:
         table = tables.get(atom.predicate)

@@ -7,31 +7,33 @@ first step that may tell anything, since only the last situation of a query is s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
-from aam_vision.interrogation.atoms import Literals, bits
+from aam_vision.interrogation.atoms import Literals
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.grids import StateGrid
 from aam_vision.interrogation.literals import atoms
 from aam_vision.interrogation.worth import Worth
 from aam_vision.joins import Row, StateIndex, bindings
-from aam_vision.strips import ActionSchema, GroundAction, State
+from aam_vision.strips import GroundAction, State
 
 CERTAIN = 0.8
 """Probability from which a step may be part of a way."""
 ROWS = 60
 """Choices of arguments that are compared for one test."""
+STALE = 0.3
+"""How the worth of a test changes each time that it told nothing."""
 BEST = 5
 """Choices of arguments that are looked at if the best was tried already."""
 MAX_CELLS = 60_000
 """Choices of arguments up to which all are compared."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
-GUESSES = 8
-"""Guesses at what an unseen action requires that are followed in one state."""
+BEAM = 1000
+"""Work of a beam search for an action that was never seen to succeed."""
 PATIENCE = 5
 """How many times the work is done again while no test at all is found."""
 
@@ -43,6 +45,8 @@ class Test:
     plan: tuple[GroundAction, ...]
     value: float
     why: str
+    about: tuple[str, Literals]
+    """The action asked, and the candidates that are expected to be violated."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +61,21 @@ class _Ahead:
 class Outlook:
     """The tests within sight of a node, under the hypotheses at one moment."""
 
-    def __init__(self, evidence: Evidence, node: Node, worth: Worth, *, work: int) -> None:
+    def __init__(
+        self,
+        evidence: Evidence,
+        node: Node,
+        worth: Worth,
+        stale: Mapping[tuple[str, Literals], int],
+        *,
+        work: int,
+    ) -> None:
+        """``stale`` counts how often a test was asked and told nothing: an image may hide what it was about."""
+        self._stale = stale
         self._evidence = evidence
         self._node = node
         self._worth = worth
         self._left = self._work = work
-        self._schemas: dict[str, ActionSchema] = {
-            name: action.schema() for name, action in evidence.hypotheses.actions.items()
-        }
         self._most = {name: worth.most(name) for name in evidence.hypotheses.actions}
         self.exhausted = False
         """Whether every state that can be reached through certain steps was looked at, with all arguments."""
@@ -107,18 +118,25 @@ class Outlook:
             if self._most[name] * ahead.probability <= least * cost:
                 continue
             for objects, worth in self._options(name, action, index, grid):
-                value = worth * ahead.probability / cost
+                if worth * ahead.probability <= least * cost:
+                    continue
                 step = GroundAction(name, objects)
+                violated = action.certainly_violated(*action.index.values(ahead.state, objects))
+                about = name, violated
+                value = worth * ahead.probability / cost * STALE ** self._stale.get(about, 0)
                 if value > least and not self._evidence.was_seen_in(ahead.state, step):
                     least = value
-                    violated = action.certainly_violated(*action.index.values(ahead.state, objects))
-                    best = Test((*ahead.way, step), value, _why(name, action, violated))
+                    best = Test((*ahead.way, step), value, _why(name, action, violated), about)
         return best
 
     def _options(
         self, name: str, action: ActionHypotheses, index: StateIndex, grid: StateGrid
     ) -> Iterator[tuple[Row, float]]:
         """Arguments worth trying in a state, with their worth: all are compared unless they are too many."""
+        if name in self._worth.unseen:
+            self._left -= BEAM
+            yield from self._worth.unseen[name].promising(grid, BEST)
+            return
         if grid.cells(action.index) <= MAX_CELLS:
             self._left -= GRID + grid.cells(action.index) // GRID
             yield from grid.rows(self._worth.everywhere(name, grid), action.index, BEST)
@@ -130,9 +148,6 @@ class Outlook:
 
     def _rows(self, name: str, action: ActionHypotheses, index: StateIndex) -> Iterator[Row]:
         """Arguments under which the action is worth trying in a state."""
-        if not action.successes:
-            yield from self._guesses(name, action, index)
-            return
         chances = {
             literal.positive: self._worth.chance(name, literal)
             for literal in action.undecided.singles()
@@ -145,37 +160,19 @@ class Outlook:
             header, wanted = action.index.header, atoms(action, required & ~left_out)
             yield from islice(bindings(index, header, wanted), ROWS)
 
-    def _guesses(self, name: str, action: ActionHypotheses, index: StateIndex) -> Iterator[Row]:
-        """Arguments under which an unseen action may be executable.
-
-        Those under which many rare atoms hold together, built from the rarest on; after refusals, on top of a
-        guess at what is required.
-        """
-        header, rate = action.index.header, self._worth.beliefs.rate
-        rarest_first = sorted(bits(action.positive), key=lambda bit: rate(name, bit))
-        guesses = self._worth.guesses(name)[:GUESSES]
-        for chosen in [guess.positive for guess in guesses] or [0]:
-            if next(bindings(index, header, atoms(action, chosen)), None) is None:
-                continue
-            for bit in rarest_first:
-                self._left -= 1
-                if next(bindings(index, header, atoms(action, chosen | bit)), None) is not None:
-                    chosen |= bit
-            yield from islice(bindings(index, header, atoms(action, chosen)), ROWS)
-
     def _onward(self, index: StateIndex) -> Iterator[tuple[GroundAction, float, State]]:
         """Steps that are as good as certain, and where they lead."""
         for name, action in self._evidence.hypotheses.actions.items():
             if not action.successes:
                 continue
-            required = atoms(action, action.positive)
+            required = atoms(action, action.bold.positive)
             for objects in bindings(index, action.index.header, required):
                 self._left -= 1
                 held, dim = action.index.values(index.state, objects)
                 probability = self._worth.success(name, action.violated(held, dim))
                 if probability >= CERTAIN:
-                    state = self._schemas[name].successor(index.state, objects)
-                    yield GroundAction(name, objects), probability, state
+                    step = GroundAction(name, objects)
+                    yield step, probability, self._evidence.predict(index.state, step)
 
 
 def _why(name: str, action: ActionHypotheses, violated: Literals) -> str:

@@ -40,7 +40,9 @@ class PlannedProbe:
 class Paths:
     """What the cautious model can reach in one problem, under the hypotheses at one moment."""
 
-    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], *, bold: bool = False) -> None:
+        """With ``bold`` a path may rely on what images have always hidden not being required."""
+        self._bold = bold
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
         self._nodes = nodes
@@ -50,7 +52,7 @@ class Paths:
     @cached_property
     def _grounding(self) -> Grounding:
         seen: frozenset[Fact] = frozenset().union(*(true for true, _ in _starts(self._nodes)))
-        cautious = [_cautious(a) for a in self._hypotheses.actions.values() if a.successes]
+        cautious = [_relied_on(a, bold=self._bold) for a in self._hypotheses.actions.values() if a.successes]
         return ground(cautious, seen, self.objects)
 
     @cached_property
@@ -129,12 +131,13 @@ def _starts(nodes: Sequence[Node]) -> list[tuple[frozenset[Fact], frozenset[Fact
     return [(frozenset(node.state.true), frozenset(node.state.unknown)) for node in nodes]
 
 
-def _cautious(action: ActionHypotheses) -> LiftedOperator:
+def _relied_on(action: ActionHypotheses, *, bold: bool) -> LiftedOperator:
     """What an action requires at most, and what it certainly does."""
+    required = action.bold if bold else action.cautious
     return LiftedOperator(
         action.index.header,
-        positive=atoms(action, action.cautious.positive),
-        negative=atoms(action, action.cautious.negative),
+        positive=atoms(action, required.positive),
+        negative=atoms(action, required.negative),
         add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
         delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
     )

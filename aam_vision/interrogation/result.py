@@ -9,7 +9,8 @@ from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.transcript import Transcript
-from aam_vision.strips import LiftedAtom, Model, lifted_atoms
+from aam_vision.interrogation.transfer import element
+from aam_vision.strips import Model, lifted_atoms
 
 
 @dataclass(frozen=True)
@@ -82,21 +83,12 @@ def lifted_predicates(model: Model, *, repeated: bool = False) -> int:
     So ``at(?thing1, ?location2)`` of one action and of another are the same element, as in the paper's
     table.
     """
-    found: set[tuple[str, tuple[str, ...]]] = set()
-    for header in model.headers:
-        seen: dict[str, int] = {}
-        names: list[str] = []
-        for kind in header.types:
-            seen[kind] = seen.get(kind, 0) + 1
-            names.append(f"{kind}{seen[kind]}")
-        found |= {
-            _canonical(atom, names) for atom in lifted_atoms(model.vocabulary, header, repeated=repeated)
-        }
+    found = {
+        element(atom, header)
+        for header in model.headers
+        for atom in lifted_atoms(model.vocabulary, header, repeated=repeated)
+    }
     return len(found)
-
-
-def _canonical(atom: LiftedAtom, names: list[str]) -> tuple[str, tuple[str, ...]]:
-    return atom.predicate, tuple(names[a] if isinstance(a, int) else a for a in atom.arguments)
 
 
 def _preconditions(name: str, action: ActionHypotheses) -> list[Undetermined]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aam_vision.interrogation.atoms import union
+from aam_vision.interrogation.atoms import NOTHING, Literals, union
 from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.guesses import Guesses
 from aam_vision.interrogation.moves import Ask, Move
-from aam_vision.interrogation.outlook import Outlook
+from aam_vision.interrogation.outlook import Outlook, Test
 from aam_vision.interrogation.paths import Paths, PlannedProbe
 from aam_vision.interrogation.stopping import equivalence_of, sound_stop
+from aam_vision.interrogation.unseen import UnseenActions
 from aam_vision.interrogation.worth import Worth
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -26,8 +26,12 @@ from aam_vision.strips import GroundAction
 
 MAX_FRUITLESS = 25
 """Questions in a row that told nothing, after which none is asked any more."""
+MAX_LOOKING = 3
+"""The same for going where one sees farther."""
 MAX_PLANS = 12
 """Searches made for one move."""
+SEEDS = 2
+"""Literals of the smallest clause that a plan to a first success may start from."""
 
 
 @dataclass
@@ -40,32 +44,43 @@ class TrajectoryPolicy:
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=lambda: Limits(seconds=1000.0, states=3000))
     work: int = 20_000
-    guessing_seconds: float = 60.0
-    """CPU seconds for planned guesses at unseen actions."""
-    _guesses: Guesses | None = None
+    _unseen: UnseenActions = field(default_factory=UnseenActions)
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
     _version: int = -1
     _fruitless: int = 0
+    _paths: tuple[tuple[int, tuple[int, ...]], Paths] | None = None
+    _about: tuple[str, Literals] | None = None
+    _stale: dict[tuple[str, Literals], int] = field(default_factory=dict)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: the best test within sight, else one that is planned for, else stop."""
         version = evidence.hypotheses.version
-        self._fruitless = self._fruitless + 1 if version == self._version else 0
+        if version == self._version:
+            self._fruitless += 1
+            if self._about is not None:
+                self._stale[self._about] = self._stale.get(self._about, 0) + 1
+        else:
+            self._fruitless = 0
+        self._about = None
         self._version = version
         if self._fruitless > MAX_FRUITLESS:
             return sound_stop(equivalence_of(evidence))
         node = evidence.current
-        worth = Worth(evidence.hypotheses, evidence.visited, rng)
-        outlook = Outlook(evidence, node, worth, work=self.work)
+        worth = Worth(evidence.hypotheses, evidence.visited, self._unseen, rng)
+        outlook = Outlook(evidence, node, worth, self._stale, work=self.work)
         test = outlook.best()
+        first = self._first_success(evidence, node, worth) if worth.unseen else None
+        if first is not None and (test is None or first.value > test.value):
+            test = first
         if test is not None:
             ask = self._ask(evidence, node, test.plan, test.why)
             if ask is not None:
+                self._about = test.about
                 return ask
         stop = sound_stop(equivalence_of(evidence))
         if not outlook.exhausted and not stop.complete:
             ask = self._planned(evidence, node, worth)
-            if ask is None and outlook.farthest:
+            if ask is None and outlook.farthest and self._fruitless < MAX_LOOKING:
                 ask = self._ask(evidence, node, outlook.farthest, "see what is farther away")
             if ask is not None:
                 return ask
@@ -73,12 +88,7 @@ class TrajectoryPolicy:
 
     def _planned(self, evidence: Evidence, node: Node, worth: Worth) -> Ask | None:
         """A test that no state within sight allows, reached by a plan."""
-        paths = Paths(evidence.hypotheses, [node])
-        for name, action in evidence.hypotheses.actions.items():
-            if not action.successes:
-                ask = self._planned_guess(evidence, node, worth, paths, name)
-                if ask is not None:
-                    return ask
+        paths = self._paths_from(evidence, node)
         targets = [
             (worth.chance(name, literal), name, literal)
             for name, action in evidence.hypotheses.actions.items()
@@ -100,23 +110,39 @@ class TrajectoryPolicy:
                     return ask
         return None
 
-    def _planned_guess(
-        self, evidence: Evidence, node: Node, worth: Worth, paths: Paths, name: str
-    ) -> Ask | None:
-        """A plan to where an unseen action may be executable: by its rare atoms, then by its refusals."""
-        why = f"see {name} succeed"
-        if self._guesses is None:
-            self._guesses = Guesses(worth.beliefs, self.planner, self.limits, self.guessing_seconds)
-        guess = self._guesses.guess(evidence, name, [paths])
-        ask = self._ask(evidence, node, guess.plan, why) if guess else None
-        action = evidence.hypotheses[name]
-        for required in worth.guesses(name)[:MAX_PLANS]:
-            if ask is not None:
-                break
-            planned = paths.reach(action, required, self.planner, self.limits)
-            if isinstance(planned, PlannedProbe):
-                ask = self._ask(evidence, node, (*planned.path, planned.step), why)
-        return ask
+    def _paths_from(self, evidence: Evidence, node: Node) -> Paths:
+        """What can be reached from here; refusals of unseen actions leave it as it was."""
+        seen = [action.version for action in evidence.hypotheses.actions.values() if action.successes]
+        key = (node.number, tuple(seen))
+        if self._paths is None or self._paths[0] != key:
+            self._paths = key, Paths(evidence.hypotheses, [node], bold=True)
+        return self._paths[1]
+
+    def _first_success(self, evidence: Evidence, node: Node, worth: Worth) -> Test | None:
+        """The best way to where an unseen action may be executable, by what it is most likely to require."""
+        best: Test | None = None
+        paths = self._paths_from(evidence, node)
+        for name, unseen in worth.unseen.items():
+            action, chances = unseen.action, unseen.chances
+            likely = sorted((one for one in chances if one.positive), key=lambda one: -chances[one])
+            smallest = min(action.clauses, key=Literals.size, default=NOTHING)
+            seeds = [one for one in likely if one.within(smallest)][:SEEDS] or [NOTHING]
+            for seed in seeds:
+                holding = paths.gather(action, union([action.proven, seed]), likely)
+                if holding is None:
+                    continue
+                planned = paths.reach(action, holding, self.planner, self.limits)
+                if not isinstance(planned, PlannedProbe):
+                    continue
+                state = node.state
+                for step in planned.path:
+                    state = evidence.predict(state, step)
+                violated = action.violated(*action.index.values(state, planned.step.objects))
+                plan = (*planned.path, planned.step)
+                value = unseen.value(violated) / len(plan)
+                if (node.number, plan) not in self._asked and value > (best.value if best else 0):
+                    best = Test(plan, value, f"see {name} succeed", (name, violated))
+        return best
 
     def _ask(self, evidence: Evidence, node: Node, plan: tuple[GroundAction, ...], why: str) -> Ask | None:
         """The question, up to the first step that may tell anything; None if it was asked before."""
