@@ -15,6 +15,9 @@ from aam_vision.errors import UnusableInput
 from aam_vision.query import Access, Agent
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from aam_vision.arguments import Arguments
     from aam_vision.perception import Simulator
     from aam_vision.strips import Model, State
 
@@ -29,9 +32,37 @@ class Target:
     name: str
     problems: tuple[str, ...]
     agent: Agent
-    truth: Callable[[], Model]
+    truth: Callable[[], Model] | None
+    """None where nobody knows it."""
     held_out: Callable[[], list[State]]
     perception_s: Callable[[], float | None] = lambda: None
+    generators: tuple[np.random.Generator, ...] = ()
+    """What the agent's answers depend on beside its own state: the noise put on them."""
+
+
+def of(arguments: Arguments) -> Target:
+    """What a run's arguments name.
+
+    Raises:
+        UnusableInput: there is no such thing, or it cannot be used in this way.
+    """
+    given = arguments.problem or []
+    if arguments.domain is not None:
+        return from_pddl(
+            Path(arguments.domain), given, access=arguments.access, repeated=arguments.repeated_arguments
+        )
+    assert arguments.env is not None, "one or the other is given"
+    return from_environment(
+        arguments.env,
+        access=arguments.access,
+        problems=given,
+        classifiers=None if arguments.classifiers is None else Path(arguments.classifiers),
+        size=arguments.problem_size,
+        seed=arguments.seed,
+        repeated=arguments.repeated_arguments,
+        image_noise=arguments.image_noise,
+        backend=arguments.backend,
+    )
 
 
 def names() -> tuple[str, ...]:
@@ -158,8 +189,8 @@ def _image(
     chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
     perception = BoardPerception.load(domain.visual, domain.name, classifiers, backend=backend)
     simulators: list[Simulator] = [make_simulator(env, split, number) for split, number in chosen]
+    noise = np.random.default_rng([seed, 2])
     if image_noise:
-        noise = np.random.default_rng([seed, 2])
         simulators = [NoisySimulator(simulator, image_noise, noise) for simulator in simulators]
     agent = ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access)
 
@@ -174,7 +205,7 @@ def _image(
         return [problem.initial for problem in held_out_problems(env)]
 
     labels = tuple(f"{split}/{number}" for split, number in chosen)
-    return Target(env, labels, agent, truth, held_out, perception_s=lambda: agent.perception_s)
+    return Target(env, labels, agent, truth, held_out, lambda: agent.perception_s, (noise,))
 
 
 GENERATED_PROBLEMS = 3
