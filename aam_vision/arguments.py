@@ -16,6 +16,9 @@ class Arguments:
     """The options of ``aam_vision.run`` that decide what is asked and answered."""
 
     env: str | None = None
+    agent: str | None = None
+    agent_seconds: float = 60.0
+    agent_memory: int = 4096
     domain: str | None = None
     problem: list[str] | None = None
     problem_size: int = 2

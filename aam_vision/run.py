@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
@@ -39,6 +40,12 @@ def interrogate_agent(
         str | None, typer.Option(help="Environment of the agent: sokoban, doors, or a packaged PDDL domain.")
     ] = None,
     domain: Annotated[Path | None, typer.Option(help="A PDDL domain file: a symbolic agent.")] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(help="A command: any program that speaks the protocol of docs/agent-protocol.md."),
+    ] = None,
+    agent_seconds: Annotated[float, typer.Option(help="Wall time that it may take for one answer.")] = 60.0,
+    agent_memory: Annotated[int, typer.Option(min=1, help="Megabytes of memory that it may take.")] = 4096,
     problem: Annotated[
         list[str] | None,
         typer.Option(help="With --env the number of a problem, with --domain a PDDL file (repeatable)."),
@@ -89,6 +96,9 @@ def interrogate_agent(
     """
     given = Arguments(
         env=env,
+        agent=agent,
+        agent_seconds=agent_seconds,
+        agent_memory=agent_memory,
         domain=None if domain is None else str(domain),
         problem=problem or None,
         problem_size=problem_size,
@@ -105,14 +115,20 @@ def interrogate_agent(
     )
     if resume is None:
         _check(given)
-        folder = out or Path("runs") / f"{env or (domain and domain.stem)}-{datetime.now():%Y%m%d-%H%M%S}"
+        name = env or (domain.stem if domain else "agent")
+        folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
         return _run(given, folder, None, quiet=quiet)
-    if out is not None or given != Arguments():
-        raise UnusableInput(f"--resume {resume}: the run has its options already; give --quiet at most")
+    if out is not None or given != Arguments(agent=agent):
+        raise UnusableInput(f"--resume {resume}: the run has its options already; give no other ones")
     from aam_vision.agents.journal import Journal
 
     with Journal.open(resume) as journal:
         kept = Arguments.from_json(journal.about("arguments"), journal.path)
+        if kept.agent != agent:  # a file must not be able to start a program
+            raise UnusableInput(
+                f"--resume {resume}: a run of {'--agent ' + repr(kept.agent) if kept.agent else 'no program'}; "
+                f"{'give that' if kept.agent else 'leave out'} --agent, too"
+            )
         _check(kept)
         if kept.inputs() != journal.about("inputs"):
             raise UnusableInput(f"--resume {resume}: the files of that run have changed; start a new run")
@@ -129,8 +145,12 @@ def _check(arguments: Arguments) -> None:
 
     env, noise = arguments.env, arguments.image_noise
     check_policy(arguments.policy)
-    if (env is None) == (arguments.domain is None):
-        raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
+    if sum(one is not None for one in (env, arguments.domain, arguments.agent)) != 1:
+        raise UnusableInput(
+            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND"
+        )
+    if not 0 < arguments.agent_seconds < 1e6:
+        raise UnusableInput(f"--agent-seconds {arguments.agent_seconds:g}: give a number above 0")
     if env is not None and env not in targets.names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(targets.names())}")
     if not 0 <= noise <= 1 or (noise and env is None):
@@ -152,7 +172,10 @@ def _run(arguments: Arguments, folder: Path, journal: Journal | None, *, quiet: 
     policy = policy_for(target.agent.access, arguments.policy, timed)
     from aam_vision.agents.journal import Journal
 
-    with journal or Journal.create(folder, arguments.json(), arguments.inputs()) as journal:
+    with (
+        closing(target),
+        journal or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+    ):
         try:
             result, failure = _interrogate(arguments, target, policy, journal, quiet=quiet)
         except KeyboardInterrupt:

@@ -38,6 +38,8 @@ class Target:
     perception_s: Callable[[], float | None] = lambda: None
     generators: tuple[np.random.Generator, ...] = ()
     """What the agent's answers depend on beside its own state: the noise put on them."""
+    close: Callable[[], None] = lambda: None
+    """To be called when the agent is not needed any more."""
 
 
 def of(arguments: Arguments) -> Target:
@@ -47,6 +49,14 @@ def of(arguments: Arguments) -> Target:
         UnusableInput: there is no such thing, or it cannot be used in this way.
     """
     given = arguments.problem or []
+    if arguments.agent is not None:
+        return from_program(
+            arguments.agent,
+            given,
+            access=arguments.access,
+            seconds=arguments.agent_seconds,
+            megabytes=arguments.agent_memory,
+        )
     if arguments.domain is not None:
         return from_pddl(
             Path(arguments.domain), given, access=arguments.access, repeated=arguments.repeated_arguments
@@ -127,6 +137,33 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
         SymbolicAgent(model, initial, allowed, repeated=repeated),
         truth=lambda: model,
         held_out=lambda: initial,
+    )
+
+
+def from_program(
+    command: str, problems: Sequence[str], *, access: str | None, seconds: float, megabytes: int
+) -> Target:
+    """An agent that is a program of its own (``docs/agent-protocol.md``); nobody knows its true model.
+
+    Raises:
+        UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow
+            the access.
+    """
+    from aam_vision.agents.process import Conversation, process_agent
+    from aam_vision.agents.program import ProgramLimits
+
+    conversation = Conversation(command, ProgramLimits(seconds=seconds, memory=megabytes << 20))
+    hello = conversation.hello
+    allowed = _access(access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"--agent {command!r}")
+    name = hello.vocabulary.name
+    chosen = _numbers(name, problems, len(hello.problems), allowed)
+    return Target(
+        name,
+        tuple(map(str, chosen)),
+        process_agent(conversation, allowed, chosen),
+        truth=None,
+        held_out=list,
+        close=conversation.close,
     )
 
 

@@ -286,6 +286,10 @@ def _changed(folder: Path) -> None:
     [
         ([], "--env"),
         (["--env", "chess"], "chess"),
+        (["--env", "doors", "--agent", "true"], "give either"),
+        (["--agent", "no-such-program"], "no such program"),
+        (["--agent", "true"], "exit code 0"),
+        (["--agent", "true", "--agent-seconds", "0"], "--agent-seconds 0"),
         (["--env", "doors", "--problem", "5"], "problems 0 to 4"),
         (["--env", "doors", "--problem", "-1"], "-1"),
         (["--env", "doors", "--access", "telepathy"], "--access telepathy"),
@@ -345,6 +349,8 @@ def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None
         "--policy",
         "--planner",
         "--repeated-arguments",
+        "--agent",
+        "--resume",
         "--classifiers",
         "--seed",
         "--out",
@@ -401,6 +407,9 @@ def test_a_run_that_has_ended_can_be_made_again_from_its_transcript_alone(
         (["--resume", "here", "--seed", "3"], "options already"),
         (["--resume", "here", "--out", "there"], "options already"),
         (["--resume", "here"], "have changed"),
+        (["--resume", "here", "--agent", "true"], "leave out --agent"),
+        (["--resume", "program"], "give that --agent"),
+        (["--resume", "program", "--agent", "true"], "give that --agent"),
         (["--resume", "foreign"], "cannot be used"),
         (["--env", "gripper", "--out", "here"], "unfinished run"),
     ],
@@ -415,6 +424,9 @@ def test_what_cannot_be_gone_on_with_is_refused_in_one_line(
     given = Arguments(domain=str(tmp_path / "d.pddl"))
     (tmp_path / "here").mkdir()
     Journal.create(tmp_path / "here", given.json(), given.inputs()).close()
+    (tmp_path / "program").mkdir()
+    program = Arguments(agent="touch marker")  # of a stranger: it must not run
+    Journal.create(tmp_path / "program", program.json(), {}).close()
     (tmp_path / "foreign").mkdir()
     Journal.create(tmp_path / "foreign", {**given.json(), "seed": -1}, {}).close()
     (tmp_path / "d.pddl").write_text("(define (domain other))")
