@@ -137,6 +137,18 @@ def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access,
     _assert_goes_on(lambda: (SymbolicAgent(domain.model, problems, access), ()), lives)
 
 
+def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
+    """Their states share the objects in memory once they are read from a journal."""
+    from aam_vision import domains as packaged
+
+    rng = np.random.default_rng([0, 1])
+    problems = [packaged.generate("blocksworld", 2, rng).initial for _ in range(3)]
+    assert problems[0].objects == problems[1].objects
+    assert problems[0].objects is not problems[1].objects
+    model = packaged.load("blocksworld")
+    _assert_goes_on(lambda: (SymbolicAgent(model, problems, Access.SNAPSHOT), ()), [1, 8])
+
+
 @pytest.mark.parametrize(
     ("access", "sigma"), [(Access.SNAPSHOT, 0.2), (Access.RESET, 0.0), (Access.TRAJECTORY, 0.2)]
 )
