@@ -83,6 +83,10 @@ def interrogate_agent(
         float, typer.Option(help="Gaussian noise put on the agent's images: its sigma, 0 to 1.")
     ] = 0.0,
     backend: Annotated[str, typer.Option(help="What runs the classifiers: torch or onnx.")] = "torch",
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="File that keeps answers for other runs (deterministic symbolic agents only)."),
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(help="Folder of a run that was ended: go on with it, with the options that it had."),
@@ -117,7 +121,7 @@ def interrogate_agent(
         _check(given)
         name = env or (domain.stem if domain else "agent")
         folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-        return _run(given, folder, None, quiet=quiet)
+        return _run(given, folder, None, cache, quiet=quiet)
     if out is not None or given != Arguments(agent=agent):
         raise UnusableInput(f"--resume {resume}: the run has its options already; give no other ones")
     from aam_vision.agents.journal import Journal
@@ -132,7 +136,7 @@ def interrogate_agent(
         _check(kept)
         if kept.inputs() != journal.about("inputs"):
             raise UnusableInput(f"--resume {resume}: the files of that run have changed; start a new run")
-        return _run(kept, resume, journal, quiet=quiet)
+        return _run(kept, resume, journal, cache, quiet=quiet)
 
 
 def _check(arguments: Arguments) -> None:
@@ -159,7 +163,9 @@ def _check(arguments: Arguments) -> None:
         )
 
 
-def _run(arguments: Arguments, folder: Path, journal: Journal | None, *, quiet: bool) -> int:
+def _run(
+    arguments: Arguments, folder: Path, journal: Journal | None, cache: Path | None, *, quiet: bool
+) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
     from aam_vision.interrogation.policies.choice import policy_for
@@ -170,6 +176,8 @@ def _run(arguments: Arguments, folder: Path, journal: Journal | None, *, quiet: 
     check_writable(folder)
     target = targets.of(arguments)
     policy = policy_for(target.agent.access, arguments.policy, timed)
+    if cache is not None:
+        target = targets.cached(target, cache)
     from aam_vision.agents.journal import Journal
 
     with (

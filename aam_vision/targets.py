@@ -7,7 +7,8 @@ interrogation has ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ class Target:
     perception_s: Callable[[], float | None] = lambda: None
     generators: tuple[np.random.Generator, ...] = ()
     """What the agent's answers depend on beside its own state: the noise put on them."""
+    identity: str | None = None
+    """What tells the agent apart from all others; None if answers cannot be used in another run."""
     close: Callable[[], None] = lambda: None
     """To be called when the agent is not needed any more."""
 
@@ -137,6 +140,7 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
         SymbolicAgent(model, initial, allowed, repeated=repeated),
         truth=lambda: model,
         held_out=lambda: initial,
+        identity=_identity(model),
     )
 
 
@@ -163,8 +167,31 @@ def from_program(
         process_agent(conversation, allowed, chosen),
         truth=None,
         held_out=list,
+        identity=conversation.identity if hello.deterministic and hello.access is Access.SETTABLE else None,
         close=conversation.close,
     )
+
+
+def cached(target: Target, path: Path) -> Target:
+    """The same, asked only what no run has asked it before; this file keeps the answers.
+
+    Raises:
+        UnusableInput: the agent's answers cannot be used in another run, or the file is no such file.
+    """
+    from aam_vision.agents.cached import Cache, CachedAgent
+
+    if target.identity is None:
+        raise UnusableInput(
+            f"--cache {path}: needs a deterministic agent that may be asked about any state, "
+            f"which {target.name} is not; leave it out"
+        )
+    cache = Cache(path)
+
+    def close() -> None:
+        cache.close()
+        target.close()
+
+    return replace(target, agent=CachedAgent(target.agent, cache, target.identity), close=close)
 
 
 def _access(given: str | None, allowed: Sequence[Access], what: str) -> Access:
@@ -267,4 +294,12 @@ def _generated(
         SymbolicAgent(model, [initial[number] for number in chosen], access, repeated=repeated),
         truth=lambda: model,
         held_out=lambda: initial[GENERATED_PROBLEMS:],
+        identity=_identity(model),
     )
+
+
+def _identity(model: Model) -> str:
+    """A digest of all that a symbolic agent is."""
+    from aam_vision.pddl import domain_text
+
+    return f"symbolic {sha256(domain_text(model).encode()).hexdigest()}"

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from aam_vision.agents.encoding import Malformed, field, state_json
+from aam_vision.agents.encoding import Malformed, dumps, field, state_json
 from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
 from aam_vision.agents.protocol import (
     Hello,
@@ -54,6 +54,11 @@ class Conversation:
             self.again(self._introduce)
         except AgentFailed as error:
             raise UnusableInput(f"--agent: {error}") from None
+
+    @property
+    def identity(self) -> str:
+        """The command, and all that the program says of itself, its version included."""
+        return f"program {dumps([self._program.command, self._introduced])}"
 
     def close(self) -> None:
         """End the program."""

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision import domains as packaged
-from aam_vision.agents.journal import APPLICATION, NAME, Journal, NothingRecorded, Row
+from aam_vision.agents.journal import FORMAT, NAME, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import AccessViolation, UnusableInput
@@ -262,4 +262,4 @@ def test_no_json_of_a_stranger_is_more_than_a_refusal(
 
 
 def test_the_application_id_spells_our_name() -> None:
-    assert APPLICATION.to_bytes(4, "big") == b"AAMV"
+    assert FORMAT.application.to_bytes(4, "big") == b"AAMV"
