@@ -53,6 +53,11 @@ nightly: $(VENV)/ready $(VENV)/fast-downward
 bench: $(VENV)/ready
 	$(PY) -m pytest benchmarks -s --benchmark-columns=min,mean,rounds --benchmark-sort=name
 
+## kills: 200 runs and agents killed at random moments (5-10 minutes)
+.PHONY: kills
+kills: $(VENV)/ready
+	$(PY) -m experiments.kills --kills 200
+
 ## lint: style, types and the directions of the imports
 .PHONY: lint
 lint: $(VENV)/ready

@@ -61,7 +61,9 @@ def check_writable(folder: Path) -> None:
 def write_atomically(path: Path, text: str) -> None:
     """Write a file as a whole or not at all; an older one stays until then."""
     partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
+    partial.unlink(missing_ok=True)  # a link that somebody put there would lead elsewhere
+    with partial.open("x", encoding="utf-8") as file:
+        file.write(text)
     partial.replace(path)
 
 

@@ -7,26 +7,32 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aam_vision import targets
+from aam_vision.arguments import Arguments
 from aam_vision.commandline import check_writable, run_command, write_atomically
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import AccessViolation, UnusableInput
 
 if TYPE_CHECKING:
+    from aam_vision.agents.counting import CountingAgent
+    from aam_vision.agents.journal import Journal
+    from aam_vision.interrogation.evidence import Evidence
     from aam_vision.interrogation.loop import Interrupted
+    from aam_vision.interrogation.moves import Move, Policy
     from aam_vision.interrogation.result import Result
     from aam_vision.targets import Target
 
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
-EVALUATION_STATES = 200
-"""States of the held-out problems on which functional equivalence is checked."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
 
 
 def interrogate_agent(
@@ -34,6 +40,12 @@ def interrogate_agent(
         str | None, typer.Option(help="Environment of the agent: sokoban, doors, or a packaged PDDL domain.")
     ] = None,
     domain: Annotated[Path | None, typer.Option(help="A PDDL domain file: a symbolic agent.")] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(help="A command: any program that speaks the protocol of docs/agent-protocol.md."),
+    ] = None,
+    agent_seconds: Annotated[float, typer.Option(help="Wall time that it may take for one answer.")] = 60.0,
+    agent_memory: Annotated[int, typer.Option(min=1, help="Megabytes of memory that it may take.")] = 4096,
     problem: Annotated[
         list[str] | None,
         typer.Option(help="With --env the number of a problem, with --domain a PDDL file (repeatable)."),
@@ -71,6 +83,14 @@ def interrogate_agent(
         float, typer.Option(help="Gaussian noise put on the agent's images: its sigma, 0 to 1.")
     ] = 0.0,
     backend: Annotated[str, typer.Option(help="What runs the classifiers: torch or onnx.")] = "torch",
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="File that keeps answers for other runs (deterministic symbolic agents only)."),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a run that was ended: go on with it, with the options that it had."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
@@ -78,152 +98,163 @@ def interrogate_agent(
     Examples: python -m aam_vision.run --env sokoban --seed 0 --out runs/first;
     python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
     """
-    began = perf_counter()
-    from aam_vision.interrogation.policies.choice import check_policy, policy_for
+    given = Arguments(
+        env=env,
+        agent=agent,
+        agent_seconds=agent_seconds,
+        agent_memory=agent_memory,
+        domain=None if domain is None else str(domain),
+        problem=problem or None,
+        problem_size=problem_size,
+        access=access,
+        policy=policy,
+        planner=planner,
+        repeated_arguments=repeated_arguments,
+        classifiers=None if classifiers is None else str(classifiers),
+        seed=seed,
+        max_queries=max_queries,
+        max_steps=max_steps,
+        image_noise=image_noise,
+        backend=backend,
+    )
+    if resume is None:
+        _check(given)
+        name = env or (domain.stem if domain else "agent")
+        folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+        return _run(given, folder, None, cache, quiet=quiet)
+    if out is not None or given != Arguments(agent=agent):
+        raise UnusableInput(f"--resume {resume}: the run has its options already; give no other ones")
+    from aam_vision.agents.journal import Journal
 
-    check_policy(policy)
-    if (env is None) == (domain is None):
-        raise UnusableInput("give either --env NAME or --domain D.pddl with --problem P.pddl")
+    with Journal.open(resume) as journal:
+        kept = Arguments.from_json(journal.about("arguments"), journal.path)
+        if kept.agent != agent:  # a file must not be able to start a program
+            raise UnusableInput(
+                f"--resume {resume}: a run of {'--agent ' + repr(kept.agent) if kept.agent else 'no program'}; "
+                f"{'give that' if kept.agent else 'leave out'} --agent, too"
+            )
+        _check(kept)
+        if kept.inputs() != journal.about("inputs"):
+            raise UnusableInput(f"--resume {resume}: the files of that run have changed; start a new run")
+        return _run(kept, resume, journal, cache, quiet=quiet)
+
+
+def _check(arguments: Arguments) -> None:
+    """Say at once what cannot be used, before anything heavy is loaded.
+
+    Raises:
+        UnusableInput: the options do not fit together, or name what is not there.
+    """
+    from aam_vision.interrogation.policies.choice import check_policy
+
+    env, noise = arguments.env, arguments.image_noise
+    check_policy(arguments.policy)
+    if sum(one is not None for one in (env, arguments.domain, arguments.agent)) != 1:
+        raise UnusableInput(
+            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND"
+        )
+    if not 0 < arguments.agent_seconds < 1e6:
+        raise UnusableInput(f"--agent-seconds {arguments.agent_seconds:g}: give a number above 0")
     if env is not None and env not in targets.names():
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(targets.names())}")
-    if not 0 <= image_noise <= 1 or (image_noise and env is None):
+    if not 0 <= noise <= 1 or (noise and env is None):
         raise UnusableInput(
-            f"--image-noise {image_noise:g}: a number from 0 to 1, for an image environment (--env) only"
+            f"--image-noise {noise:g}: a number from 0 to 1, for an image environment (--env) only"
         )
+
+
+def _run(
+    arguments: Arguments, folder: Path, journal: Journal | None, cache: Path | None, *, quiet: bool
+) -> int:
+    """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
+    began = perf_counter()
+    from aam_vision.interrogation.policies.choice import policy_for
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import TimedPlanner, cpu_seconds
 
-    timed = TimedPlanner(planner_named(planner))
-    folder = out or Path("runs") / f"{env or (domain and domain.stem)}-{datetime.now():%Y%m%d-%H%M%S}"
+    timed = TimedPlanner(planner_named(arguments.planner))
     check_writable(folder)
-    if domain is not None:
-        target = targets.from_pddl(domain, problem or [], access=access, repeated=repeated_arguments)
-    else:
-        assert env is not None
-        target = targets.from_environment(
-            env,
-            access=access,
-            problems=problem or [],
-            classifiers=classifiers,
-            size=problem_size,
-            seed=seed,
-            repeated=repeated_arguments,
-            image_noise=image_noise,
-            backend=backend,
-        )
+    target = targets.of(arguments)
+    policy = policy_for(target.agent.access, arguments.policy, timed)
+    if cache is not None:
+        target = targets.cached(target, cache)
+    from aam_vision.agents.journal import Journal
 
-    import numpy as np
-
-    from aam_vision.display import Display
-    from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
-
-    chosen = policy_for(target.agent.access, policy, timed)
-    failure: Interrupted | None = None
-    with Display(quiet=quiet) as display:
-        display.say(f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {seed}")
+    with (
+        closing(target),
+        journal or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+    ):
         try:
-            result = interrogate(
-                target.agent,
-                chosen,
-                np.random.default_rng(seed),
-                budget=Budget(max_queries, max_steps),
-                repeated=repeated_arguments,
-                watch=display.watch,
-            )
-        except Interrupted as error:
-            failure, result = error, error.result
+            result, failure = _interrogate(arguments, target, policy, journal, quiet=quiet)
+        except KeyboardInterrupt:
+            print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
+            return INTERRUPTED
+        from aam_vision.pddl import domain_text
+        from aam_vision.summary import summary, text
 
-    from aam_vision.pddl import domain_text
-
-    model_text = domain_text(result.model)
-    summary = {
-        "env": target.name,
-        "seed": seed,
-        "access": target.agent.access.value,
-        "policy": policy,
-        "planner": planner,
-        "repeated_arguments": repeated_arguments,
-        **_figures(result),
-        "wall_s": round(perf_counter() - began, 3),
-        "cpu_s": round(cpu_seconds(), 3),
-        "planner_s": round(timed.seconds, 3),
-        "perception_s": target.perception_s(),
-        **_comparison(target, result, seed),
-    }
-    write_atomically(folder / "model.pddl", model_text)
-    write_atomically(folder / "result.json", json.dumps(summary, indent=2) + "\n")
-    print(model_text)
-    print(_report(summary, result.why, folder))
-    if failure is not None:
-        print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
-        return AGENT_FAILED
+        model = domain_text(result.model)
+        times = {
+            "wall_s": round(perf_counter() - began, 3),
+            "cpu_s": round(cpu_seconds(), 3),
+            "planner_s": round(timed.seconds, 3),
+            "perception_s": target.perception_s(),
+        }
+        found = summary(arguments, target, result, times)
+        write_atomically(folder / "model.pddl", model)
+        write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
+        print(model)
+        print(text(found, result.why, folder))
+        if failure is not None:
+            print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
+            return AGENT_FAILED
+        journal.note("finished", found["status"])
     return 0
 
 
-def _figures(result: Result) -> dict[str, Any]:
-    """What the interrogation itself tells."""
-    from aam_vision.interrogation.result import lifted_predicates
-
-    counts = result.counts
-    return {
-        "status": "complete" if result.complete else "budget",
-        "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
-        "actions": len(result.model.actions),
-        "pal_tuples": result.hypotheses.size,
-        "queries": counts.queries,
-        "steps": counts.steps,
-        "failed_steps": counts.failed_steps,
-        "walk_steps": counts.walk_steps,
-        "resets": counts.resets,
-        "lower_bound": result.lower_bound,
-        "undetermined": [
-            {"action": u.action, "location": u.location, "group": list(u.group), "known": u.known}
-            for u in result.undetermined
-        ],
-    }
-
-
-def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
-    """The comparison with the ground truth, made only now that the interrogation is over."""
+def _interrogate(
+    arguments: Arguments, target: Target, policy: Policy, journal: Journal, *, quiet: bool
+) -> tuple[Result, Interrupted | None]:
+    """The interrogation, every exchange of it in the journal; and what ended it early, if anything did."""
     import numpy as np
 
-    from aam_vision import evaluation
+    from aam_vision.agents.journalled import JournalledAgent
+    from aam_vision.display import Display
+    from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
+    from aam_vision.interrogation.resuming import Resuming
 
-    truth, initial, repeated = target.truth(), target.held_out(), result.hypotheses.repeated
-    states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
-    return {
-        "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
-        "exact": evaluation.exact(result.model, truth, repeated=repeated),
-        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated),
-        "curve": [
-            [
-                point.queries,
-                point.steps,
-                round(evaluation.accuracy(point.model, truth, repeated=repeated), 4),
-            ]
-            for point in result.curve
-        ],
-    }
+    agent = JournalledAgent(target.agent, journal, target.generators)
+    resuming = Resuming(policy, agent.upcoming)
+    with Display(quiet=quiet) as display:
 
+        def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
+            if agent.upcoming() is None:
+                display.watch(move, evidence, counting)
 
-def _report(summary: dict[str, Any], why: str, folder: Path) -> str:
-    """The summary for a person."""
-    verdict = "exact" if summary["exact"] else f"accuracy {summary['accuracy']:.3f}"
-    return "\n".join(
-        [
-            f"status        {summary['status']}: {why}",
-            f"queries       {summary['queries']} (no sound interrogation needs fewer than "
-            f"{summary['lower_bound']} for what was proven)",
-            f"steps         {summary['steps']} ({summary['walk_steps']} walked, "
-            f"{summary['failed_steps']} failed, {summary['resets']} resets)",
-            f"pal tuples    {summary['pal_tuples']} ({len(summary['undetermined'])} groups undetermined)",
-            f"ground truth  {verdict}, "
-            f"{'equivalent' if summary['equivalent'] else 'NOT equivalent'} on held-out problems",
-            f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
-            f"{summary['planner_s']:.1f} planner)",
-            f"saved in      {folder}",
-        ]
-    )
+        seed, problems = arguments.seed, ", ".join(target.problems)
+        display.say(f"Interrogating {target.name} (problems {problems}), seed {seed}")
+        if agent.recorded:
+            display.say(f"Going on after {agent.recorded} recorded exchanges, which are not made again")
+        try:
+            result = interrogate(
+                agent,
+                resuming,
+                np.random.default_rng(seed),
+                budget=Budget(arguments.max_queries, arguments.max_steps),
+                repeated=arguments.repeated_arguments,
+                watch=watch,
+            )
+        except Interrupted as error:
+            return error.result, error
+        except AccessViolation as error:
+            if agent.upcoming() is None:
+                raise
+            raise UnusableInput(f"{journal.path}: no transcript of such a run ({error})") from None
+        if resuming.differences:
+            display.say(
+                f"{resuming.differences} recorded moves were other ones than planned this time "
+                "(planning is limited in time); the recorded ones count"
+            )
+    return result, None
 
 
 if __name__ == "__main__":

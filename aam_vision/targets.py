@@ -7,7 +7,8 @@ interrogation has ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ from aam_vision.errors import UnusableInput
 from aam_vision.query import Access, Agent
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from aam_vision.arguments import Arguments
     from aam_vision.perception import Simulator
     from aam_vision.strips import Model, State
 
@@ -29,9 +33,49 @@ class Target:
     name: str
     problems: tuple[str, ...]
     agent: Agent
-    truth: Callable[[], Model]
+    truth: Callable[[], Model] | None
+    """None where nobody knows it."""
     held_out: Callable[[], list[State]]
     perception_s: Callable[[], float | None] = lambda: None
+    generators: tuple[np.random.Generator, ...] = ()
+    """What the agent's answers depend on beside its own state: the noise put on them."""
+    identity: str | None = None
+    """What tells the agent apart from all others; None if answers cannot be used in another run."""
+    close: Callable[[], None] = lambda: None
+    """To be called when the agent is not needed any more."""
+
+
+def of(arguments: Arguments) -> Target:
+    """What a run's arguments name.
+
+    Raises:
+        UnusableInput: there is no such thing, or it cannot be used in this way.
+    """
+    given = arguments.problem or []
+    if arguments.agent is not None:
+        return from_program(
+            arguments.agent,
+            given,
+            access=arguments.access,
+            seconds=arguments.agent_seconds,
+            megabytes=arguments.agent_memory,
+        )
+    if arguments.domain is not None:
+        return from_pddl(
+            Path(arguments.domain), given, access=arguments.access, repeated=arguments.repeated_arguments
+        )
+    assert arguments.env is not None, "one or the other is given"
+    return from_environment(
+        arguments.env,
+        access=arguments.access,
+        problems=given,
+        classifiers=None if arguments.classifiers is None else Path(arguments.classifiers),
+        size=arguments.problem_size,
+        seed=arguments.seed,
+        repeated=arguments.repeated_arguments,
+        image_noise=arguments.image_noise,
+        backend=arguments.backend,
+    )
 
 
 def names() -> tuple[str, ...]:
@@ -96,7 +140,58 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
         SymbolicAgent(model, initial, allowed, repeated=repeated),
         truth=lambda: model,
         held_out=lambda: initial,
+        identity=_identity(model),
     )
+
+
+def from_program(
+    command: str, problems: Sequence[str], *, access: str | None, seconds: float, megabytes: int
+) -> Target:
+    """An agent that is a program of its own (``docs/agent-protocol.md``); nobody knows its true model.
+
+    Raises:
+        UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow
+            the access.
+    """
+    from aam_vision.agents.process import Conversation, process_agent
+    from aam_vision.agents.program import ProgramLimits
+
+    conversation = Conversation(command, ProgramLimits(seconds=seconds, memory=megabytes << 20))
+    hello = conversation.hello
+    allowed = _access(access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"--agent {command!r}")
+    name = hello.vocabulary.name
+    chosen = _numbers(name, problems, len(hello.problems), allowed)
+    return Target(
+        name,
+        tuple(map(str, chosen)),
+        process_agent(conversation, allowed, chosen),
+        truth=None,
+        held_out=list,
+        identity=conversation.identity if hello.deterministic and hello.access is Access.SETTABLE else None,
+        close=conversation.close,
+    )
+
+
+def cached(target: Target, path: Path) -> Target:
+    """The same, asked only what no run has asked it before; this file keeps the answers.
+
+    Raises:
+        UnusableInput: the agent's answers cannot be used in another run, or the file is no such file.
+    """
+    from aam_vision.agents.cached import Cache, CachedAgent
+
+    if target.identity is None:
+        raise UnusableInput(
+            f"--cache {path}: needs a deterministic agent that may be asked about any state, "
+            f"which {target.name} is not; leave it out"
+        )
+    cache = Cache(path)
+
+    def close() -> None:
+        cache.close()
+        target.close()
+
+    return replace(target, agent=CachedAgent(target.agent, cache, target.identity), close=close)
 
 
 def _access(given: str | None, allowed: Sequence[Access], what: str) -> Access:
@@ -158,8 +253,8 @@ def _image(
     chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
     perception = BoardPerception.load(domain.visual, domain.name, classifiers, backend=backend)
     simulators: list[Simulator] = [make_simulator(env, split, number) for split, number in chosen]
+    noise = np.random.default_rng([seed, 2])
     if image_noise:
-        noise = np.random.default_rng([seed, 2])
         simulators = [NoisySimulator(simulator, image_noise, noise) for simulator in simulators]
     agent = ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access)
 
@@ -174,7 +269,7 @@ def _image(
         return [problem.initial for problem in held_out_problems(env)]
 
     labels = tuple(f"{split}/{number}" for split, number in chosen)
-    return Target(env, labels, agent, truth, held_out, perception_s=lambda: agent.perception_s)
+    return Target(env, labels, agent, truth, held_out, lambda: agent.perception_s, (noise,))
 
 
 GENERATED_PROBLEMS = 3
@@ -199,4 +294,12 @@ def _generated(
         SymbolicAgent(model, [initial[number] for number in chosen], access, repeated=repeated),
         truth=lambda: model,
         held_out=lambda: initial[GENERATED_PROBLEMS:],
+        identity=_identity(model),
     )
+
+
+def _identity(model: Model) -> str:
+    """A digest of all that a symbolic agent is."""
+    from aam_vision.pddl import domain_text
+
+    return f"symbolic {sha256(domain_text(model).encode()).hexdigest()}"

@@ -52,6 +52,7 @@ def fama(target: Target, seed: int, *, counts: Sequence[int], solver_seeds: int)
 
 
 def _learned(target: Target, traces: Sequence[Trace], final: str, seed: int, solver_seeds: int) -> list[Row]:
+    assert target.truth is not None, "FAMA's runs are of packaged domains and of files"
     truth = target.truth()
     began = process_time()
     learner = Fama(target.agent.vocabulary, target.agent.headers, traces, closed_world=final == "closed")
@@ -94,6 +95,7 @@ def aia(target: Target, seed: int, *, walk_steps: int) -> list[Row]:
     result = interrogate(
         target.agent, AiaPolicy(walk_steps=walk_steps), np.random.default_rng(seed), watch=watch
     )
+    assert target.truth is not None, "AIA's runs are of packaged domains and of files"
     truth = target.truth()
     return [
         {**point, "accuracy": round(evaluation.accuracy(known.model, truth), 4)}

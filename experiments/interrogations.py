@@ -44,6 +44,7 @@ def interrogation(
     began = process_time()
     result = interrogate(target.agent, chosen, np.random.default_rng(seed), budget=Budget(steps=max_steps))
     seconds = process_time() - began
+    assert target.truth is not None, "environments and PDDL files tell the truth afterwards"
     truth = target.truth()
     states = evaluation.sample_states(truth, target.held_out(), HELD_OUT_STATES, np.random.default_rng(seed))
     counts = result.counts

@@ -286,6 +286,10 @@ def _changed(folder: Path) -> None:
     [
         ([], "--env"),
         (["--env", "chess"], "chess"),
+        (["--env", "doors", "--agent", "true"], "give either"),
+        (["--agent", "no-such-program"], "no such program"),
+        (["--agent", "true"], "exit code 0"),
+        (["--agent", "true", "--agent-seconds", "0"], "--agent-seconds 0"),
         (["--env", "doors", "--problem", "5"], "problems 0 to 4"),
         (["--env", "doors", "--problem", "-1"], "-1"),
         (["--env", "doors", "--access", "telepathy"], "--access telepathy"),
@@ -304,6 +308,7 @@ def _changed(folder: Path) -> None:
         (["--env", "gripper", "--image-noise", "0.1"], "gripper shows no images"),
         (["--env", "doors", "--backend", "abacus"], "no backend 'abacus'"),
         (["--env", "doors", "--colour", "red"], "--colour"),
+        (["--env", "doors", "--cache", "answers"], "--cache answers"),
         (["--env", "doors", "--classifiers", "nowhere"], "no classifiers at nowhere"),
         (["--env", "doors", "--classifiers", "foreign"], "another vocabulary"),
         (["--env", "doors", "--classifiers", "corrupt"], "no safetensors file"),
@@ -345,6 +350,9 @@ def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None
         "--policy",
         "--planner",
         "--repeated-arguments",
+        "--agent",
+        "--resume",
+        "--cache",
         "--classifiers",
         "--seed",
         "--out",
@@ -369,3 +377,64 @@ print("loaded:", sorted(heavy & set(sys.modules)))
         check=True,
     )
     assert probe.stdout.splitlines()[-1] == "loaded: []"
+
+
+# --- going on with a run ------------------------------------------------------------------------------
+
+
+def _stripped(figures: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in figures.items() if name not in TIMES}
+
+
+@pytest.mark.parametrize("env", ["doors"])
+def test_a_run_that_has_ended_can_be_made_again_from_its_transcript_alone(
+    runs: Runs, env: str, tmp_path: Path
+) -> None:
+    run = runs[env]
+    folder = tmp_path / "moved"
+    folder.mkdir()
+    (folder / "transcript.sqlite").write_bytes((run.folder / "transcript.sqlite").read_bytes())
+    done = _command("--resume", folder, "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = Run(env, done, folder)
+    assert again.model.read_bytes() == run.model.read_bytes()
+    assert _stripped(again.figures) == _stripped(run.figures)
+    assert again.figures["perception_s"] == 0, "no image was looked at again"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--resume", "nowhere"], "nothing is recorded"),
+        (["--resume", "here", "--seed", "3"], "options already"),
+        (["--resume", "here", "--out", "there"], "options already"),
+        (["--resume", "here"], "have changed"),
+        (["--resume", "here", "--agent", "true"], "leave out --agent"),
+        (["--resume", "program"], "give that --agent"),
+        (["--resume", "program", "--agent", "true"], "give that --agent"),
+        (["--resume", "foreign"], "cannot be used"),
+        (["--env", "gripper", "--out", "here"], "unfinished run"),
+    ],
+)
+def test_what_cannot_be_gone_on_with_is_refused_in_one_line(
+    arguments: Sequence[str], told: str, tmp_path: Path
+) -> None:
+    from aam_vision.agents.journal import Journal
+    from aam_vision.arguments import Arguments
+
+    (tmp_path / "d.pddl").write_text("(define (domain d))")
+    given = Arguments(domain=str(tmp_path / "d.pddl"))
+    (tmp_path / "here").mkdir()
+    Journal.create(tmp_path / "here", given.json(), given.inputs()).close()
+    (tmp_path / "program").mkdir()
+    program = Arguments(agent="touch marker")  # of a stranger: it must not run
+    Journal.create(tmp_path / "program", program.json(), {}).close()
+    (tmp_path / "foreign").mkdir()
+    Journal.create(tmp_path / "foreign", {**given.json(), "seed": -1}, {}).close()
+    (tmp_path / "d.pddl").write_text("(define (domain other))")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    done = _command(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert told in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

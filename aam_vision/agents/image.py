@@ -9,11 +9,15 @@ perception refuses to say what an image could have shown, the same situation is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
+from typing import Any
 
 import numpy as np
 
+from aam_vision.agents.encoding import Malformed, field
+from aam_vision.agents.returning import Passage, Ways
+from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Frame, Percept, Perception, Scene, Simulator
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
@@ -26,7 +30,7 @@ LOOKS = 8
 class _Seen:
     """What a handle stands for: which simulator, in which state, and how it was perceived.
 
-    ``snapshot`` is None where the access does not allow one to be taken.
+    ``snapshot`` is None where the access does not allow one to be taken, or an earlier process has taken it.
     """
 
     problem: int
@@ -56,8 +60,11 @@ class ImageAgent:
         """CPU seconds spent on reading images."""
         self._simulators = tuple(simulators)
         self._perception = perception
-        self._seen: list[_Seen] = []
+        self._seen: dict[int, _Seen] = {}
+        self._next = 0
         self._standing: dict[int, int] = {}
+        self._ways = Ways()
+        self._elsewhere: set[int] = set()
 
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem, as seen in its first image."""
@@ -93,19 +100,84 @@ class ImageAgent:
             situation = after
         return walked
 
+    def memo(self, situation: Situation) -> dict[str, Any]:
+        """Which problem it is, and where things were seen."""
+        seen = self._seen[_number(situation)]
+        percept = seen.percept
+        return {"problem": seen.problem, "places": dict(percept.places), "refused": percept.refused}
+
+    def resume(self, history: Sequence[Passage]) -> None:
+        """Be an agent that has shown all this. Its simulators are led back only when that is needed.
+
+        Raises:
+            UnusableInput: what was kept is not what ``memo`` gives.
+        """
+        for passage in history:
+            number = _number(passage.after)
+            if passage.before is not None:
+                self._ways.came(number, _number(passage.before), passage.steps)
+            if number not in self._seen:
+                problem, percept = self._remembered(passage)
+                self._seen[number] = _Seen(problem, None, percept)
+            self._standing[self._seen[number].problem] = number
+        self._next = max(self._seen, default=-1) + 1
+        self._elsewhere = set(self._standing)
+
+    def _remembered(self, passage: Passage) -> tuple[int, Percept]:
+        """The problem and percept of a situation that was seen in an earlier process."""
+        try:
+            problem = field(passage.memo, "problem", int)
+            places = field(passage.memo, "places", dict)
+            refused = field(passage.memo, "refused", bool)
+            if not 0 <= problem < len(self._simulators):
+                raise Malformed(f"there is no problem {problem}")
+            scene = self._simulators[problem].scene
+            if passage.after.state.objects != scene.objects or not places.keys() <= scene.looks.keys():
+                raise Malformed(f"other things than those of problem {problem}")
+            if not all(
+                place is None or (isinstance(place, str) and place in scene.cells)
+                for place in places.values()
+            ):
+                raise Malformed(f"other places than those of problem {problem}")
+        except Malformed as error:
+            raise UnusableInput(
+                f"the transcript does not say what was seen ({error}); start a new run, without --resume"
+            ) from None
+        return problem, Percept(passage.after.state, places, refused)
+
     def _return_to(self, situation: Situation) -> _Seen:
-        assert isinstance(situation.handle, int)
-        seen = self._seen[situation.handle]
+        number = _number(situation)
+        seen = self._seen[number]
         simulator = self._simulators[seen.problem]
-        if self.access is Access.SNAPSHOT:
+        if self.access is Access.SNAPSHOT and seen.snapshot is not None:
             simulator.restore(seen.snapshot)
-        elif self._standing[seen.problem] != situation.handle:
-            simulator.start()
-        self._standing[seen.problem] = situation.handle
+        elif self._standing[seen.problem] != number or seen.problem in self._elsewhere:
+            self._lead_back(number)  # under reset access, elsewhere: only to the beginning
+        self._elsewhere.discard(seen.problem)
+        self._standing[seen.problem] = number
         return seen
 
+    def _lead_back(self, number: int) -> None:
+        """Go to where the same steps led before, from the nearest snapshot or the beginning.
+
+        Raises:
+            AgentFailed: the agent does not do again what it did before.
+        """
+        problem = self._seen[number].problem
+        simulator = self._simulators[problem]
+        nearest, steps = self._ways.back(number, lambda other: self._seen[other].snapshot is not None)
+        if (snapshot := self._seen[nearest].snapshot) is not None:
+            simulator.restore(snapshot)
+        else:
+            simulator.start()
+        for step in steps:
+            if not simulator.instruct(step.name, step.objects):
+                raise AgentFailed(f"the agent did {step} in an earlier process, and cannot do it again now")
+        if self.access is Access.SNAPSHOT:
+            self._seen[number] = replace(self._seen[number], snapshot=simulator.snapshot())
+
     def _look(self, before: Situation) -> Situation:
-        seen = self._seen[before.handle]  # type: ignore[call-overload]
+        seen = self._seen[_number(before)]
         percept = self._see(
             self._simulators[seen.problem],
             lambda frame, scene: self._perception.follow(seen.percept, frame, scene),
@@ -131,6 +203,13 @@ class ImageAgent:
 
     def _remember(self, problem: int, percept: Percept) -> Situation:
         snapshot = self._simulators[problem].snapshot() if self.access is Access.SNAPSHOT else None
-        self._seen.append(_Seen(problem, snapshot, percept))
-        self._standing[problem] = len(self._seen) - 1
-        return Situation(len(self._seen) - 1, percept.state)
+        number = self._next
+        self._next += 1
+        self._seen[number] = _Seen(problem, snapshot, percept)
+        self._standing[problem] = number
+        return Situation(number, percept.state)
+
+
+def _number(situation: Situation) -> int:
+    assert isinstance(situation.handle, int), "a situation of this agent"
+    return situation.handle

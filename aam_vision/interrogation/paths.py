@@ -144,7 +144,11 @@ def _relied_on(action: ActionHypotheses, *, bold: bool) -> LiftedOperator:
 
 
 def by_problem(evidence: Evidence) -> list[list[Node]]:
-    """The visited situations, grouped by problem, the problem's initial situation first."""
+    """The visited situations, grouped by problem, in the order in which they were seen: initial ones first.
+
+    Problems with equal objects are one. That must not depend on whether they share them in memory, which they do in
+    a run that is made again from its journal.
+    """
     groups: dict[int, list[Node]] = {}
     for node in evidence.visited:
         groups.setdefault(id(node.state.objects), []).append(node)
@@ -156,4 +160,4 @@ def by_problem(evidence: Evidence) -> list[list[Node]]:
                 break
         else:
             merged.append(group)
-    return merged
+    return [sorted(group, key=lambda node: node.number) for group in merged]

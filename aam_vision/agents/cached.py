@@ -1,0 +1,121 @@
+"""Answers kept across runs: a decorator around a deterministic agent, and the file that it keeps them in.
+
+Only for agents whose situations are states: there the state and the plan are all that an answer depends on, together
+with the agent itself, which its *identity* names. Walks are not kept: they are no answers, and differ on purpose.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import AbstractContextManager
+from hashlib import sha256
+from pathlib import Path
+
+from aam_vision.agents.database import Format, create, guarded, open_checked, refuse_links
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.encoding import (
+    Malformed,
+    dumps,
+    field,
+    loads,
+    plan_json,
+    read_state,
+    state_json,
+)
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Agent, Query, Response, Situation
+
+FORMAT = Format(
+    "cache",
+    application=0x41414D43,  # "AAMC"
+    version=1,
+    tables={
+        "answers": "CREATE TABLE answers (question TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+    },
+)
+
+
+class Cache:
+    """A file of answers, which several runs may have open.
+
+    Raises:
+        UnusableInput: it is something else, damaged, or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        refuse_links(path)
+        with self.guarded():
+            connection = open_checked(path, FORMAT, exclusive=False)
+            if connection is None:
+                connection = create(path, FORMAT, exclusive=False)
+                connection.execute("COMMIT")
+        self._connection: sqlite3.Connection = connection
+
+    def close(self) -> None:
+        """Leave the file to others."""
+        self._connection.close()
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Failures of the file as ``UnusableInput``."""
+        return guarded(self.path, FORMAT)
+
+    def get(self, question: str) -> str | None:
+        """The answer, if it is known."""
+        found = self._connection.execute(
+            "SELECT answer FROM answers WHERE question = ?", (question,)
+        ).fetchone()
+        return None if found is None else str(found[0])
+
+    def put(self, question: str, answer: str) -> None:
+        """Keep an answer; one that is known already is left."""
+        self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (question, answer))
+
+
+class CachedAgent(AgentDecorator):
+    """Asks the agent only what no run has asked it before.
+
+    Args:
+        agent: deterministic, with states for handles.
+        cache: where answers are kept.
+        identity: what tells the agent apart from any other one, and from itself after a change.
+    """
+
+    def __init__(self, agent: Agent, cache: Cache, identity: str) -> None:
+        super().__init__(agent)
+        self._cache = cache
+        self._identity = identity
+        self.found = 0
+        """Answers that were known."""
+        self.initial = agent.initial
+        self.walk = agent.walk
+
+    def ask(self, query: Query) -> Response:
+        """The known answer, or the agent's.
+
+        Raises:
+            UnusableInput: the file is damaged.
+        """
+        state = query.initial.state
+        if query.initial.handle != state:
+            raise UnusableInput("--cache: needs an agent whose situations are states; leave it out")
+        about = [self._identity, dict(state.objects), state_json(state), plan_json(query.plan)]
+        question = sha256(dumps(about).encode()).hexdigest()
+        with self._cache.guarded():
+            known = self._cache.get(question)
+            if known is not None:
+                response = self._read(loads(known), query)
+                self.found += 1
+                return response
+        response = self.agent.ask(query)
+        answer = {"executed": response.executed, "state": state_json(response.final.state)}
+        with self._cache.guarded():
+            self._cache.put(question, dumps(answer))
+        return response
+
+    def _read(self, answer: object, query: Query) -> Response:
+        executed = field(answer, "executed", int)
+        if not 0 <= executed <= len(query.plan):
+            raise Malformed(f"{executed} steps of {len(query.plan)} were executed")
+        final = read_state(field(answer, "state", dict), self.vocabulary, query.initial.state.objects)
+        return Response(executed, Situation(final, final))

@@ -1,0 +1,137 @@
+"""``python -m aam_vision.agents.check "COMMAND"``: does a program speak the agent protocol?
+
+It is asked all kinds of questions, and every answer is held to the protocol, to what the agent has said of itself, and
+to its other answers. What its answers tell about its actions is not looked at.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+from numpy.random import default_rng
+
+from aam_vision.agents.process import Conversation, process_agent
+from aam_vision.agents.program import ProgramLimits
+from aam_vision.commandline import run_command
+from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.query import Access, Agent, Query, Situation, WalkStep
+from aam_vision.strips import GroundAction
+
+DOES_NOT_CONFORM = 1
+"""Exit code when the program has answered against the protocol."""
+STEPS = 6
+"""Of the walk that the questions are made from."""
+
+Findings = Iterator[tuple[str, str | None]]
+"""What was checked, and what is wrong about it."""
+
+
+def check(
+    command: Annotated[str, typer.Argument(help="The program and its arguments, in quotes.")],
+    seconds: Annotated[float, typer.Option(help="Wall time for one answer.")] = 10.0,
+    memory: Annotated[int, typer.Option(min=1, help="Megabytes of memory.")] = 4096,
+) -> int:
+    """Check that a program speaks the agent protocol (docs/agent-protocol.md).
+
+    Example: python -m aam_vision.agents.check "python -m aam_vision.agents.reference_agent"
+    """
+    if not 0 < seconds < 1e6:
+        raise UnusableInput(f"--seconds {seconds:g}: give a number above 0")
+    conversation = Conversation(command, ProgramLimits(seconds, memory << 20, retries=0))
+    faults = 0
+    try:
+        for what, fault in _findings(conversation):
+            print(f"{'ok  ' if fault is None else 'FAIL'}  {what}{'' if fault is None else f': {fault}'}")
+            faults += fault is not None
+    finally:
+        conversation.close()
+    print("conforms to the protocol" if not faults else f"does not conform: {faults} of the checks failed")
+    return DOES_NOT_CONFORM if faults else 0
+
+
+def _findings(conversation: Conversation) -> Findings:
+    """Every check in its turn, with what is wrong, if anything is."""
+    hello = conversation.hello
+    yield (
+        f"hello: {len(hello.vocabulary.predicates)} predicates, {len(hello.headers)} actions, "
+        f"{len(hello.problems)} problems, {hello.access.value} access",
+        None,
+    )
+    repeatable = hello.deterministic and hello.access is not Access.TRAJECTORY
+    for number in range(len(hello.problems)):
+        agent = process_agent(conversation, hello.access, [number])
+        name = f"problem {number}"
+        try:
+            (start,) = agent.initial()
+        except AgentFailed as error:
+            yield f"{name}: starts", str(error)
+            continue
+        yield f"{name}: starts", None
+        yield f"{name}: an empty plan changes nothing", _wrong(_idle, agent, start)
+        if repeatable:
+            yield f"{name}: starts in the same state again", _wrong(_restarted, agent, start)
+        yield f"{name}: executes or refuses every action", _wrong(_every_action, agent, start)
+        if hello.walks and hello.access is not Access.TRAJECTORY:
+            walked: list[WalkStep] = []
+            yield f"{name}: walks", _wrong(_walk, agent, start, walked)
+            if repeatable and walked:
+                yield f"{name}: does again what it did", _wrong(_again, agent, walked)
+            if repeatable and walked and hello.access is not Access.RESET:
+                yield (
+                    f"{name}: goes on from a state in the middle",
+                    _wrong(_again, agent, walked[len(walked) // 2 :]),
+                )
+
+
+def _wrong(check: Callable[..., None], *about: Any) -> str | None:
+    """What is wrong: the check raises it."""
+    try:
+        check(*about)
+    except AgentFailed as error:
+        return str(error)
+    return None
+
+
+def _idle(agent: Agent, start: Situation) -> None:
+    response = agent.ask(Query(start, ()))
+    if response.executed or response.final.state != start.state:
+        raise AgentFailed("it ends in another state")
+
+
+def _restarted(agent: Agent, start: Situation) -> None:
+    (again,) = agent.initial()
+    if again.state != start.state:
+        raise AgentFailed("it starts in another state the second time")
+
+
+def _every_action(agent: Agent, start: Situation) -> None:
+    """One instance of each, from the start, or from where the one before has led if there is no way back."""
+    at = start
+    for header in agent.headers:
+        objects = [next(iter(start.state.objects.of_type(kind)), None) for kind in header.types]
+        if None not in objects:
+            action = GroundAction(header.name, tuple(name for name in objects if name is not None))
+            response = agent.ask(Query(at, (action,)))
+            at = response.final if agent.access is Access.TRAJECTORY else start
+
+
+def _walk(agent: Agent, start: Situation, walked: list[WalkStep]) -> None:
+    walked += agent.walk(start, STEPS, default_rng(0))
+
+
+def _again(agent: Agent, walked: Sequence[WalkStep]) -> None:
+    plan = tuple(step.action for step in walked)
+    response = agent.ask(Query(walked[0].before, plan))
+    if response.executed < len(plan):
+        raise AgentFailed(
+            f"it walked {', '.join(map(str, plan))}, and now executes {response.executed} of these"
+        )
+    if response.final.state != walked[-1].after.state:
+        raise AgentFailed(f"{', '.join(map(str, plan))} leads to another state than in its walk")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(check))

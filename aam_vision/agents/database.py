@@ -1,0 +1,140 @@
+"""SQLite files of a strict format: ours to the letter, or refused in one line.
+
+A file may be anybody's. Its tables are compared with ours before anything is read, so no view and no trigger of a
+stranger ever runs; no file is changed before it is known to be ours; links that lead elsewhere are not followed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from aam_vision.agents.encoding import Malformed
+from aam_vision.errors import UnusableInput
+
+MAX_BYTES = 2_000_000_000
+"""Larger files are not read."""
+MAX_VALUE = 64_000_000
+"""Bytes in one field at most."""
+ENDINGS = ("-wal", "-shm", "-journal", "")
+"""Of the files that SQLite puts beside a database, and of the database itself."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """What makes a database one of ours."""
+
+    name: str
+    application: int
+    """SQLite's application id."""
+    version: int
+    """Of the tables; grows when they change."""
+    tables: Mapping[str, str]
+    """The statement that makes each."""
+
+
+def create(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connection:
+    """A new database, in a transaction that is still open: commit it when all that it must hold is there."""
+    connection = _connect(path, exclusive=exclusive)
+    _write_ahead(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"PRAGMA application_id = {kind.application}")
+    connection.execute(f"PRAGMA user_version = {kind.version}")
+    for table in kind.tables.values():
+        connection.execute(table)
+    return connection
+
+
+def open_checked(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connection | None:
+    """A database that is there; None if nothing has ever been written into it.
+
+    Raises:
+        UnusableInput: it is another one, or of a newer version.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        if path.exists() and not path.is_file():
+            raise UnusableInput(f"{path}: no file; give a {kind.name} of aam-vision")
+        return None
+    if path.stat().st_size > MAX_BYTES:
+        raise UnusableInput(f"{path}: larger than {MAX_BYTES} bytes; give a {kind.name} of aam-vision")
+    connection = _connect(path, exclusive=exclusive)
+    try:
+        if not _ours(connection, path, kind):
+            connection.close()
+            return None
+        _write_ahead(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _ours(connection: sqlite3.Connection, path: Path, kind: Format) -> bool:
+    """Whether it is ours; False if it is empty."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    found = connection.execute("SELECT name, sql FROM sqlite_master LIMIT 100").fetchall()
+    if (application, version, found) == (0, 0, []):
+        return False
+    if application != kind.application:
+        raise UnusableInput(f"{path}: no {kind.name} of aam-vision")
+    if version > kind.version:
+        raise UnusableInput(
+            f"{path}: written by a newer aam-vision (version {version} of the {kind.name}, "
+            f"known is {kind.version}); upgrade this one"
+        )
+    if dict(found) != dict(kind.tables):
+        raise UnusableInput(f"{path}: its tables are not those of a {kind.name}; it cannot be used")
+    return True
+
+
+def _connect(path: Path, *, exclusive: bool) -> sqlite3.Connection:
+    """A connection that runs nothing that the file may ask for, and changes nothing yet."""
+    connection = sqlite3.connect(path, isolation_level=None, timeout=1.0)
+    try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if exclusive:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Write ahead, and wait for no disk: only a crash of the whole machine may cost the last entries."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+@contextmanager
+def guarded(path: Path, kind: Format) -> Iterator[None]:
+    """Every failure of SQLite, and every value that is not as we write it, in one line."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise UnusableInput(
+                f"{path}: another process has it open; wait for that run, or end it"
+            ) from None
+        raise UnusableInput(f"{path}: cannot be used ({error})") from None
+    except (sqlite3.Error, Malformed, ValueError, TypeError) as error:
+        raise UnusableInput(
+            f"{path}: damaged, or no {kind.name} of aam-vision ({error}); it cannot be used"
+        ) from None
+
+
+def refuse_links(path: Path) -> None:
+    """A link would lead out of the folder that may be written to.
+
+    Raises:
+        UnusableInput: there is one.
+    """
+    for ending in ENDINGS:
+        if path.with_name(path.name + ending).is_symlink():
+            raise UnusableInput(f"{path}: is or has a symbolic link, which is not followed; give a real file")

@@ -1,0 +1,277 @@
+"""Vocabularies, states and plans as JSON, and back with every name, number and type checked.
+
+Journals and programs that speak the agent protocol may come from strangers: what is wrong raises ``Malformed``, never
+anything else, and becomes nothing but names in values of ``strips``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from aam_vision.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    Atom,
+    GroundAction,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
+
+MAX_NAMES = 100_000
+"""Objects of a problem, or names of one kind in a vocabulary, at most."""
+MAX_PLACES = 16
+"""Arguments of a predicate, or parameters of an action, at most."""
+MAX_LIFTED_ATOMS = 1_000_000
+"""Places in all actions together at most, which are counted before any is made."""
+
+_NAME = re.compile(r"[a-z0-9_][a-z0-9_-]{0,199}")
+_RESERVED = frozenset({"and", "either", "exists", "forall", "imply", "not", "oneof", "or", "when"})
+"""Words of PDDL itself, in which the model will be written."""
+
+
+class Malformed(ValueError):
+    """Raised when JSON does not say what it should; the message says where."""
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        Malformed: it is none, is nested too deeply, or holds what is no number of JSON.
+    """
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"no JSON ({error})") from None
+
+
+def dumps(value: object) -> str:
+    """JSON on one line without blanks."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def field(value: object, name: str, kind: type) -> Any:
+    """A field of a JSON object.
+
+    Raises:
+        Malformed: there is no such field, or its value is of another kind; true is no number.
+    """
+    if not isinstance(value, dict) or name not in value:
+        raise Malformed(f"there is no {name!r}")
+    found = value[name]
+    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+        raise Malformed(f"{name!r} is {show(found)}, which is no {_WORDS[kind]}")
+    return found
+
+
+_WORDS = {dict: "object", list: "list", str: "text", int: "whole number", bool: "true or false"}
+
+
+def show(value: object) -> str:
+    """A value in a message: short, on one line, printable."""
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        text = type(value).__name__
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def vocabulary_json(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> dict[str, Any]:
+    """A vocabulary and the instructions that are spoken of in it."""
+    return {
+        "name": vocabulary.name,
+        "types": dict(vocabulary.types.parents),
+        "constants": dict(vocabulary.constants),
+        "predicates": {predicate.name: list(predicate.types) for predicate in vocabulary.predicates},
+        "actions": {
+            header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
+            for header in headers
+        },
+    }
+
+
+def read_vocabulary(value: object) -> tuple[Vocabulary, tuple[ActionHeader, ...]]:
+    """What ``vocabulary_json`` has written; ``types`` and ``constants`` may be left out.
+
+    Raises:
+        Malformed: names or types are wrong, or there are more of them than can be interrogated.
+    """
+    name = _name(field(value, "name", str), "the name of the domain")
+    assert isinstance(value, dict)
+    types = _types(field(value, "types", dict) if "types" in value else {})
+    constants = typed(field(value, "constants", dict) if "constants" in value else {}, types)
+    predicates = tuple(
+        Predicate(_name(own, "a predicate"), _kinds(kinds, types, f"predicate {own}"))
+        for own, kinds in _limited(field(value, "predicates", dict), "predicates").items()
+    )
+    headers = tuple(
+        _header(own, pairs, types)
+        for own, pairs in _limited(field(value, "actions", dict), "actions").items()
+    )
+    if not predicates or not headers:
+        raise Malformed("there must be at least one predicate and one action")
+    vocabulary = Vocabulary(name, predicates, types, constants)
+    if (size := _lifted_atoms(vocabulary, headers)) > MAX_LIFTED_ATOMS:
+        raise Malformed(f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}")
+    return vocabulary, headers
+
+
+def _lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
+    """How many lifted atoms all actions have, counted without making them, repeated arguments included."""
+    total = 0
+    for header in headers:
+        pool = [*header.types, *vocabulary.constants.values()]
+        serving = {
+            wanted: sum(vocabulary.types.is_a(kind, wanted) for kind in pool)
+            for wanted in {kind for predicate in vocabulary.predicates for kind in predicate.types}
+        }
+        total += sum(prod(serving[kind] for kind in predicate.types) for predicate in vocabulary.predicates)
+    return total
+
+
+def _types(value: dict[str, Any]) -> Types:
+    parents = {_name(name, "a type"): parent for name, parent in _limited(value, "types").items()}
+    for name in parents:
+        above, steps = name, 0
+        while above != ROOT_TYPE:
+            if not isinstance(above, str) or above not in parents:
+                raise Malformed(f"type {show(above)}, above {name}, is not declared")
+            above, steps = parents[above], steps + 1
+            if steps > len(parents) or steps > 200:
+                raise Malformed(f"type {name} is its own ancestor, or has more than 200")
+    return Types(parents)
+
+
+def typed(value: dict[str, Any], types: Types) -> dict[str, str]:
+    """Objects and their types.
+
+    Raises:
+        Malformed: a name is none, or a type is not declared.
+    """
+    return {
+        _name(name, "an object"): _kind(kind, types, f"object {name}")
+        for name, kind in _limited(value, "objects").items()
+    }
+
+
+def _header(name: str, pairs: object, types: Types) -> ActionHeader:
+    what = f"action {name}"
+    if not isinstance(pairs, list) or not all(isinstance(p, list) and len(p) == 2 for p in pairs):
+        raise Malformed(f"the parameters of {what} are no list of [name, type]: {show(pairs)}")
+    parameters = tuple(_name(parameter, f"a parameter of {what}") for parameter, _ in pairs)
+    if len(set(parameters)) < len(parameters):
+        raise Malformed(f"two parameters of {what} have one name")
+    return ActionHeader(
+        _name(name, "an action"), parameters, _kinds([kind for _, kind in pairs], types, what)
+    )
+
+
+def _kinds(value: object, types: Types, what: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > MAX_PLACES:
+        raise Malformed(f"{what} has no list of at most {MAX_PLACES} types: {show(value)}")
+    return tuple(_kind(kind, types, what) for kind in value)
+
+
+def _kind(value: object, types: Types, what: str) -> str:
+    if not isinstance(value, str) or (value != ROOT_TYPE and value not in types.parents):
+        raise Malformed(f"{what} has the type {show(value)}, which is not declared")
+    return value
+
+
+def _name(value: object, what: str) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value) or value in _RESERVED:
+        raise Malformed(f"{show(value)} cannot name {what}: use small letters, digits, '-' and '_'")
+    return value
+
+
+def _limited(value: dict[str, Any], what: str) -> dict[str, Any]:
+    if len(value) > MAX_NAMES:
+        raise Malformed(f"{len(value)} {what} are more than {MAX_NAMES}")
+    return value
+
+
+def state_json(state: State) -> dict[str, Any]:
+    """A state's atoms, ``[predicate, object, ...]`` each; what is neither true nor unknown is false."""
+    return {
+        "true": [[name, *objects] for name, rows in state.rows.items() for objects in rows],
+        "unknown": [[atom.predicate, *atom.objects] for atom in sorted(state.unknown)],
+    }
+
+
+def read_state(value: object, vocabulary: Vocabulary, objects: Objects) -> State:
+    """What ``state_json`` has written; ``unknown`` may be left out.
+
+    Raises:
+        Malformed: an atom does not belong to the vocabulary and the objects, or is both true and unknown.
+    """
+    true = _atoms(field(value, "true", list), vocabulary, objects)
+    assert isinstance(value, dict)
+    unknown = _atoms(field(value, "unknown", list) if "unknown" in value else [], vocabulary, objects)
+    if both := true & unknown:
+        raise Malformed(f"{min(both)} is true and unknown")
+    return State(true, objects, unknown)
+
+
+def _atoms(rows: list[Any], vocabulary: Vocabulary, objects: Objects) -> frozenset[Atom]:
+    found = set()
+    for row in rows:
+        name, arguments = _named(row, "an atom")
+        try:
+            kinds = vocabulary.predicate(name).types
+        except KeyError:
+            raise Malformed(f"{show(name)} is no predicate of the vocabulary") from None
+        _check_arguments(row, arguments, kinds, objects)
+        found.add(Atom(name, arguments))
+    return frozenset(found)
+
+
+def plan_json(plan: Sequence[GroundAction]) -> list[list[str]]:
+    """Instructions with their arguments, ``[action, object, ...]`` each."""
+    return [[action.name, *action.objects] for action in plan]
+
+
+def read_plan(
+    value: object, headers: Mapping[str, ActionHeader], objects: Objects
+) -> tuple[GroundAction, ...]:
+    """What ``plan_json`` has written.
+
+    Raises:
+        Malformed: an action is not among the headers, or its arguments are not of its types.
+    """
+    if not isinstance(value, list):
+        raise Malformed(f"{show(value)} is no list of actions")
+    plan = []
+    for row in value:
+        name, arguments = _named(row, "an action")
+        if name not in headers:
+            raise Malformed(f"{show(name)} is none of the actions")
+        _check_arguments(row, arguments, headers[name].types, objects)
+        plan.append(GroundAction(name, arguments))
+    return tuple(plan)
+
+
+def _named(row: object, what: str) -> tuple[str, tuple[str, ...]]:
+    if not isinstance(row, list) or not row or not all(isinstance(part, str) for part in row):
+        raise Malformed(f"{show(row)} is not {what}: [name, object, ...]")
+    return row[0], tuple(row[1:])
+
+
+def _check_arguments(
+    row: object, arguments: tuple[str, ...], kinds: tuple[str, ...], objects: Objects
+) -> None:
+    if len(arguments) != len(kinds):
+        raise Malformed(f"{show(row)} has {len(arguments)} arguments instead of {len(kinds)}")
+    for argument, kind in zip(arguments, kinds, strict=True):
+        if argument not in objects.members(kind):
+            raise Malformed(f"in {show(row)}, {show(argument)} is no {kind} of the problem")

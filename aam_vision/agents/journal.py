@@ -1,0 +1,198 @@
+"""The journal: ``transcript.sqlite``, in which every answer is safe before anything is concluded from it.
+
+An SQLite database in WAL mode, one transaction per answer: whenever the process is killed, what was answered is there
+and nothing is half there. It holds the run's arguments and the exchanges as the engine saw them (perceived states,
+unknown atoms included), never a ground truth, and nothing in it decides where is written to or what program is started.
+"""
+
+from __future__ import annotations
+
+import platform
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import aam_vision
+from aam_vision.agents.database import ENDINGS, Format, create, guarded, open_checked, refuse_links
+from aam_vision.agents.encoding import Malformed, dumps, loads
+from aam_vision.errors import UnusableInput
+
+NAME = "transcript.sqlite"
+FORMAT = Format(
+    "transcript",
+    application=0x41414D56,  # "AAMV"
+    version=1,
+    tables={
+        "about": "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        "objects": "CREATE TABLE objects (number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
+        "states": "CREATE TABLE states (number INTEGER PRIMARY KEY, objects INTEGER NOT NULL, content TEXT NOT NULL)",
+        "entries": "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, question TEXT NOT NULL, "
+        "answer TEXT NOT NULL, random TEXT NOT NULL)",
+    },
+)
+
+
+class Row(NamedTuple):
+    """One exchange: what was asked, the answer, and the random generators' states after it."""
+
+    kind: str
+    question: Any
+    answer: Any
+    random: Any
+
+
+class NothingRecorded(UnusableInput):
+    """Raised when a run was ended before its journal was begun: there is nothing to go on with."""
+
+
+class Journal:
+    """An open journal. Only one process at a time can have it open.
+
+    States and sets of objects are kept once, under numbers of their own.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._pending: list[tuple[str, tuple[object, ...]]] = []
+
+    @classmethod
+    def create(cls, folder: Path, arguments: Mapping[str, Any], inputs: Mapping[str, str]) -> Journal:
+        """A new journal in a folder, in place of that of a finished run.
+
+        Args:
+            folder: where the run writes to.
+            arguments: the options of the run.
+            inputs: the files that they name, and their digests.
+
+        Raises:
+            UnusableInput: the folder holds the journal of an unfinished run, or something else of that name.
+        """
+        path = folder / NAME
+        refuse_links(path)
+        try:
+            with cls.open(folder) as older:
+                finished = older.finished
+        except NothingRecorded:
+            finished = True
+        if not finished:
+            raise UnusableInput(
+                f"{path}: holds an unfinished run; go on with it by --resume {folder}, or give another --out"
+            )
+        for ending in ENDINGS:
+            path.with_name(NAME + ending).unlink(missing_ok=True)
+        versions = {
+            "aam-vision": aam_vision.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+        about = {"arguments": dict(arguments), "inputs": dict(inputs), "versions": versions}
+        with _guarded(path):
+            connection = create(path, FORMAT, exclusive=True)
+            rows = [(name, dumps(value)) for name, value in about.items()]
+            connection.executemany("INSERT INTO about VALUES (?, ?)", rows)
+            connection.execute("COMMIT")
+        return cls(path, connection)
+
+    @classmethod
+    def open(cls, folder: Path) -> Journal:
+        """The journal of an earlier run.
+
+        Raises:
+            NothingRecorded: it was never begun.
+            UnusableInput: it is none, is damaged, of a newer version, or open in another process.
+        """
+        path = folder / NAME
+        refuse_links(path)
+        with _guarded(path):
+            connection = open_checked(path, FORMAT, exclusive=True)
+        if connection is None:
+            raise NothingRecorded(f"{path}: nothing is recorded there; start the run again, without --resume")
+        return cls(path, connection)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the file to others."""
+        self._connection.close()
+
+    # --- what is in it -------------------------------------------------------------------------------------------
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run went to its end and its results were written."""
+        return self.about("finished") is not None
+
+    def about(self, name: str) -> Any:
+        """What is said about the run as a whole, None if nothing is."""
+        with _guarded(self.path):
+            found = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+            return None if found is None else loads(found[0])
+
+    def note(self, name: str, value: object) -> None:
+        """Say something about the run as a whole."""
+        with _guarded(self.path):
+            self._connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, dumps(value)))
+
+    def rows(self) -> list[Row]:
+        """All exchanges, in order.
+
+        Raises:
+            UnusableInput: one is missing or damaged.
+        """
+        with _guarded(self.path):
+            query = "SELECT number, kind, question, answer, random FROM entries ORDER BY number"
+            found = []
+            for expected, (number, kind, *texts) in enumerate(self._connection.execute(query), 1):
+                if number != expected:
+                    raise Malformed(f"entry {expected} is missing")
+                found.append(Row(kind, *map(loads, texts)))
+            return found
+
+    def contents(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """The numbered rows of ``objects`` or ``states``, in order, what is JSON decoded.
+
+        Raises:
+            UnusableInput: one is missing or damaged.
+        """
+        with _guarded(self.path):
+            rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY number").fetchall()
+            for expected, (number, *others, content) in enumerate(rows, 1):
+                if number != expected:
+                    raise Malformed(f"{table} {expected} are missing")
+                yield (*others, loads(content))
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def add(self, table: str, *values: object) -> None:
+        """A row of ``objects`` or ``states``, to be written together with the next entry."""
+        marks = ", ".join("?" * len(values))
+        *numbers, content = values
+        self._pending.append((f"INSERT INTO {table} VALUES ({marks})", (*numbers, dumps(content))))
+
+    def write(self, number: int, row: Row) -> None:
+        """An entry and all that it speaks of, in one transaction.
+
+        Raises:
+            UnusableInput: it cannot be written.
+        """
+        entry = (number, row.kind, dumps(row.question), dumps(row.answer), dumps(row.random))
+        with _guarded(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement, values in self._pending:
+                self._connection.execute(statement, values)
+            self._connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entry)
+            self._connection.execute("COMMIT")
+        self._pending.clear()
+
+
+def _guarded(path: Path) -> AbstractContextManager[None]:
+    return guarded(path, FORMAT)

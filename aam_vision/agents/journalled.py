@@ -1,0 +1,281 @@
+"""Every exchange with an agent in a journal; what the journal holds already is answered from it.
+
+A run that was killed is made again from its beginning: the engine is deterministic, so it poses the questions it had
+posed, and gets the answers it had got, without the agent. At the end of the journal the agent is brought to where it
+was (``returning``), random generators get the states that they had, and the interrogation goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.encoding import (
+    Malformed,
+    field,
+    plan_json,
+    read_plan,
+    read_state,
+    state_json,
+    typed,
+    vocabulary_json,
+)
+from aam_vision.agents.journal import Journal, Row
+from aam_vision.agents.returning import Passage, Returning
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.strips import GroundAction, Objects, State
+
+Upcoming = tuple[Situation, tuple[GroundAction, ...] | int]
+"""The next exchange in the journal: where it begins, and the plan that is asked about or the steps of a walk."""
+
+
+class JournalledAgent(AgentDecorator):
+    """An agent whose exchanges are recorded.
+
+    Args:
+        agent: its handles must be numbers or states; if numbers, it must be ``Returning``.
+        journal: with or without entries.
+        generators: whatever else answers depend on, such as the noise of a camera.
+
+    Raises:
+        UnusableInput: the journal is damaged, or about another agent.
+    """
+
+    def __init__(
+        self, agent: Agent, journal: Journal, generators: Sequence[np.random.Generator] = ()
+    ) -> None:
+        super().__init__(agent)
+        self._journal = journal
+        self._returning = _innermost(agent)
+        self._generators = tuple(generators)
+        self._headers = {header.name: header for header in agent.headers}
+        about = {"access": agent.access.value, **vocabulary_json(agent.vocabulary, agent.headers)}
+        known = journal.about("agent")
+        if known is None:
+            journal.note("agent", about)
+        elif known != about:
+            raise UnusableInput(
+                f"{journal.path}: is about another agent (its access, actions or vocabulary differ); "
+                "start a new run, without --resume"
+            )
+        self._rows = journal.rows()
+        self._done = 0
+        self._caught_up = not self._rows
+        self._objects: list[Objects] = []
+        self._states: list[State] = []
+        self._object_numbers: dict[tuple[tuple[str, str], ...], int] = {}
+        self._state_numbers: dict[tuple[int, State], int] = {}
+        self._history: list[Passage] = []
+        try:
+            for (content,) in journal.contents("objects"):
+                kinds = typed(content if isinstance(content, dict) else {}, agent.vocabulary.types)
+                self._remember_objects(Objects(kinds, agent.vocabulary.types))
+            for number, content in journal.contents("states"):
+                objects = _numbered(self._objects, number)
+                self._remember_state(number, read_state(content, agent.vocabulary, objects))
+        except Malformed as error:
+            raise self._damaged(error) from None
+
+    @property
+    def recorded(self) -> int:
+        """Exchanges in the journal."""
+        return len(self._rows)
+
+    def upcoming(self) -> Upcoming | None:
+        """What was asked next in the run that is being made again; None once all is answered."""
+        if self._done >= len(self._rows):
+            return None
+        row = self._rows[self._done]
+        try:
+            if row.kind == "query":
+                start = self._situation(field(row.question, "from", list))
+                return start, read_plan(field(row.question, "plan", list), self._headers, start.state.objects)
+            if row.kind == "walk":
+                return self._situation(field(row.question, "from", list)), field(row.question, "steps", int)
+        except Malformed as error:
+            raise self._damaged(error) from None
+        return None
+
+    # --- the agent -----------------------------------------------------------------------------------------------
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situations."""
+        answer = self._recall("initial", {})
+        if answer is None:
+            situations = self.agent.initial()
+            self._record("initial", {}, [self._written(situation) for situation in situations], None)
+            return situations
+        return [self._read(None, (), item) for item in answer]
+
+    def ask(self, query: Query) -> Response:
+        """The recorded answer, or the agent's, which is then recorded."""
+        question = {"from": self._reference(query.initial), "plan": plan_json(query.plan)}
+        answer = self._recall("query", question)
+        if answer is None:
+            response = self.agent.ask(query)
+            answer = {"executed": response.executed, "final": self._written(response.final)}
+            self._record("query", question, answer, None)
+            return response
+        try:
+            executed = field(answer, "executed", int)
+            if not 0 <= executed <= len(query.plan):
+                raise Malformed(f"{executed} steps of {len(query.plan)} were executed")
+        except Malformed as error:
+            raise self._damaged(error) from None
+        return Response(executed, self._read(query.initial, query.plan[:executed], answer.get("final")))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """The recorded walk, or the agent's, which is then recorded."""
+        question = {"from": self._reference(start), "steps": steps}
+        answer = self._recall("walk", question, rng)
+        if answer is None:
+            walked = self.agent.walk(start, steps, rng)
+            told = [
+                [*plan_json([step.action]), self._reference(step.before), self._written(step.after)]
+                for step in walked
+            ]
+            self._record("walk", question, told, rng)
+            return walked
+        try:
+            return [self._read_step(item) for item in answer]
+        except (Malformed, ValueError, TypeError) as error:
+            raise self._damaged(error) from None
+
+    def _read_step(self, item: Any) -> WalkStep:
+        action, reference, after = item
+        before = self._situation(reference)
+        (action,) = read_plan([action], self._headers, before.state.objects)
+        return WalkStep(before, action, self._read(before, (action,), after))
+
+    # --- the journal ---------------------------------------------------------------------------------------------
+
+    def _recall(self, kind: str, question: Any, rng: np.random.Generator | None = None) -> Any:
+        """The recorded answer; None, with the agent ready to be asked, if there is none."""
+        if self._done >= len(self._rows):
+            self._catch_up()
+            return None
+        row = self._rows[self._done]
+        self._done += 1
+        if (row.kind, row.question) != (kind, question) or not _answers(kind, row.answer):
+            raise self._damaged(f"entry {self._done} is not what is asked here")
+        if rng is not None:
+            self._set(row.random, 0, rng)
+        return row.answer
+
+    def _record(self, kind: str, question: Any, answer: Any, rng: np.random.Generator | None) -> None:
+        random = [rng and _plain(rng.bit_generator.state)]
+        random += [_plain(generator.bit_generator.state) for generator in self._generators]
+        self._journal.write(self._done + 1, Row(kind, question, answer, random))
+        self._rows.append(Row(kind, None, None, None))
+        self._done += 1
+
+    def _catch_up(self) -> None:
+        """Bring the agent to where it was when the journal ended."""
+        if self._caught_up:
+            return
+        self._caught_up = True
+        for position, generator in enumerate(self._generators, 1):
+            self._set(self._rows[-1].random, position, generator)
+        if self._returning is not None:
+            self._returning.resume(self._history)
+        self._history.clear()
+
+    def _set(self, random: Any, position: int, generator: np.random.Generator) -> None:
+        try:
+            generator.bit_generator.state = random[position]
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+            raise self._damaged(f"the state of a random generator is none ({error})") from None
+
+    # --- situations ----------------------------------------------------------------------------------------------
+
+    def _reference(self, situation: Situation) -> list[Any]:
+        """A situation as ``[handle, number of its state]``, the handle None where it is the state itself."""
+        handle = situation.handle
+        if not isinstance(handle, int) and handle != situation.state:
+            raise UnusableInput(
+                f"an agent whose handles are of type {type(handle).__name__} cannot be journalled: "
+                "use numbers, or the states themselves"
+            )
+        return [handle if isinstance(handle, int) else None, self._number(situation.state)]
+
+    def _written(self, situation: Situation) -> list[Any]:
+        """The same with what the agent wants to have kept."""
+        memo = self._returning.memo(situation) if self._returning is not None else None
+        return [*self._reference(situation), memo]
+
+    def _number(self, state: State) -> int:
+        """The state's number in the journal, where it is written with the next entry if it is new.
+
+        States are told apart by the order of their objects, too: choices may depend on it.
+        """
+        objects = self._object_numbers.get(tuple(state.objects.items()))
+        if objects is None:
+            objects = self._remember_objects(state.objects)
+            self._journal.add("objects", objects, dict(state.objects))
+        number = self._state_numbers.get((objects, state))
+        if number is None:
+            number = self._remember_state(objects, state)
+            self._journal.add("states", number, objects, state_json(state))
+        return number
+
+    def _remember_objects(self, objects: Objects) -> int:
+        self._objects.append(objects)
+        return self._object_numbers.setdefault(tuple(objects.items()), len(self._objects))
+
+    def _remember_state(self, objects: int, state: State) -> int:
+        self._states.append(state)
+        return self._state_numbers.setdefault((objects, state), len(self._states))
+
+    def _situation(self, reference: Any) -> Situation:
+        if not isinstance(reference, list) or len(reference) < 2:
+            raise Malformed("a situation is none")
+        handle, number = reference[:2]
+        state = _numbered(self._states, number)
+        if isinstance(handle, bool) or not isinstance(handle, int if self._returning else type(None)):
+            raise Malformed("a handle is none of this agent's")
+        return Situation(state if handle is None else handle, state)
+
+    def _read(self, before: Situation | None, steps: tuple[GroundAction, ...], item: Any) -> Situation:
+        """A recorded situation, and how it was reached."""
+        try:
+            after = self._situation(item)
+            if before is not None and before.state.objects != after.state.objects:
+                raise Malformed("a step leads into another problem")
+            self._history.append(Passage(before, steps, after, item[2] if len(item) > 2 else None))
+        except Malformed as error:
+            raise self._damaged(error) from None
+        return after
+
+    def _damaged(self, why: object) -> UnusableInput:
+        return UnusableInput(
+            f"{self._journal.path}: damaged, or of another run ({why}); start a new run, without --resume"
+        )
+
+
+def _innermost(agent: Agent) -> Returning | None:
+    """The agent itself, within all decorators, if it has to be brought back."""
+    while isinstance(agent, AgentDecorator):
+        agent = agent.agent
+    return agent if isinstance(agent, Returning) else None
+
+
+def _answers(kind: str, answer: object) -> bool:
+    """Whether this may be an answer at all: there is always an initial situation."""
+    return isinstance(answer, dict if kind == "query" else list) and (kind != "initial" or bool(answer))
+
+
+def _numbered(items: Sequence[Any], number: object) -> Any:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(items):
+        raise Malformed(f"there is no number {number!r}")
+    return items[number - 1]
+
+
+def _plain(value: Any) -> Any:
+    """A generator's state as JSON, which does not know numpy's numbers and arrays."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

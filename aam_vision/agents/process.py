@@ -1,0 +1,328 @@
+"""Agents that are programs of their own, in any language: the engine's questions in the agent protocol.
+
+A program that crashes, hangs or answers what is no answer is started afresh and asked again, a few times; then the
+agent has failed. What it was led to is found again by the executed steps that led there (``returning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from aam_vision.agents.encoding import Malformed, dumps, field, state_json
+from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
+from aam_vision.agents.protocol import (
+    Hello,
+    Reached,
+    Start,
+    answer,
+    complaint,
+    hello_question,
+    line,
+    read_hello,
+    read_run,
+    read_walk,
+    run_question,
+    walk_question,
+)
+from aam_vision.agents.returning import Passage, Ways
+from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary
+
+Answer = TypeVar("Answer")
+
+
+class Conversation:
+    """Questions to a program and its answers, each checked; the program is the same after every restart.
+
+    Raises:
+        UnusableInput: there is no such program, or it does not say who it is.
+    """
+
+    def __init__(self, command: str, limits: ProgramLimits | None = None) -> None:
+        self._program = Program(command, limits or ProgramLimits())
+        self._number = 0
+        self._introduced: dict[str, Any] | None = None
+        self.hello: Hello
+        self.on_restart: Callable[[], None] = lambda: None
+        """Called when a fresh process is used, which knows nothing of what was asked before."""
+        try:
+            self.again(self._introduce)
+        except AgentFailed as error:
+            raise UnusableInput(f"--agent: {error}") from None
+
+    @property
+    def identity(self) -> str:
+        """The command, and all that the program says of itself, its version included."""
+        return f"program {dumps([self._program.command, self._introduced])}"
+
+    def close(self) -> None:
+        """End the program."""
+        self._program.stop()
+
+    def again(self, attempt: Callable[[], Answer]) -> Answer:
+        """An answer that takes one or more questions, all of them asked once more after a failure.
+
+        Raises:
+            AgentFailed: it has failed as often as it may.
+        """
+        allowed = self._program.limits.retries + 1
+        for number in range(1, allowed + 1):
+            try:
+                if not self._program.running:
+                    self._program.start()
+                    self.on_restart()
+                    if self._introduced is not None:
+                        self._introduce()
+                return attempt()
+            except (ProgramFailed, Malformed) as error:
+                self._program.stop()
+                if number == allowed:
+                    how_often = f", in each of {allowed} processes" if allowed > 1 else ""
+                    raise AgentFailed(f"{self._program.command}: {error}{how_often}") from None
+        raise AssertionError("the last attempt returns or raises")
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """One question and its answer, whose contents are not checked yet.
+
+        Raises:
+            AgentFailed: the program says that it cannot answer.
+            Malformed: the line is no answer to this question.
+            ProgramFailed: there is no answer.
+        """
+        self._number += 1
+        try:
+            found = answer(self._program.exchange(line(question, self._number)), self._number)
+            if (text := complaint(found)) is not None:
+                raise AgentFailed(f"{self._program.command}: cannot answer a {question['ask']}: {text}")
+        except Malformed as error:
+            raise Malformed(f"has answered a {question['ask']} with {error}") from None
+        return found
+
+    def _introduce(self) -> None:
+        """Let the program say who it is, which must be what it was before.
+
+        Raises:
+            AgentFailed: it is another one now.
+        """
+        found = {name: value for name, value in self.ask(hello_question()).items() if name != "id"}
+        if self._introduced is None:
+            try:
+                self.hello = read_hello(found)
+            except Malformed as error:
+                raise Malformed(f"has answered a hello wrongly: {error}") from None
+            self._introduced = found
+        elif found != self._introduced:
+            raise AgentFailed(f"{self._program.command}: says something else of itself after a restart")
+
+
+class ProcessAgent:
+    """What all programs have in common as agents."""
+
+    def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
+        hello = conversation.hello
+        self.vocabulary: Vocabulary = hello.vocabulary
+        self.headers: tuple[ActionHeader, ...] = hello.headers
+        self.access = access
+        self._conversation = conversation
+        self._problems = tuple(problems)
+        self._objects = hello.problems
+        self._by_name = {header.name: header for header in hello.headers}
+
+    def _run(self, problem: int, start: Start, plan: Sequence[GroundAction]) -> tuple[int, Reached]:
+        found = self._conversation.ask(run_question(problem, start, plan))
+        return self._checked("run", lambda: read_run(found, plan, self.vocabulary, self._objects[problem]))
+
+    def _walk(self, problem: int, start: Start, steps: int, seed: int) -> list[tuple[GroundAction, Reached]]:
+        found = self._conversation.ask(walk_question(problem, start, steps, seed))
+        about = self.vocabulary, self._by_name, self._objects[problem]
+        return self._checked("walk", lambda: read_walk(found, steps, *about))
+
+    def _checked(self, what: str, read: Callable[[], Answer]) -> Answer:
+        try:
+            return read()
+        except Malformed as error:
+            raise Malformed(f"has answered a {what} wrongly: {error}") from None
+
+
+class SettableProcessAgent(ProcessAgent):
+    """A program that may be asked about any state, whose situations' handles are the states themselves."""
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial state of every problem."""
+        return [self._conversation.again(partial(self._begin, problem)) for problem in self._problems]
+
+    def _begin(self, problem: int) -> Situation:
+        _, reached = self._run(problem, "start", ())
+        return Situation(reached.state, reached.state)
+
+    def ask(self, query: Query) -> Response:
+        """The program's answer.
+
+        Raises:
+            AgentFailed: it does not answer, for all that it was asked again.
+        """
+        return self._conversation.again(lambda: self._ask(query))
+
+    def _ask(self, query: Query) -> Response:
+        state = query.initial.state
+        executed, reached = self._run(self._problem(state.objects), state_json(state), query.plan)
+        if not executed and reached.state != state:
+            raise Malformed("has executed nothing of a run, and shows another state than it was given")
+        return Response(executed, Situation(reached.state, reached.state))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """What the program does on its own; nothing if it never does anything on its own."""
+        seed = int(rng.integers(2**31))
+        if not self._conversation.hello.walks:
+            return []
+        state = start.state
+        walked = self._conversation.again(
+            lambda: self._walk(self._problem(state.objects), state_json(state), steps, seed)
+        )
+        found = []
+        for action, reached in walked:
+            after = Situation(reached.state, reached.state)
+            found.append(WalkStep(start, action, after))
+            start = after
+        return found
+
+    def _problem(self, objects: Objects) -> int:
+        """The first problem with these objects: a state says all that the others could differ in."""
+        return self._objects.index(objects)
+
+
+class StandingProcessAgent(ProcessAgent):
+    """A program that can only go on from where it stands, start anew, or go back to a snapshot of its own."""
+
+    def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
+        super().__init__(conversation, access, problems)
+        self._situations: dict[int, tuple[int, Situation]] = {}
+        """Per handle its problem, and the situation."""
+        self._next = 0
+        self._standing: dict[int, int] = {}
+        self._snapshots: dict[int, str] = {}
+        self._ways = Ways()
+        conversation.on_restart = self._forget
+
+    def _forget(self) -> None:
+        self._standing.clear()
+        self._snapshots.clear()
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situation of every problem."""
+        return [self._conversation.again(partial(self._begin, problem)) for problem in self._problems]
+
+    def _begin(self, problem: int) -> Situation:
+        _, reached = self._run(problem, "start", ())
+        return self._remember(problem, reached)
+
+    def ask(self, query: Query) -> Response:
+        """The program's answer.
+
+        Raises:
+            AgentFailed: it does not answer, for all that it was asked again.
+        """
+        return self._conversation.again(lambda: self._ask(query))
+
+    def _ask(self, query: Query) -> Response:
+        number, problem = self._known(query.initial)
+        executed, reached = self._run(problem, self._start(number, problem), query.plan)
+        if executed:
+            after = self._remember(problem, reached)
+            self._ways.came(self._standing[problem], number, tuple(query.plan[:executed]))
+            return Response(executed, after)
+        if reached.state != self._situations[number][1].state:
+            raise Malformed("has executed nothing of a run, and shows another state than before")
+        self._standing[problem] = number
+        return Response(0, query.initial)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """What the program does on its own; nothing if it never does anything on its own."""
+        seed = int(rng.integers(2**31))
+        if not self._conversation.hello.walks:
+            return []
+        return self._conversation.again(lambda: self._act(start, steps, seed))
+
+    def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]:
+        number, problem = self._known(start)
+        walked = self._walk(problem, self._start(number, problem), steps, seed)
+        self._standing[problem] = number
+        found = []
+        for action, reached in walked:
+            after = self._remember(problem, reached)
+            self._ways.came(self._standing[problem], number, (action,))
+            found.append(WalkStep(start, action, after))
+            start, number = after, self._standing[problem]
+        return found
+
+    # --- where it stands -----------------------------------------------------------------------------------------
+
+    def memo(self, situation: Situation) -> dict[str, Any]:
+        """Which problem it is."""
+        return {"problem": self._known(situation)[1]}
+
+    def resume(self, history: Sequence[Passage]) -> None:
+        """Be an agent that has been asked all this. The program is led back only when that is needed."""
+        for passage in history:
+            assert isinstance(passage.after.handle, int)
+            number = passage.after.handle
+            try:
+                problem = field(passage.memo, "problem", int)
+                if problem not in self._problems or passage.after.state.objects != self._objects[problem]:
+                    raise Malformed(f"problem {problem} has other objects")
+            except Malformed as error:
+                raise UnusableInput(
+                    f"the transcript does not say where the agent was ({error}); start a new run"
+                ) from None
+            self._situations.setdefault(number, (problem, passage.after))
+            if passage.before is not None:
+                assert isinstance(passage.before.handle, int)
+                self._ways.came(number, passage.before.handle, passage.steps)
+        self._next = max(self._situations, default=-1) + 1
+
+    def _known(self, situation: Situation) -> tuple[int, int]:
+        assert isinstance(situation.handle, int), "a situation of this agent"
+        return situation.handle, self._situations[situation.handle][0]
+
+    def _start(self, number: int, problem: int) -> Start:
+        """From where to run, the program having been led there if need be.
+
+        Raises:
+            AgentFailed: it does not do again what it did before.
+        """
+        if self._standing.get(problem) == number:
+            return "here"
+        nearest, steps = self._ways.back(number, self._snapshots.__contains__)
+        begin: Start = {"snapshot": self._snapshots[nearest]} if nearest in self._snapshots else "start"
+        if not steps:
+            return begin
+        executed, reached = self._run(problem, begin, steps)
+        if executed < len(steps) or reached.state != self._situations[number][1].state:
+            raise AgentFailed(
+                f"the agent did {', '.join(map(str, steps))} before, and after a restart "
+                f"does only {executed} of these {len(steps)} steps, or gets elsewhere"
+            )
+        self._standing[problem] = number
+        return "here"
+
+    def _remember(self, problem: int, reached: Reached) -> Situation:
+        situation = Situation(self._next, reached.state)
+        self._situations[self._next] = (problem, situation)
+        self._standing[problem] = self._next
+        if self.access is Access.SNAPSHOT and reached.snapshot is not None:
+            self._snapshots[self._next] = reached.snapshot
+        self._next += 1
+        return situation
+
+
+def process_agent(
+    conversation: Conversation, access: Access, problems: Sequence[int]
+) -> SettableProcessAgent | StandingProcessAgent:
+    """The agent that a program is, under an access that it allows."""
+    settable = conversation.hello.access is Access.SETTABLE
+    return (SettableProcessAgent if settable else StandingProcessAgent)(conversation, access, problems)

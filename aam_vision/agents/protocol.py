@@ -1,0 +1,180 @@
+"""The agent protocol: one JSON object a line, a question and its answer, each with the question's number.
+
+``docs/agent-protocol.md`` describes it, ``protocol.schema.json`` states it as a JSON Schema. What is read here has been
+checked in full: names, types, numbers, and that the answer is one to what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aam_vision.agents.encoding import (
+    Malformed,
+    dumps,
+    field,
+    loads,
+    plan_json,
+    read_plan,
+    read_state,
+    read_vocabulary,
+    show,
+    typed,
+)
+from aam_vision.query import Access
+from aam_vision.strips import ActionHeader, GroundAction, Objects, State, Vocabulary
+
+VERSION = 1
+MAX_PROBLEMS = 1000
+MAX_SNAPSHOT = 1 << 16
+"""Characters of a snapshot's name at most."""
+
+Start = str | dict[str, Any]
+"""Where a run or walk begins: ``start``, ``here``, ``{"snapshot": name}``, or a state."""
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What an agent says of itself."""
+
+    vocabulary: Vocabulary
+    headers: tuple[ActionHeader, ...]
+    problems: tuple[Objects, ...]
+    access: Access
+    """The most that it allows."""
+    walks: bool
+    deterministic: bool
+    version: str
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A situation that an agent has shown."""
+
+    state: State
+    snapshot: str | None
+
+
+def hello_question() -> dict[str, Any]:
+    """Who are you?"""
+    return {"ask": "hello", "protocol": VERSION}
+
+
+def run_question(problem: int, start: Start, plan: Sequence[GroundAction]) -> dict[str, Any]:
+    """How far can you execute this, and where does it lead?"""
+    return {"ask": "run", "problem": problem, "from": start, "plan": plan_json(plan)}
+
+
+def walk_question(problem: int, start: Start, steps: int, seed: int) -> dict[str, Any]:
+    """What do you do on your own?"""
+    return {"ask": "walk", "problem": problem, "from": start, "steps": steps, "seed": seed}
+
+
+def line(question: dict[str, Any], number: int) -> bytes:
+    """A question as it is sent, without the end of the line."""
+    return dumps({"id": number, **question}).encode()
+
+
+def answer(received: bytes, number: int) -> dict[str, Any]:
+    """The answer in a line.
+
+    Raises:
+        Malformed: it is none, or one to another question.
+    """
+    try:
+        text = received.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Malformed(f"no UTF-8 ({error.reason})") from None
+    found = loads(text)
+    if field(found, "id", int) != number:
+        raise Malformed(f"an answer to question {show(found['id'])}, where {number} was asked")
+    assert isinstance(found, dict)
+    return found
+
+
+def complaint(found: dict[str, Any]) -> str | None:
+    """Why the agent cannot answer, in its own words; None if it can."""
+    if "error" not in found:
+        return None
+    text = field(found, "error", str)[:200]
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def read_hello(found: dict[str, Any]) -> Hello:
+    """What the agent says of itself.
+
+    Raises:
+        Malformed: it speaks another version, or says what cannot be.
+    """
+    if (version := field(found, "protocol", int)) != VERSION:
+        raise Malformed(f"version {version} of the protocol, where {VERSION} is spoken")
+    vocabulary, headers = read_vocabulary(found)
+    access = field(found, "access", str)
+    if access not in {each.value for each in Access}:
+        raise Malformed(f"the access {show(access)}: use one of {', '.join(each.value for each in Access)}")
+    problems = field(found, "problems", list)
+    if not 0 < len(problems) <= MAX_PROBLEMS:
+        raise Malformed(f"{len(problems)} problems: there must be 1 to {MAX_PROBLEMS}")
+    return Hello(
+        vocabulary,
+        headers,
+        tuple(_objects(problem, vocabulary) for problem in problems),
+        Access(access),
+        field(found, "walks", bool) if "walks" in found else False,
+        field(found, "deterministic", bool) if "deterministic" in found else True,
+        field(found, "version", str)[:200] if "version" in found else "",
+    )
+
+
+def _objects(problem: object, vocabulary: Vocabulary) -> Objects:
+    kinds = typed(field(problem, "objects", dict), vocabulary.types)
+    for name, kind in vocabulary.constants.items():
+        if kinds.setdefault(name, kind) != kind:
+            raise Malformed(f"object {name} is a {kinds[name]} in a problem, and a {kind} as a constant")
+    return Objects(kinds, vocabulary.types)
+
+
+def read_run(
+    found: dict[str, Any], plan: Sequence[GroundAction], vocabulary: Vocabulary, objects: Objects
+) -> tuple[int, Reached]:
+    """How far a plan was executed, and where that led.
+
+    Raises:
+        Malformed: it is no answer to such a question.
+    """
+    executed = field(found, "executed", int)
+    if not 0 <= executed <= len(plan):
+        raise Malformed(f"{executed} steps of {len(plan)} executed")
+    return executed, _reached(found, vocabulary, objects)
+
+
+def read_walk(
+    found: dict[str, Any],
+    steps: int,
+    vocabulary: Vocabulary,
+    headers: dict[str, ActionHeader],
+    objects: Objects,
+) -> list[tuple[GroundAction, Reached]]:
+    """What the agent did on its own.
+
+    Raises:
+        Malformed: it is no answer to such a question.
+    """
+    walked = field(found, "steps", list)
+    if len(walked) > steps:
+        raise Malformed(f"{len(walked)} steps walked, where at most {steps} were asked for")
+    return [
+        (
+            read_plan([field(step, "action", list)], headers, objects)[0],
+            _reached(step, vocabulary, objects),
+        )
+        for step in walked
+    ]
+
+
+def _reached(found: dict[str, Any], vocabulary: Vocabulary, objects: Objects) -> Reached:
+    snapshot = field(found, "snapshot", str) if "snapshot" in found else None
+    if snapshot is not None and len(snapshot) > MAX_SNAPSHOT:
+        raise Malformed(f"a snapshot of {len(snapshot)} characters; at most {MAX_SNAPSHOT} are allowed")
+    return Reached(read_state(field(found, "state", dict), vocabulary, objects), snapshot)

@@ -1,0 +1,63 @@
+"""Ways back to situations whose snapshots are lost, because the process that held them has ended.
+
+The agent is deterministic: the executed steps that led to a situation lead there again. They are no questions,
+since their outcome is known, and nobody looks at what they show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from aam_vision.query import Situation
+from aam_vision.strips import GroundAction
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Executed steps and the situations around them; ``before`` is None for an initial situation.
+
+    ``memo`` is what the agent has asked to keep about ``after``.
+    """
+
+    before: Situation | None
+    steps: tuple[GroundAction, ...]
+    after: Situation
+    memo: Any
+
+
+@runtime_checkable
+class Returning(Protocol):
+    """An agent whose handles are numbers that mean something in its own process only.
+
+    A stateless agent, whose handles are the states themselves, need not be one.
+    """
+
+    def memo(self, situation: Situation) -> Any:
+        """What must be known to go on from a situation in another process, as JSON; perceived things only."""
+        ...
+
+    def resume(self, history: Sequence[Passage]) -> None:
+        """Be, from now on, an agent that has been asked all this, and stands where it ended."""
+        ...
+
+
+class Ways:
+    """How every situation was reached first."""
+
+    def __init__(self) -> None:
+        self._came: dict[int, tuple[int, tuple[GroundAction, ...]]] = {}
+
+    def came(self, after: int, before: int, steps: tuple[GroundAction, ...]) -> None:
+        """A situation was reached from another one."""
+        if after != before:
+            self._came.setdefault(after, (before, steps))
+
+    def back(self, to: int, known: Callable[[int], bool]) -> tuple[int, tuple[GroundAction, ...]]:
+        """The nearest situation on the way to one that is known, or initial; and the steps from it."""
+        steps: tuple[GroundAction, ...] = ()
+        while not known(to) and to in self._came:
+            to, before = self._came[to]
+            steps = before + steps
+        return to, steps

@@ -1,0 +1,93 @@
+"""What a run was asked to do, as its journal keeps it, so that the same run can be gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from aam_vision.errors import UnusableInput
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The options of ``aam_vision.run`` that decide what is asked and answered."""
+
+    env: str | None = None
+    agent: str | None = None
+    agent_seconds: float = 60.0
+    agent_memory: int = 4096
+    domain: str | None = None
+    problem: list[str] | None = None
+    problem_size: int = 2
+    access: str | None = None
+    policy: str = "economical"
+    planner: str = "pyperplan"
+    repeated_arguments: bool = False
+    classifiers: str | None = None
+    seed: int = 0
+    max_queries: int | None = None
+    max_steps: int | None = None
+    image_noise: float = 0.0
+    backend: str = "torch"
+
+    def json(self) -> dict[str, Any]:
+        """All of them as JSON, paths absolute: a run may be gone on with from another folder."""
+        given = asdict(self)
+        given["domain"] = absolute(self.domain)
+        given["classifiers"] = absolute(self.classifiers)
+        if self.domain is not None:
+            given["problem"] = [absolute(path) for path in self.problem or ()]
+        return given
+
+    @classmethod
+    def from_json(cls, given: object, source: Path) -> Arguments:
+        """What ``json`` has given, from a file that may be anybody's.
+
+        Raises:
+            UnusableInput: there are others, or a value is of another kind.
+        """
+        names = [field.name for field in fields(cls)]
+        if not isinstance(given, Mapping) or sorted(given) != sorted(names):
+            raise UnusableInput(f"{source}: has no arguments of a run of this version; start a new run")
+        for name, kind in get_type_hints(cls).items():
+            if not _fits(given[name], kind):
+                raise UnusableInput(f"{source}: --{name.replace('_', '-')} has a value that cannot be used")
+        return cls(**given)
+
+    def inputs(self) -> dict[str, str]:
+        """The SHA-256 of every file that was named: a run cannot be gone on with other ones.
+
+        Raises:
+            UnusableInput: a file cannot be read.
+        """
+        paths = [Path(path) for path in (self.domain, *(self.problem or ())) if path and self.domain]
+        if self.classifiers is not None:
+            paths += sorted(Path(self.classifiers).glob("*.safetensors"))[:100]
+        return {str(path.absolute()): _digest(path) for path in paths}
+
+
+def absolute(path: str | None) -> str | None:
+    """A path that means the same in every working directory."""
+    return None if path is None else str(Path(path).absolute())
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UnusableInput(f"cannot read {path} ({error.strerror or error})") from None
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value is of the kind of an option; whole numbers are never negative here."""
+    if isinstance(value, list):
+        return "list" in str(kind) and all(isinstance(item, str) for item in value)
+    if isinstance(value, bool):
+        return kind is bool
+    if isinstance(value, int) and not 0 <= value < 2**63:
+        return False
+    return any(isinstance(value, one) for one in getattr(kind, "__args__", (kind,)) if isinstance(one, type))

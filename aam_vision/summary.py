@@ -1,0 +1,102 @@
+"""What a run tells in the end: figures for programs, and a few lines for a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aam_vision import evaluation
+from aam_vision.arguments import Arguments
+from aam_vision.interrogation.result import Result, lifted_predicates
+from aam_vision.targets import Target
+
+EVALUATION_STATES = 200
+"""States of the held-out problems on which functional equivalence is checked."""
+
+
+def summary(
+    arguments: Arguments, target: Target, result: Result, times: dict[str, float | None]
+) -> dict[str, Any]:
+    """The contents of ``result.json``; what only a ground truth can tell is None where there is none."""
+    return {
+        "env": target.name,
+        "seed": arguments.seed,
+        "access": target.agent.access.value,
+        "policy": arguments.policy,
+        "planner": arguments.planner,
+        "repeated_arguments": arguments.repeated_arguments,
+        **_figures(result),
+        **times,
+        **_comparison(target, result, arguments.seed),
+    }
+
+
+def _figures(result: Result) -> dict[str, Any]:
+    """What the interrogation itself tells."""
+    counts = result.counts
+    return {
+        "status": "complete" if result.complete else "budget",
+        "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
+        "actions": len(result.model.actions),
+        "pal_tuples": result.hypotheses.size,
+        "queries": counts.queries,
+        "steps": counts.steps,
+        "failed_steps": counts.failed_steps,
+        "walk_steps": counts.walk_steps,
+        "resets": counts.resets,
+        "lower_bound": result.lower_bound,
+        "undetermined": [
+            {"action": u.action, "location": u.location, "group": list(u.group), "known": u.known}
+            for u in result.undetermined
+        ],
+    }
+
+
+def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
+    """The comparison with the ground truth, made only now that the interrogation is over."""
+    if target.truth is None:
+        curve = [[point.queries, point.steps, None] for point in result.curve]
+        return {"accuracy": None, "exact": None, "equivalent": None, "curve": curve}
+    truth, initial, repeated = target.truth(), target.held_out(), result.hypotheses.repeated
+    states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
+    return {
+        "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
+        "exact": evaluation.exact(result.model, truth, repeated=repeated),
+        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated),
+        "curve": [
+            [
+                point.queries,
+                point.steps,
+                round(evaluation.accuracy(point.model, truth, repeated=repeated), 4),
+            ]
+            for point in result.curve
+        ],
+    }
+
+
+def text(summary: dict[str, Any], why: str, folder: Path) -> str:
+    """The summary for a person."""
+    return "\n".join(
+        [
+            f"status        {summary['status']}: {why}",
+            f"queries       {summary['queries']} (no sound interrogation needs fewer than "
+            f"{summary['lower_bound']} for what was proven)",
+            f"steps         {summary['steps']} ({summary['walk_steps']} walked, "
+            f"{summary['failed_steps']} failed, {summary['resets']} resets)",
+            f"pal tuples    {summary['pal_tuples']} ({len(summary['undetermined'])} groups undetermined)",
+            f"ground truth  {_verdict(summary)}",
+            f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
+            f"{summary['planner_s']:.1f} planner)",
+            f"saved in      {folder}",
+        ]
+    )
+
+
+def _verdict(summary: dict[str, Any]) -> str:
+    """How near the truth the model is."""
+    if summary["exact"] is None:
+        return "not known: there is nothing to compare with"
+    verdict = "exact" if summary["exact"] else f"accuracy {summary['accuracy']:.3f}"
+    return f"{verdict}, {'equivalent' if summary['equivalent'] else 'NOT equivalent'} on held-out problems"

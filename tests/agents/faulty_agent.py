@@ -1,0 +1,113 @@
+"""The reference agent with a fault of a kind at one of its answers, once or always; run as a program.
+
+Arguments: the fault, the number of the answer it comes at (from 1, the hello), a file that counts the answers of all
+processes, the access that it claims, and whether it comes every time from then on (``always``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from aam_vision.agents.reference_agent import HELLO, Robot
+
+
+def _answer(robot: Robot, question: dict[str, Any], hello: dict[str, Any]) -> dict[str, Any]:
+    asked = {"hello": lambda _: hello, "run": robot.run, "walk": robot.walk}[question["ask"]]
+    return {"id": question["id"], **asked(question)}
+
+
+class NamedRobot(Robot):
+    """It gives names to its situations, too, as an agent with snapshots does."""
+
+    def begin(self, where: Any) -> None:
+        if isinstance(where, dict) and "snapshot" in where:
+            self.state = {tuple(atom) for atom in json.loads(where["snapshot"])}
+        else:
+            super().begin(where)
+
+    def run(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {**super().run(question), "snapshot": json.dumps(sorted(self.state))}
+
+
+def _misbehave(fault: str, line: str) -> None:
+    out = sys.stdout
+    half = line[: len(line) // 2]
+    match fault:
+        case "crash":
+            os._exit(3)
+        case "killed":
+            os.kill(os.getpid(), 9)
+        case "hang":
+            time.sleep(1000)
+        case "half":
+            out.write(half)
+            out.flush()
+            os._exit(0)
+        case "half-hang":
+            out.write(half)
+            out.flush()
+            time.sleep(1000)
+        case "garbage":
+            print("Welcome to the agent! Loading...", flush=True)
+        case "utf8":
+            out.buffer.write(b'{"id": 1, "name": "\xff\xfe"}\n')
+            out.flush()
+        case "flood":
+            while True:
+                out.buffer.write(b"x" * (1 << 20))
+        case "flood-lines":
+            while True:
+                out.buffer.write(b"{}\n" * (1 << 16))
+        case "stderr":
+            while True:
+                sys.stderr.write("help " * 1000 + "\n")
+        case "memory":
+            hoard = [bytearray(1 << 24) for _ in range(10_000)]
+            print(len(hoard), flush=True)
+        case "nested":
+            print("[" * 1_000_000, flush=True)
+        case "twice":
+            print(line)
+            print(line, flush=True)
+        case "closed":
+            os.close(1)
+            time.sleep(1000)
+        case "other-id":
+            print(json.dumps({**json.loads(line), "id": 10**6}), flush=True)
+        case "too-far":
+            print(json.dumps({**json.loads(line), "executed": 1000}), flush=True)
+        case "negative":
+            print(json.dumps({**json.loads(line), "executed": -1}), flush=True)
+        case "stranger":
+            print(json.dumps({**json.loads(line), "state": {"true": [["holds", "grail"]]}}), flush=True)
+        case "shape":
+            print(json.dumps({**json.loads(line), "state": [], "steps": {}, "problems": 7}), flush=True)
+        case "children":
+            if os.fork() == 0:
+                time.sleep(1000)
+            os._exit(0)
+
+
+def main() -> None:
+    fault, at, counter, access, *always = sys.argv[1:]
+    path = Path(counter)
+    hello = {**HELLO, "access": access}
+    robot = NamedRobot() if access == "snapshot" else Robot()
+    for received in sys.stdin:
+        with path.open("a") as file:
+            file.write(received)
+        number = path.read_text().count("\n")
+        line = json.dumps(_answer(robot, json.loads(received), hello))
+        if number == int(at) or (always and number >= int(at)):
+            _misbehave(fault, line)
+        else:
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

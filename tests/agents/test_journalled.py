@@ -1,0 +1,202 @@
+"""An interrogation that is ended anywhere goes on as if it had not been: nothing is asked twice, the end is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.image import ImageAgent
+from aam_vision.agents.journal import Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.agents.noise import NoisySimulator
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.loop import Budget, interrogate
+from aam_vision.interrogation.moves import Policy
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.result import Result
+from aam_vision.interrogation.resuming import Resuming
+from aam_vision.interrogation.walking import Walker
+from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from tests import domains
+from tests.domains import Domain
+from tests.profiles import thorough
+
+AMPLE = Budget(queries=100, steps=500)
+
+
+class Killed(BaseException):
+    """The process ends: nobody can catch it."""
+
+
+class Mortal(AgentDecorator):
+    """An agent in a process that is ended at a given exchange, before the answer or just after it."""
+
+    def __init__(self, agent: Agent, lives: int | None) -> None:
+        super().__init__(agent)
+        self.lives = lives
+        self.asked: list[object] = []
+
+    def _live(self, question: object) -> None:
+        if self.lives is not None and len(self.asked) >= self.lives:
+            raise Killed
+        self.asked.append(question)
+
+    def initial(self) -> Sequence[Situation]:
+        self._live("initial")
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        self._live(query)
+        return self.agent.ask(query)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        self._live((start, steps))
+        return self.agent.walk(start, steps, rng)
+
+
+class UnhurriedPlanner:
+    """Searches limited by states and not by time, so that runs can be repeated."""
+
+    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
+        return PyperplanPlanner().solve(problem, Limits(1000.0, min(limits.states, 3000)))
+
+
+def _policy(access: Access) -> Policy:
+    return policy_for(access, "economical", UnhurriedPlanner())
+
+
+@contextmanager
+def _journal(folder: Path) -> Iterator[Journal]:
+    known = (folder / "transcript.sqlite").exists()
+    with Journal.open(folder) if known else Journal.create(folder, {}, {}) as journal:
+        yield journal
+
+
+def _run(
+    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]], folder: Path, lives: int | None
+) -> tuple[Result | None, Mortal]:
+    """A run in one process, which goes on with the folder's journal and may be ended early."""
+    agent, generators = make()
+    mortal = Mortal(agent, lives)
+    with _journal(folder) as journal:
+        journalled = JournalledAgent(mortal, journal, generators)
+        policy = Resuming(_policy(agent.access), journalled.upcoming)
+        try:
+            result = interrogate(journalled, policy, np.random.default_rng(5), budget=AMPLE)
+        except Killed:
+            return None, mortal
+        assert policy.differences == 0
+    return result, mortal
+
+
+def _assert_same(one: Result, other: Result) -> None:
+    assert one.transcript == other.transcript
+    assert one.model == other.model
+    assert one.counts == other.counts
+    assert one.curve == other.curve
+    assert (one.complete, one.why, one.undetermined) == (other.complete, other.why, other.undetermined)
+
+
+def _assert_goes_on(
+    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]], lives: Sequence[int]
+) -> None:
+    """Processes that end after so many exchanges of their own, one after the other, and one that does not."""
+    agent, _ = make()
+    plain = interrogate(agent, _policy(agent.access), np.random.default_rng(5), budget=AMPLE)
+    with TemporaryDirectory() as folder:
+        asked: list[object] = []
+        for number in (*lives, None):
+            result, mortal = _run(make, Path(folder), number)
+            asked += mortal.asked
+        assert result is not None
+        _assert_same(result, plain)
+        assert len(asked) == 1 + len(plain.transcript.entries), "nothing is asked twice"
+        again, mortal = _run(make, Path(folder), 0)
+        assert again is not None, "a finished run needs no agent"
+        _assert_same(again, plain)
+
+
+@thorough(30)
+@given(domains.domains(), st.sampled_from(Access), st.lists(st.integers(0, 12), max_size=4))
+def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access, lives: list[int]) -> None:
+    problems = domain.problems[:1] if access is Access.TRAJECTORY else domain.problems
+    _assert_goes_on(lambda: (SymbolicAgent(domain.model, problems, access), ()), lives)
+
+
+def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
+    """Their states share the objects in memory once they are read from a journal."""
+    from aam_vision import domains as packaged
+
+    rng = np.random.default_rng([0, 1])
+    problems = [packaged.generate("blocksworld", 2, rng).initial for _ in range(3)]
+    assert problems[0].objects == problems[1].objects
+    assert problems[0].objects is not problems[1].objects
+    model = packaged.load("blocksworld")
+    _assert_goes_on(lambda: (SymbolicAgent(model, problems, Access.SNAPSHOT), ()), [1, 8])
+
+
+@pytest.mark.parametrize(
+    ("access", "sigma"), [(Access.SNAPSHOT, 0.2), (Access.RESET, 0.0), (Access.TRAJECTORY, 0.2)]
+)
+def test_simulators_are_led_back_to_where_they_were(access: Access, sigma: float) -> None:
+    """Their snapshots are lost with the process, and no image is looked at again; even the noise goes on."""
+    domain = board_domain("doors")
+    perception = BoardPerception.load(domain.visual, domain.name)
+
+    def make() -> tuple[Agent, Sequence[np.random.Generator]]:
+        noise = np.random.default_rng(7)
+        chosen = domain.interrogated[: 1 if access is Access.TRAJECTORY else 2]
+        simulators = [NoisySimulator(make_simulator("doors", *one), sigma, noise) for one in chosen]
+        return ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access), (
+            noise,
+        )
+
+    _assert_goes_on(make, [1, 3, 5])
+
+
+def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp_path: Path) -> None:
+    """A policy that would do something else now is given the moves that were made, and goes on from there."""
+    from aam_vision import domains as packaged
+
+    rng = np.random.default_rng(0)
+    model, problems = packaged.load("blocksworld"), [packaged.generate("blocksworld", 3, rng).initial]
+    agent = Mortal(SymbolicAgent(model, problems, Access.SNAPSHOT), 12)
+    with _journal(tmp_path) as journal, pytest.raises(Killed):
+        interrogate(JournalledAgent(agent, journal), _policy(Access.SNAPSHOT), np.random.default_rng(1))
+    again = Mortal(SymbolicAgent(model, problems, Access.SNAPSHOT), None)
+    with _journal(tmp_path) as journal:
+        journalled = JournalledAgent(again, journal)
+        other = EconomicalPolicy(UnhurriedPlanner(), walker=Walker(share=1.5, stride=2))
+        policy = Resuming(other, journalled.upcoming)
+        result = interrogate(journalled, policy, np.random.default_rng(1))
+    assert policy.differences > 0
+    assert result.complete
+    assert len(result.transcript.entries) == 11 + len(again.asked)
+
+
+def test_a_journal_about_another_agent_is_refused(tmp_path: Path) -> None:
+    from aam_vision import domains as packaged
+
+    def agent(name: str, access: Access) -> SymbolicAgent:
+        problem = packaged.generate(name, 2, np.random.default_rng(0))
+        return SymbolicAgent(packaged.load(name), [problem.initial], access)
+
+    with _journal(tmp_path) as journal:
+        JournalledAgent(agent("gripper", Access.SETTABLE), journal).initial()
+        for other in (agent("blocksworld", Access.SETTABLE), agent("gripper", Access.RESET)):
+            with pytest.raises(UnusableInput, match="another agent"):
+                JournalledAgent(other, journal)

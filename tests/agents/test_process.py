@@ -1,0 +1,278 @@
+"""Agents in processes of their own: what they do wrong costs a retry or is one clear error, in bounded time."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from aam_vision.agents import reference_agent
+from aam_vision.agents.process import Conversation, process_agent
+from aam_vision.agents.program import ProgramLimits
+from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.interrogation.loop import interrogate
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.result import Result
+from aam_vision.pddl import domain_text
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access
+
+REFERENCE = f"{shlex.quote(sys.executable)} -m aam_vision.agents.reference_agent"
+SCHEMA = json.loads(
+    Path(reference_agent.__file__).with_name("protocol.schema.json").read_text(encoding="utf-8")
+)
+QUICK = ProgramLimits(seconds=2.0, memory=1 << 30, line=1 << 20)
+FAULTS = [
+    *("crash", "killed", "hang", "half", "half-hang", "garbage", "utf8", "flood", "flood-lines", "stderr"),
+    *(
+        "memory",
+        "nested",
+        "twice",
+        "closed",
+        "other-id",
+        "too-far",
+        "negative",
+        "stranger",
+        "shape",
+        "children",
+    ),
+]
+
+
+def _faulty(fault: str, at: int, counter: Path, access: str = "settable", *always: str) -> str:
+    words = [sys.executable, "-m", "tests.agents.faulty_agent", fault, str(at), str(counter), access, *always]
+    return shlex.join(words)
+
+
+@contextmanager
+def _conversation(command: str, limits: ProgramLimits = QUICK) -> Iterator[Conversation]:
+    conversation = Conversation(command, limits)
+    try:
+        yield conversation
+    finally:
+        conversation.close()
+
+
+def _learned(command: str, access: Access | None = None, limits: ProgramLimits = QUICK) -> Result:
+    with _conversation(command, limits) as conversation:
+        agent = process_agent(conversation, access or conversation.hello.access, [0])
+        policy = policy_for(agent.access, "economical", PyperplanPlanner())
+        return interrogate(agent, policy, np.random.default_rng(0))
+
+
+def _questions(counter: Path) -> list[dict[str, Any]]:
+    """What all processes were asked, but who they are."""
+    asked = [json.loads(line) for line in counter.read_text().splitlines()]
+    return [question for question in asked if question["ask"] != "hello"]
+
+
+@pytest.mark.parametrize("access", Access)
+def test_a_program_is_interrogated_like_any_agent(access: Access) -> None:
+    result = _learned(REFERENCE, access)
+    assert result.complete
+    text = domain_text(result.model)
+    for literal in ("(robot-in ?where)", "(lies-in ?what ?where)", "(not (lies-in ?what ?where))"):
+        assert literal in text.partition("(:action take")[2].partition("(:action")[0]
+
+
+@pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
+def test_a_program_that_stands_somewhere_is_only_asked_from_where_it_may_be(
+    access: str, tmp_path: Path
+) -> None:
+    """And it gives the results that a program gives which may be asked about anything."""
+    counter = tmp_path / "asked"
+    result = _learned(_faulty("none", 10**6, counter, access))
+    assert result.complete
+    other = _learned(REFERENCE, Access(access))
+    assert (result.model, result.counts) == (other.model, other.counts)
+    starts = [question["from"] for question in _questions(counter)]
+    assert all("true" not in start for start in starts if isinstance(start, dict))
+    assert any(isinstance(start, dict) for start in starts) is (access == "snapshot")
+    if access == "trajectory":
+        assert starts[1:] == ["here"] * (len(starts) - 1)
+
+
+# --- faults -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "access"),
+    [(fault, "settable") for fault in FAULTS]
+    + [(fault, "trajectory") for fault in ("crash", "half", "hang", "garbage", "too-far")]
+    + [("killed", "snapshot"), ("killed", "reset")],
+)
+def test_a_fault_costs_one_question_more_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
+    """After a fault a fresh process is led to where the other one was, and asked again."""
+    began = monotonic()
+    at = 2 if access == "settable" else 5
+    counter = tmp_path / "asked"
+    result = _learned(_faulty(fault, at, counter, access))
+    clean = tmp_path / "clean"
+    expected = _learned(_faulty("none", 10**6, clean, access))
+    assert (result.model, result.counts) == (expected.model, expected.counts)
+    extra = len(_questions(counter)) - len(_questions(clean))
+    assert 1 <= extra <= (1 if access == "settable" else 2), "the question, and the way to it"
+    assert monotonic() - began < 20
+
+
+@pytest.mark.parametrize(
+    ("fault", "at"),
+    [(fault, 2) for fault in FAULTS]
+    + [(fault, 1) for fault in ("crash", "hang", "garbage", "flood", "shape")],
+)
+def test_a_fault_that_stays_is_one_line_in_bounded_time(fault: str, at: int, tmp_path: Path) -> None:
+    counter = tmp_path / "asked"
+    limits = ProgramLimits(seconds=1.5, memory=1 << 30, line=1 << 20, retries=0)
+    kind: type[Exception] = UnusableInput if at == 1 else AgentFailed
+    with pytest.raises(kind) as failed:
+        _learned(_faulty(fault, at, counter, "settable", "always"), limits=limits)
+    assert "\n" not in str(failed.value)
+    assert str(failed.value).isprintable()
+    assert len(str(failed.value)) < 800
+
+
+def test_a_program_that_says_it_cannot_is_not_asked_again(tmp_path: Path) -> None:
+    script = tmp_path / "agent.py"
+    script.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    question = json.loads(line)\n"
+        f"    answer = {reference_agent.HELLO!r}\n"
+        "    if question['ask'] != 'hello':\n"
+        "        answer = {'error': 'the battery\\nis empty'}\n"
+        "    print(json.dumps({'id': question['id'], **answer}), flush=True)\n"
+    )
+    with pytest.raises(AgentFailed, match=r"the battery\?is empty"):
+        _learned(shlex.join([sys.executable, str(script)]))
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("", "no such program"),
+        ("no-such-program --fast", "no such program"),
+        ('python "unclosed', "split into words"),
+        ("true", "exit code 0"),
+        ("cat", "answered a hello wrongly"),
+        ("echo hello; touch $(echo marker)", "no JSON"),
+    ],
+)
+def test_what_is_no_agent_is_refused_and_no_shell_runs(
+    command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnusableInput, match=told):
+        Conversation(command, QUICK)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"protocol": 2}, "version 2"),
+        ({"access": "root"}, "access"),
+        ({"predicates": {}}, "at least one"),
+        ({"predicates": {"(define": []}}, "cannot name"),
+        ({"predicates": {"p": ["ghost"]}}, "not declared"),
+        ({"predicates": {"p": ["object"] * 17}}, "at most 16"),
+        (
+            {
+                "predicates": {"p": ["object"] * 12},
+                "actions": {"a": [[f"x{i}", "object"] for i in range(12)]},
+            },
+            "more than",
+        ),
+        ({"types": {"a": "b", "b": "a"}}, "its own ancestor"),
+        ({"types": {"a": "b"}}, "not declared"),
+        ({"actions": {"a": [["x", "room"], ["x", "room"]]}}, "one name"),
+        ({"actions": {"and": []}}, "cannot name"),
+        ({"problems": []}, "0 problems"),
+        ({"problems": [{"objects": {"a": 3}}]}, "not declared"),
+        ({"walks": "yes"}, "true or false"),
+    ],
+)
+def test_what_an_agent_may_not_say_of_itself(change: dict[str, Any], told: str, tmp_path: Path) -> None:
+    script = tmp_path / "agent.py"
+    hello = json.dumps({**reference_agent.HELLO, **change, "id": 1})
+    script.write_text(f"input()\nprint({hello!r}, flush=True)\ninput()\n")
+    with pytest.raises(UnusableInput, match=told) as refused:
+        Conversation(shlex.join([sys.executable, str(script)]), ProgramLimits(5.0, 1 << 30, retries=0))
+    assert "\n" not in str(refused.value)
+
+
+# --- the schema ---------------------------------------------------------------------------------------
+
+
+def _valid(kind: str, value: object) -> bool:
+    schema = {**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{kind}"}]}
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
+
+
+def test_what_is_said_between_the_toolkit_and_the_reference_agent_is_as_the_schema_has_it(
+    tmp_path: Path,
+) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    robot = reference_agent.Robot()
+    for access in Access:
+        counter = tmp_path / access.value
+        _learned(_faulty("none", 10**6, counter, access.value))
+        for question in map(json.loads, counter.read_text().splitlines()):
+            assert _valid("question", question), question
+    settable = _questions(tmp_path / "settable")
+    for question in settable:
+        kind, answer = {"run": ("ran", robot.run), "walk": ("walked", robot.walk)}[question["ask"]]
+        assert _valid(kind, json.loads(json.dumps({"id": 1, **answer(question)})))
+    assert _valid("hello", {"id": 1, **reference_agent.HELLO})
+    assert not _valid("hello", {"id": 1, **reference_agent.HELLO, "access": "root"})
+    assert not _valid("ran", {"id": 1, "executed": -1, "state": {"true": []}})
+
+
+# --- the conformance check ------------------------------------------------------------------------------
+
+
+def _check(*arguments: str) -> tuple[int, Sequence[str], str]:
+    import subprocess
+
+    done = subprocess.run(
+        [sys.executable, "-m", "aam_vision.agents.check", *arguments, "--seconds", "2"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+def test_the_reference_agent_conforms() -> None:
+    code, told, _ = _check(REFERENCE)
+    assert code == 0
+    assert told[-1] == "conforms to the protocol"
+    assert all(line.startswith("ok ") for line in told[:-1])
+
+
+@pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
+def test_programs_of_less_access_conform(access: str, tmp_path: Path) -> None:
+    code, told, _ = _check(_faulty("none", 10**6, tmp_path / "asked", access))
+    assert (code, told[-1]) == (0, "conforms to the protocol")
+
+
+@pytest.mark.parametrize("fault", ["too-far", "hang", "garbage"])
+def test_a_program_with_a_fault_does_not_conform(fault: str, tmp_path: Path) -> None:
+    code, told, _ = _check(_faulty(fault, 4, tmp_path / "asked"))
+    assert code == 1
+    assert [line for line in told if line.startswith("FAIL")]
+
+
+def test_what_does_not_say_hello_is_unusable() -> None:
+    code, told, error = _check("cat")
+    assert (code, told) == (2, [])
+    assert len(error.splitlines()) == 1
