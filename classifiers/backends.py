@@ -16,8 +16,8 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from aam_vision.classifiers.board import CELL_PIXELS
-from aam_vision.classifiers.network import BoardNetwork, fused, normalised_pixels
+from aam_vision.classifiers.network import BoardNetwork, normalised_pixels
+from aam_vision.classifiers.networks import fused
 from aam_vision.errors import UnusableInput
 
 Backend = Callable[[Tensor], Tensor]
@@ -59,7 +59,7 @@ def onnx_graph(network: BoardNetwork) -> bytes:
         import onnx  # noqa: F401
     except ImportError:
         raise UnusableInput(f"the package onnx is not installed: {_CURE}") from None
-    boards = torch.zeros(1, 3, 4 * CELL_PIXELS, 4 * CELL_PIXELS)
+    boards = torch.zeros(1, 3, 4 * network.cell_pixels, 4 * network.cell_pixels)
     with warnings.catch_warnings(), TemporaryDirectory() as folder:
         file = Path(folder) / "graph.onnx"
         warnings.simplefilter("ignore")  # of the exporter's, about its own future

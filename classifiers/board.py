@@ -16,9 +16,6 @@ from torch.nn.functional import interpolate
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene
 
-CELL_PIXELS = 16
-"""Side of a cell, in pixels, once the board has been resampled."""
-
 MARGIN = 0.05
 """Width of the margin around the fitted board, in cells."""
 
@@ -33,8 +30,8 @@ def board_box(height: int, width: int, rows: int, columns: int) -> Box:
     return round(top), round(top + cell * rows), round(left), round(left + cell * columns)
 
 
-def resample_boards(frames: Sequence[Frame], scene: Scene) -> Tensor:
-    """The boards of images of one scene, cut out and resampled to ``CELL_PIXELS`` a cell.
+def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> Tensor:
+    """The boards of images of one scene, cut out and resampled to ``side`` pixels a cell.
 
     Images of one size go through together, which takes two thirds of the time. The cells are squares of a grid, or
     the boxes of the scene, put together cell by cell.
@@ -42,9 +39,10 @@ def resample_boards(frames: Sequence[Frame], scene: Scene) -> Tensor:
     Args:
         frames: uint8, (height, width, 3) each, RGB; one at least.
         scene: says how many cells there are, and where if not in a grid.
+        side: of a resampled cell, in pixels.
 
     Returns:
-        uint8, (N, 3, CELL_PIXELS * rows, CELL_PIXELS * columns).
+        uint8, (N, 3, side * rows, side * columns).
 
     Raises:
         UnusableInput: a frame is no RGB image, or too small for the scene.
@@ -52,16 +50,18 @@ def resample_boards(frames: Sequence[Frame], scene: Scene) -> Tensor:
     for frame in frames:
         _check_rgb(frame)
     if len({frame.shape for frame in frames}) > 1:
-        return torch.cat([resample_boards([frame], scene) for frame in frames])
-    return _of_grid(frames, scene.rows, scene.columns) if scene.boxes is None else _of_boxes(frames, scene)
+        return torch.cat([resample_boards([frame], scene, side) for frame in frames])
+    if scene.boxes is None:
+        return _of_grid(frames, scene.rows, scene.columns, side)
+    return _of_boxes(frames, scene, side)
 
 
-def resample_scene(frame: Frame, scene: Scene) -> Tensor:
-    """``resample_boards`` of one image: uint8, (3, CELL_PIXELS * rows, CELL_PIXELS * columns)."""
-    return resample_boards([frame], scene)[0]
+def resample_scene(frame: Frame, scene: Scene, side: int) -> Tensor:
+    """``resample_boards`` of one image: uint8, (3, side * rows, side * columns)."""
+    return resample_boards([frame], scene, side)[0]
 
 
-def _of_grid(frames: Sequence[Frame], rows: int, columns: int) -> Tensor:
+def _of_grid(frames: Sequence[Frame], rows: int, columns: int, side: int) -> Tensor:
     height, width = frames[0].shape[:2]
     if min(height - 1, width - 1, rows, columns) < 1 or height < rows or width < columns:
         raise UnusableInput(
@@ -69,15 +69,15 @@ def _of_grid(frames: Sequence[Frame], rows: int, columns: int) -> Tensor:
         )
     top, bottom, left, right = board_box(height, width, rows, columns)
     pixels = _pixels([frame[top:bottom, left:right] for frame in frames])
-    size = (CELL_PIXELS * rows, CELL_PIXELS * columns)
+    size = (side * rows, side * columns)
     return interpolate(pixels, size=size, mode="bilinear", antialias=True)
 
 
-def _of_boxes(frames: Sequence[Frame], scene: Scene) -> Tensor:
+def _of_boxes(frames: Sequence[Frame], scene: Scene, side: int) -> Tensor:
     assert scene.boxes is not None
     pixels = _pixels(frames)
     height, width = pixels.shape[2:]
-    size = (len(frames), 3, CELL_PIXELS * scene.rows, CELL_PIXELS * scene.columns)
+    size = (len(frames), 3, side * scene.rows, side * scene.columns)
     boards = torch.zeros(size, dtype=torch.uint8)
     for (row, column), (top, bottom, left, right) in scene.boxes.items():
         parts = pixels[
@@ -88,9 +88,9 @@ def _of_boxes(frames: Sequence[Frame], scene: Scene) -> Tensor:
                 f"image of {width}x{height} pixels: cell ({row}, {column}) has none of them: "
                 f"render larger images"
             )
-        y, x = CELL_PIXELS * row, CELL_PIXELS * column
-        cells = interpolate(parts, size=(CELL_PIXELS, CELL_PIXELS), mode="bilinear", antialias=True)
-        boards[:, :, y : y + CELL_PIXELS, x : x + CELL_PIXELS] = cells
+        y, x = side * row, side * column
+        cells = interpolate(parts, size=(side, side), mode="bilinear", antialias=True)
+        boards[:, :, y : y + side, x : x + side] = cells
     return boards
 
 

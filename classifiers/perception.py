@@ -75,6 +75,7 @@ class BoardPerception:
         self.vocabulary = vocabulary
         self.card = card
         self._logits = make_backend(backend, network)
+        self._side = network.cell_pixels
         self._threads = threads
         heads = vocabulary.cell_heads()
         self._temperatures = torch.tensor([card.temperatures[head] for head in heads])[:, None]
@@ -142,7 +143,7 @@ class BoardPerception:
 
         def of(start: int) -> NDArray[np.float32]:
             batch = frames[start : start + BATCH]
-            boards = resample_boards(batch, scene)
+            boards = resample_boards(batch, scene, self._side)
             logits = place_logits(self._logits(boards), pooling) / self._temperatures
             return np.asarray(logits.sigmoid().numpy())
 

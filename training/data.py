@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 
+from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.envs.board import BoardDomain, Layout, Picture
 from aam_vision.envs.sampling import legal_states, synthetic_layouts, training_layouts
 from aam_vision.perception import Frame
@@ -26,20 +27,24 @@ TRIES = 20
 """Draws per wanted state before a layout is taken to have no more distinct states."""
 
 
-def lessons(domain: BoardDomain, rng: np.random.Generator, *, fewer: int = 1) -> list[Example]:
+def lessons(
+    domain: BoardDomain, rng: np.random.Generator, side: int = CELL_PIXELS, *, fewer: int = 1
+) -> list[Example]:
     """Labelled boards to learn from; no layout outside of ``domain.trained_on`` is touched.
 
     Args:
         domain: the environment.
         rng: the source of all chance.
+        side: of a cell, in pixels of the boards.
         fewer: divides the number of boards, to try things out.
     """
     data: list[Example] = []
     for layout in training_layouts(domain.name):
         pairs = pictures(domain, layout, max(1, STATES_PER_LAYOUT // fewer), rng)
-        data += examples(domain.visual, domain.scene(layout), pairs)
+        data += examples(domain.visual, domain.scene(layout), pairs, side)
     for layout in islice(synthetic_layouts(domain.name, domain.shapes, rng), SYNTHETIC // fewer):
-        data += examples(domain.visual, domain.scene(layout), pictures(domain, layout, STATES_PER_BOARD, rng))
+        pairs = pictures(domain, layout, STATES_PER_BOARD, rng)
+        data += examples(domain.visual, domain.scene(layout), pairs, side)
     return [data[number] for number in rng.permutation(len(data))]
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
@@ -23,9 +22,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, IterableDataset
 
 from aam_vision.classifiers.network import BoardNetwork, place_logits
+from aam_vision.classifiers.networks import SHARED, make_network
+from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
-from aam_vision.training.torchvision_cure import cure_torchvision
 
 cure_torchvision()
 
@@ -87,9 +87,7 @@ class Lesson(LightningModule):  # type: ignore[misc]
         self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._taught = [number for number, head in enumerate(network.heads) if not only or head in only]
         if only:
-            self.network.trunk.requires_grad_(
-                False
-            ).eval()  # its statistics stay as well; Lightning keeps modes
+            self.network.freeze_shared()  # Lightning keeps modes
         self.steps = steps
         self.mean_loss = MeanMetric()
 
@@ -146,11 +144,11 @@ def quiet_lightning() -> Iterator[None]:
         torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 
 
-def new_network(heads: Sequence[str], seed: int) -> BoardNetwork:
+def new_network(heads: Sequence[str], seed: int, kind: str = SHARED) -> BoardNetwork:
     """A network with fresh weights that depend on the seed alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return BoardNetwork(heads)
+        return make_network(kind, heads)
 
 
 def teach(
@@ -162,6 +160,7 @@ def teach(
     progress: Progress,
     held: Sequence[Example] = (),
     course: Course | None = None,
+    kind: str = SHARED,
     base: BoardNetwork | None = None,
     only: Sequence[str] = (),
 ) -> BoardNetwork:
@@ -175,18 +174,19 @@ def teach(
         progress: told after every step.
         held: boards that are not trained on.
         course: where checkpoints go, when to stop, and on which devices.
+        kind: of the network, one of ``networks.KINDS``; with ``base``, that of ``base``.
         base: a trained network; None for a fresh one. It stays as it is.
-        only: of ``base``, the classifiers to train anew; its trunk and the others are kept bit by bit.
+        only: with ``base``, the classifiers to train, which it may have or not. Its shared trunk and its
+            other ones are kept bit by bit.
 
     Raises:
         UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
     course = course or Course()
-    network = new_network(heads, seed)
+    network = new_network(heads, seed, base.kind if base is not None else kind)
+    kept = [head for head in heads if head not in only]
     if base is not None:
-        fresh = deepcopy(network.head.state_dict())
-        network.load_state_dict(base.state_dict())
-        _keep_rows(network, fresh, [number for number, head in enumerate(heads) if head in only])
+        network.adopt(base, kept)
     lesson = Lesson(network, steps, only)
     done = _steps_done(course.resume, lesson, steps) if course.resume else 0
     shown: Any = [collate([example]) for example in held]
@@ -207,17 +207,9 @@ def teach(
             weights_only=True,
         )
     network.cpu().eval()
-    if base is not None and only:  # decay has touched the other classifiers
-        kept = [number for number, head in enumerate(heads) if head not in only]
-        _keep_rows(network, base.head.state_dict(), kept)
+    if base is not None:  # decay has touched the other classifiers
+        network.adopt(base, kept)
     return network
-
-
-def _keep_rows(network: BoardNetwork, rows: Mapping[str, Tensor], which: Sequence[int]) -> None:
-    """Put weights and biases of some classifiers into a network's head."""
-    with torch.no_grad():
-        for name, own in network.head.named_parameters():
-            own[list(which)] = rows[name][list(which)]
 
 
 class _Stream(IterableDataset[Batch]):

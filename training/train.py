@@ -31,8 +31,17 @@ def train(
     images: Annotated[
         Path | None, typer.Option(help="Also learn from this folder: images/*.png and labels.jsonl.")
     ] = None,
+    trunk: Annotated[
+        str | None, typer.Option(help="One trunk for all predicates, or separate ones.  [shared]")
+    ] = None,
+    backbone: Annotated[
+        str | None, typer.Option(help="What sees: small, or resnet18 for objects in boxes.  [small]")
+    ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Train this predicate anew, on the trunk of the shipped weights.")
+        str | None, typer.Option(help="Add this predicate, or train it anew, on a trunk that stays.")
+    ] = None,
+    base: Annotated[
+        Path | None, typer.Option(help="With --only: the weights to go on from; default: shipped.")
     ] = None,
     resume: Annotated[
         Path | None, typer.Option(help="Go on from this checkpoint (checkpoints/last.ckpt of a run).")
@@ -59,6 +68,11 @@ def train(
         raise UnusableInput("--ship and --fast-dev-run exclude each other: such weights are of no use")
     if ship and out is not None:
         raise UnusableInput(f"--ship and --out {out} exclude each other: give one of them")
+    if base is not None and only is None:
+        raise UnusableInput(f"--base {base} is for --only PREDICATE: name the predicate to train")
+    if only is not None and (trunk or backbone):
+        raise UnusableInput("--only goes on with the network of its --base: leave out --trunk and --backbone")
+    network = _network(trunk or "shared", backbone or "small")
     from aam_vision.envs.registry import board_domain
 
     domain = board_domain(env)
@@ -75,7 +89,9 @@ def train(
         "steps": steps,
         "threads": threads,
         "images": None if images is None else str(images),
+        "network": network if only is None else None,
         "only": only,
+        "base": None if base is None else str(base),
         "resume": None if resume is None else str(resume),
         "max_seconds": max_seconds,
         "fast_dev_run": fast_dev_run,
@@ -95,10 +111,27 @@ def train(
         course=Course(None if ship else folder, resume, max_seconds, devices, strategy),
         fast=fast_dev_run,
         images=images,
+        network=network,
         only=only,
+        base=base,
     )
     if not ship:
         write_atomically(folder / "arguments.json", json.dumps(arguments, indent=2) + "\n")
+
+
+def _network(trunk: str, backbone: str) -> str:
+    """The network that two options ask for, one of ``classifiers.networks.KINDS``."""
+    for option, given, known in (
+        ("--trunk", trunk, ("shared", "separate")),
+        ("--backbone", backbone, ("small", "resnet18")),
+    ):
+        if given not in known:
+            raise UnusableInput(f"no {option} {given}: use one of {', '.join(known)}")
+    if backbone == "small":
+        return trunk
+    if trunk == "separate":
+        raise UnusableInput("--trunk separate goes with --backbone small only: leave one of them out")
+    return backbone
 
 
 if __name__ == "__main__":

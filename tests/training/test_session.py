@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.classifiers.networks import RESNET18, SEPARATE, SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.store import describe, load, save
 from aam_vision.commandline import Progress
+from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training import data, lesson, session
@@ -189,3 +192,58 @@ def test_one_classifier_is_trained_anew_and_the_others_stay_bit_by_bit():
         else:
             assert torch.equal(tensor[0], before[name][0])
             assert not torch.equal(tensor[1], before[name][1])
+
+
+def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, monkeypatch):
+    """Doors as shipped, but for ``unlocked``: trained for a moment on that trunk, it reads unseen layouts."""
+    monkeypatch.setattr(data, "SYNTHETIC", 40)
+    monkeypatch.setattr(session, "STATES", 40)
+    doors = board_domain("doors")
+    doors = replace(
+        doors, held_out=doors.held_out[:2], interrogated=doors.held_out[:1], shapes=((6, 7), (9, 6))
+    )
+    entries = tuple(e for e in doors.visual.entries if e.predicate.name != "unlocked")
+    poorer = replace(doors.visual, entries=entries)
+    shipped, card = load(doors.visual, "doors")
+    network = make_network(SHARED, poorer.cell_heads())
+    network.adopt(shipped, poorer.cell_heads())
+    save(network, replace(card, vocabulary=describe(poorer)), tmp_path / "old")
+    with pytest.raises(UnusableInput, match="predicate unlocked is absent there"):
+        load(doors.visual, "doors", tmp_path / "old")
+    train_domain(
+        doors, tmp_path / "new", seed=0, steps=150, threads=1, progress=Progress(io.StringIO()),
+        only="unlocked", base=tmp_path / "old",
+    )  # fmt: skip
+    grown, found = load(doors.visual, "doors", tmp_path / "new")
+    mine = make_network(SHARED, poorer.cell_heads())
+    mine.adopt(grown, poorer.cell_heads())
+    assert all(torch.equal(tensor, network.state_dict()[name]) for name, tensor in mine.state_dict().items())
+    assert all(found.thresholds[head] == card.thresholds[head] for head in poorer.cell_heads())
+    assert found.figures["unseen"]["wrong"] == 0
+    assert found.figures["unseen"]["exact_match"] > 0.9
+
+
+def test_separate_networks_are_trained_and_used_by_the_same_code(domain, tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "SYNTHETIC", 16)
+    monkeypatch.setattr(session, "STATES", 20)
+    files = train_domain(
+        domain, tmp_path, seed=0, steps=10, threads=1, progress=Progress(io.StringIO()), network=SEPARATE
+    )
+    assert "network `separate`" in files.card.with_suffix(".md").read_text()
+    perception = BoardPerception.load(domain.visual, "doors", tmp_path)
+    layout = domain.load(*domain.held_out[0])
+    frame = Picture(domain, layout).frame(layout.initial)
+    assert perception.look(frame, domain.scene(layout)).state.objects == layout.objects
+
+
+def test_resnet18_learns_and_is_loaded_as_it_was_saved(tmp_path):
+    doors = board_domain("doors")
+    heads = doors.visual.cell_heads()
+    boards = [replace(board, labels=board.labels[[0, 1, 0]]) for board in toy_boards(2, (128, 192))]
+    network = lesson.teach(heads, boards, steps=10, seed=0, progress=lambda *_: None, kind=RESNET18)
+    _, card = load(doors.visual, "doors")
+    save(network, replace(card, network=RESNET18), tmp_path)
+    again, _ = load(doors.visual, "doors", tmp_path)
+    pixels = boards[0].pixels[None] / 255
+    with torch.inference_mode():
+        assert torch.allclose(network(pixels), again(pixels), rtol=1e-3, atol=1e-3)
