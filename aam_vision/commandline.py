@@ -42,7 +42,7 @@ def run_command(command: Callable[..., int | None]) -> int:
     return UNUSABLE_INPUT
 
 
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Path, option: str = "--out") -> None:
     """Find out now, not after the work, that results cannot be written.
 
     Raises:
@@ -54,7 +54,7 @@ def check_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise UnusableInput(
-            f"cannot write to {folder} ({error.strerror or error}): give another --out"
+            f"cannot write to {folder} ({error.strerror or error}): give another {option}"
         ) from None
 
 

@@ -21,7 +21,8 @@ from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.board import BoardDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
-from aam_vision.training.boards import fingerprint
+from aam_vision.training.boards import Example, fingerprint
+from aam_vision.training.cache import key, remembered
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
@@ -54,6 +55,8 @@ def train_domain(
     network: str = SHARED,
     only: str | None = None,
     base: Path | None = None,
+    workers: int = 1,
+    cache: Path | None = None,
 ) -> Paths:
     """Train, calibrate and evaluate the classifiers of a domain, and write them to ``folder``.
 
@@ -70,12 +73,13 @@ def train_domain(
         only: a perceived predicate: its classifiers alone are trained, on the trunk of the weights in ``base``,
             which may have none for it yet; the network is of their kind.
         base: the folder of those weights; None for the shipped ones.
+        workers: processes that share the drawing of boards; the boards are the same for any number.
+        cache: where data sets are kept for the next time, see ``cache``; None for nowhere.
         fast: everything once, in little time, to see that it works; the weights are of no use.
     """
     fewer, steps = (FAST, min(steps, FAST)) if fast else (1, steps)
     started = process_time()
     name, heads = domain.name, domain.visual.cell_heads()
-    rng = np.random.default_rng(seed)
     taught_heads = _heads_of(domain, only) if only is not None else ()
     trunk, kept = load(domain.visual, name, base, without=only) if only is not None else (None, None)
     network = network if trunk is None else trunk.kind
@@ -83,7 +87,7 @@ def train_domain(
     with _threads(threads):
         progress.stage(f"{name}: drawing boards")
         own = labelled_images(domain, images, side) if images is not None else []
-        data = own + lessons(domain, rng, side, fewer=fewer)
+        data = own + _lessons(domain, seed, side, fewer, workers, cache)
         held, taught = data[::CALIBRATION_SHARE], data[:]
         del taught[::CALIBRATION_SHARE]
         cpu = {"imports": started, "data": process_time() - started}
@@ -130,6 +134,17 @@ def train_domain(
         progress.stage(f"{name}: {assessment.exact} of {assessment.states} states exact on {group} layouts")
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files
+
+
+def _lessons(
+    domain: BoardDomain, seed: int, side: int, fewer: int, workers: int, cache: Path | None
+) -> list[Example]:
+    """The boards to learn from, drawn or remembered."""
+
+    def draw() -> list[Example]:
+        return lessons(domain, np.random.default_rng(seed), side, fewer=fewer, workers=workers)
+
+    return draw() if cache is None else remembered(cache, key(domain, seed, side, fewer), draw)
 
 
 def _heads_of(domain: BoardDomain, predicate: str) -> tuple[str, ...]:

@@ -52,6 +52,11 @@ def train(
     fast_dev_run: Annotated[
         bool, typer.Option("--fast-dev-run", help="Everything once, in seconds; the weights are of no use.")
     ] = False,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that share the drawing of boards.")] = 1,
+    cache: Annotated[
+        Path | None, typer.Option(help="Where data sets are kept; default: the user's cache folder.")
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Draw all boards anew, keep none.")] = False,
     devices: Annotated[str, typer.Option(help="Lightning's: how many devices, or auto.")] = "1",
     strategy: Annotated[str, typer.Option(help="Lightning's: auto, ddp, ...")] = "auto",
 ) -> None:
@@ -72,6 +77,8 @@ def train(
         raise UnusableInput(f"--base {base} is for --only PREDICATE: name the predicate to train")
     if only is not None and (trunk or backbone):
         raise UnusableInput("--only goes on with the network of its --base: leave out --trunk and --backbone")
+    if cache is not None and no_cache:
+        raise UnusableInput(f"--cache {cache} and --no-cache exclude each other: give one of them")
     network = _network(trunk or "shared", backbone or "small")
     from aam_vision.envs.registry import board_domain
 
@@ -82,6 +89,8 @@ def train(
 
         folder = store.SHIPPED
     check_writable(folder)
+    if cache is not None:
+        check_writable(cache, "--cache")
     arguments = {
         "env": env,
         "seed": seed,
@@ -95,9 +104,13 @@ def train(
         "resume": None if resume is None else str(resume),
         "max_seconds": max_seconds,
         "fast_dev_run": fast_dev_run,
+        "workers": workers,
+        "cache": None if cache is None else str(cache),
+        "no_cache": no_cache,
         "devices": devices,
         "strategy": strategy,
     }
+    from aam_vision.training.cache import user_cache
     from aam_vision.training.lesson import Course
     from aam_vision.training.session import train_domain
 
@@ -114,6 +127,8 @@ def train(
         network=network,
         only=only,
         base=base,
+        workers=workers,
+        cache=None if no_cache else cache or user_cache(),
     )
     if not ship:
         write_atomically(folder / "arguments.json", json.dumps(arguments, indent=2) + "\n")

@@ -65,6 +65,8 @@ def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
             "leave one of them out",
         ),
         (TRAIN, ["--env", "sokoban", "--trunk", "separate", "--only", "at"], "leave out --trunk"),
+        (TRAIN, ["--env", "sokoban", "--out", ".", "--cache", "file/x"], "give another --cache"),
+        (TRAIN, ["--env", "sokoban", "--cache", "x", "--no-cache"], "exclude each other"),
         (TRAIN, ["--env", "sokoban", "--base", "x"], "--base x is for --only"),
         (TRAIN, ["--env", "sokoban", "--only", "at", "--base", "x", "--out", "."], "no classifiers at x"),
         (EXPORT, ["--env", "sokoban", "--out", "nowhere/x.onnx"], "cannot write nowhere/x.onnx"),

@@ -104,7 +104,7 @@ def test_test_layouts_are_never_trained_on(monkeypatch):
         drawn = []
         domain = board_domain(name)
         monkeypatch.setattr(
-            data, "pictures", lambda domain, layout, *_, drawn=drawn: drawn.append(layout) or []
+            data, "_boards", lambda domain, layout, *_, drawn=drawn: drawn.append(layout) or []
         )
         data.lessons(domain, np.random.default_rng(0))
         origins = {layout.name.split("/")[1] for layout in drawn}
