@@ -26,12 +26,12 @@ from aam_vision.classifiers.networks import SHARED, make_network
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
+from aam_vision.training.logs import ShowWhatIsSeen, loggers
 
 cure_torchvision()
 
 from lightning.pytorch import Callback, LightningModule, Trainer  # noqa: E402
 from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
-from lightning.pytorch.loggers import CSVLogger  # noqa: E402
 from torchmetrics import MeanMetric  # noqa: E402
 
 BATCH = 8
@@ -48,12 +48,13 @@ class Course:
     """How a training run is carried out; none of it but ``max_seconds`` changes what comes of it.
 
     Args:
-        folder: receives ``checkpoints/last.ckpt``, ``checkpoints/best.ckpt`` and ``logs/metrics.csv``;
+        folder: receives ``checkpoints/last.ckpt``, ``checkpoints/best.ckpt`` and ``logs``;
             None for none of them.
         resume: a checkpoint to go on from; the weights are those of a run that was never interrupted.
         max_seconds: stop after so much wall time, wherever training is by then.
         devices: Lightning's: a number of devices, or ``auto``.
         strategy: Lightning's: ``auto``, ``ddp`` and so on.
+        tensorboard: write the logs for TensorBoard as well.
     """
 
     folder: Path | None = None
@@ -61,6 +62,7 @@ class Course:
     max_seconds: float | None = None
     devices: str = "1"
     strategy: str = "auto"
+    tensorboard: bool = False
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
@@ -91,20 +93,24 @@ class Lesson(LightningModule):  # type: ignore[misc]
         self.steps = steps
         self.mean_loss = MeanMetric()
 
-    def _loss(self, batch: Batch) -> Tensor:
-        boards, pooling, labels = batch
+    def _logits(self, batch: Batch) -> Tensor:
+        boards, pooling, _ = batch
         boards = boards.contiguous(memory_format=torch.channels_last)
-        logits = place_logits(self.network(boards), pooling)
+        return place_logits(self.network(boards), pooling)
+
+    def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         return loss_of(logits[:, self._taught], labels[:, self._taught])
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
-        loss = self._loss(batch)
+        loss = self._loss(self._logits(batch), batch[2])
         self.mean_loss.update(loss.detach())
         self.log("loss", loss.detach(), batch_size=len(batch[0]))
         return loss
 
-    def validation_step(self, batch: Batch, _: int) -> None:
-        self.log("held_loss", self._loss(batch), batch_size=1)
+    def validation_step(self, batch: Batch, _: int) -> Tensor:
+        logits = self._logits(batch)
+        self.log("held_loss", self._loss(logits, batch[2]), batch_size=1)
+        return logits
 
     def configure_optimizers(self) -> dict[str, object]:
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=LEARNING_RATE)
@@ -193,7 +199,9 @@ def teach(
     stream = islice(BoardBatches(data, BATCH, seed), done, None)
     with quiet_lightning():
         try:
-            trainer = _trainer(steps, progress, course, checked=bool(held))
+            trainer = _trainer(heads, steps, progress, course, checked=bool(held))
+        except UnusableInput:
+            raise
         except Exception as error:  # Lightning has as many kinds as there are accelerators
             reason = " ".join(str(error).split())
             raise UnusableInput(
@@ -222,8 +230,11 @@ class _Stream(IterableDataset[Batch]):
         return self._batches
 
 
-def _trainer(steps: int, progress: Progress, course: Course, *, checked: bool) -> Any:
+def _trainer(heads: Sequence[str], steps: int, progress: Progress, course: Course, *, checked: bool) -> Any:
     callbacks: list[Callback] = [_Report(progress)]
+    writers = loggers(course.folder, tensorboard=course.tensorboard)
+    if writers:
+        callbacks.append(ShowWhatIsSeen(heads))
     if course.folder is not None:
         callbacks.append(
             ModelCheckpoint(
@@ -240,7 +251,7 @@ def _trainer(steps: int, progress: Progress, course: Course, *, checked: bool) -
         accelerator="auto",
         devices=int(course.devices) if course.devices.isdecimal() else course.devices,
         strategy=course.strategy,
-        logger=CSVLogger(course.folder, name="", version="logs") if course.folder is not None else False,
+        logger=writers or False,
         log_every_n_steps=10,
         val_check_interval=CHECK if checked else None,
         check_val_every_n_epoch=None if checked else 1,

@@ -57,13 +57,16 @@ def train(
         Path | None, typer.Option(help="Where data sets are kept; default: the user's cache folder.")
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Draw all boards anew, keep none.")] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Logs for TensorBoard, too (the extra tensorboard).")
+    ] = False,
     devices: Annotated[str, typer.Option(help="Lightning's: how many devices, or auto.")] = "1",
     strategy: Annotated[str, typer.Option(help="Lightning's: auto, ddp, ...")] = "auto",
 ) -> None:
     """Train the classifiers of an environment on its training layouts, evaluate them on unseen ones.
 
-    Beside weights, card and model card, the folder receives arguments.json, logs/metrics.csv and
-    checkpoints/last.ckpt and best.ckpt (not with --ship).
+    Beside weights, card and model card, the folder receives arguments.json, logs/metrics.csv
+    (losses, and the confusion of every classifier) and checkpoints/last.ckpt and best.ckpt (not with --ship).
     """
     if resume is not None and not resume.is_file():
         raise UnusableInput(f"--resume {resume}: no such file; name checkpoints/last.ckpt of a run")
@@ -71,6 +74,8 @@ def train(
         raise UnusableInput(f"--images {images}: no such folder; it holds images/*.png and labels.jsonl")
     if ship and fast_dev_run:
         raise UnusableInput("--ship and --fast-dev-run exclude each other: such weights are of no use")
+    if ship and tensorboard:
+        raise UnusableInput("--ship and --tensorboard exclude each other: logs are not shipped, use --out")
     if ship and out is not None:
         raise UnusableInput(f"--ship and --out {out} exclude each other: give one of them")
     if base is not None and only is None:
@@ -107,6 +112,7 @@ def train(
         "workers": workers,
         "cache": None if cache is None else str(cache),
         "no_cache": no_cache,
+        "tensorboard": tensorboard,
         "devices": devices,
         "strategy": strategy,
     }
@@ -121,7 +127,7 @@ def train(
         steps=steps,
         threads=threads,
         progress=Progress(),
-        course=Course(None if ship else folder, resume, max_seconds, devices, strategy),
+        course=Course(None if ship else folder, resume, max_seconds, devices, strategy, tensorboard),
         fast=fast_dev_run,
         images=images,
         network=network,

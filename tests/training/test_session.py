@@ -1,7 +1,9 @@
 """A small training session from end to end, twice."""
 
+import csv
 import io
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +18,9 @@ from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training import data, lesson, session
+from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.lesson import Course
+from aam_vision.training.logs import CELLS, Confusion
 from aam_vision.training.session import train_domain
 
 from .toys import toy_boards
@@ -145,9 +149,41 @@ def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(tmp_p
 
 def test_neither_checkpoints_nor_looks_change_the_weights(tmp_path):
     boards = toy_boards(20)
-    plain, watched = _taught(boards, 12), _taught(boards, 12, Course(tmp_path))
+    plain, watched = _taught(boards, 12), _taught(boards, 12, Course(tmp_path, tensorboard=True))
     assert all(torch.equal(plain[name], watched[name]) for name in plain)
     assert (tmp_path / "logs" / "metrics.csv").is_file()
+
+
+def test_logs_tell_the_confusion_of_every_classifier_and_show_boards(tmp_path, monkeypatch):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    monkeypatch.setattr(lesson, "CHECK", 5)
+    boards = toy_boards(20)
+    _taught(boards, 10, Course(tmp_path, tensorboard=True))
+    with (tmp_path / "logs" / "metrics.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["held_loss"]]
+    assert len(rows) == 2
+    held = torch.stack([board.labels for board in boards[:2]])
+    for number, head in enumerate("ab"):
+        cells = {cell: float(rows[-1][f"{head}/{cell}"]) for cell in CELLS}
+        assert sum(cells.values()) == held[:, number].numel()
+        assert cells["yes as yes"] + cells["yes as no"] == (held[:, number] == 1).sum()
+    seen = events.EventAccumulator(str(tmp_path / "logs"))
+    seen.Reload()
+    assert seen.Tags()["images"]
+    assert "a/no as yes" in seen.Tags()["scalars"]
+    assert seen.Tags()["tensors"]
+
+
+def test_a_tensorboard_that_is_missing_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(UnusableInput, match=r"pip install 'aam-vision\[tensorboard\]'"):
+        _taught(toy_boards(10), 10, Course(tmp_path, tensorboard=True))
+
+
+def test_confusion_leaves_out_what_has_no_label():
+    confusion = Confusion(["a"])
+    confusion.add(torch.tensor([[[1.0, -1.0, 1.0, -1.0, 1.0]]]), torch.tensor([[[1, 1, 0, 0, NO_LABEL]]]))
+    assert confusion.counts.tolist() == [[1, 1, 1, 1]]
 
 
 def test_training_stops_when_its_time_is_up(tmp_path):
