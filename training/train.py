@@ -52,7 +52,9 @@ def train(
     fast_dev_run: Annotated[
         bool, typer.Option("--fast-dev-run", help="Everything once, in seconds; the weights are of no use.")
     ] = False,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that share the drawing of boards.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that draw boards; CPU seconds are those of the first.")
+    ] = 1,
     cache: Annotated[
         Path | None, typer.Option(help="Where data sets are kept; default: the user's cache folder.")
     ] = None,
