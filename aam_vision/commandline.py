@@ -13,6 +13,8 @@ import typer
 
 from aam_vision.errors import UnusableInput
 
+_BAR = 30  # columns of a progress bar
+
 UNUSABLE_INPUT = 2
 """Exit code when something the user supplied cannot be used."""
 
@@ -42,7 +44,7 @@ def run_command(command: Callable[..., int | None]) -> int:
     return UNUSABLE_INPUT
 
 
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Path, option: str = "--out") -> None:
     """Find out now, not after the work, that results cannot be written.
 
     Raises:
@@ -54,7 +56,7 @@ def check_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise UnusableInput(
-            f"cannot write to {folder} ({error.strerror or error}): give another --out"
+            f"cannot write to {folder} ({error.strerror or error}): give another {option}"
         ) from None
 
 
@@ -70,9 +72,10 @@ def write_atomically(path: Path, text: str) -> None:
 class Progress:
     """Says on stderr what is being done: a line that grows on a terminal, a few lines elsewhere."""
 
-    def __init__(self, stream: TextIO | None = None, *, every: float = 5.0) -> None:
+    def __init__(self, stream: TextIO | None = None, *, every: float | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._every = every if not self._stream.isatty() else 0.2
+        usual = 0.2 if self._stream.isatty() else 5.0
+        self._every = usual if every is None else every
         self._told = monotonic()
 
     def stage(self, text: str) -> None:
@@ -86,9 +89,21 @@ class Progress:
         if now - self._told >= self._every or done == total:
             self._told = now
             live = self._stream.isatty() and done < total
-            self._write(f"  {done:>4}/{total} {text}", "\r" if live else "\n")
+            bar = _bar(done, total) if live else ""
+            self._write(f"  {bar}{done:>4}/{total} {text}", "\r" if live else "\n")
 
     def _write(self, text: str, end: str) -> None:
         clear = "\x1b[2K" if self._stream.isatty() else ""
         self._stream.write(clear + text + end)
         self._stream.flush()
+
+
+def _bar(done: int, total: int) -> str:
+    """How much is done, as a terminal shows it."""
+    from rich.console import Console
+    from rich.progress_bar import ProgressBar
+
+    console = Console(force_terminal=True)
+    with console.capture() as drawn:
+        console.print(ProgressBar(total=total, completed=done, width=_BAR), end=" ")
+    return drawn.get()

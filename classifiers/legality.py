@@ -44,6 +44,7 @@ class _Kind:
 
     heads: NDArray[np.intp]
     columns: NDArray[np.intp]  # of the places
+    here: tuple[NDArray[np.intp], ...]  # both, as an index into (heads, places)
     rows: Truth  # (2 ** heads, heads): every combination of answers, numbered in binary
     counts: Truth  # the same shape: whether an answer means anything beside the others
     legal: Truth  # (2 ** heads,)
@@ -104,7 +105,7 @@ class Legality:
         consistent = True
         unsettled: list[tuple[_Kind, int]] = []
         for kind in self._kinds:
-            here = np.ix_(kind.heads, kind.columns)
+            here = kind.here
             codes = kind.weights @ sure[here]
             open_ = (doubtful[here] & kind.counts[codes].T).any(0)
             for column in kind.columns[~open_ & ~kind.legal[codes]]:
@@ -201,7 +202,8 @@ class Legality:
                 shown = meant[:, [at[self._index[head]] for head in never.shows]].all(1)
                 spared = meant[:, [at[self._index[head]] for head in never.without]].any(1)
                 legal &= ~(shown & ~spared)
-        return _Kind(heads, columns, rows, counts, legal, rows[legal & (meant == rows).all(1)], weights)
+        patterns = rows[legal & (meant == rows).all(1)]
+        return _Kind(heads, columns, np.ix_(heads, columns), rows, counts, legal, patterns, weights)
 
     def _declared(self, vocabulary: VisualVocabulary) -> list[_Number]:
         return [

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from aam_vision.classifiers.backends import backend as make_backend
-from aam_vision.classifiers.board import resample_scene
+from aam_vision.classifiers.board import resample_boards
 from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.network import BoardNetwork, place_logits, pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
@@ -75,6 +75,7 @@ class BoardPerception:
         self.vocabulary = vocabulary
         self.card = card
         self._logits = make_backend(backend, network)
+        self._side = network.cell_pixels
         self._threads = threads
         heads = vocabulary.cell_heads()
         self._temperatures = torch.tensor([card.temperatures[head] for head in heads])[:, None]
@@ -142,8 +143,8 @@ class BoardPerception:
 
         def of(start: int) -> NDArray[np.float32]:
             batch = frames[start : start + BATCH]
-            pixels = torch.stack([resample_scene(frame, scene) for frame in batch])
-            logits = place_logits(self._logits(pixels.float().div_(255)), pooling) / self._temperatures
+            boards = resample_boards(batch, scene, self._side)
+            logits = place_logits(self._logits(boards), pooling) / self._temperatures
             return np.asarray(logits.sigmoid().numpy())
 
         starts = range(0, len(frames), BATCH)

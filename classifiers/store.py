@@ -20,6 +20,7 @@ from safetensors.torch import load as parse_tensors
 from safetensors.torch import save as dump_tensors
 
 from aam_vision.classifiers.network import BoardNetwork
+from aam_vision.classifiers.networks import KINDS, SHARED, make_network
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived, VisualVocabulary
 
@@ -34,6 +35,7 @@ SURE = (0.1, 0.9)
 class Card:
     """What there is to know about one set of weights.
 
+    ``network`` is one of ``networks.KINDS``;
     ``temperatures`` divide a head's logits before they become probabilities; ``thresholds`` hold, per
     head, the probabilities below which an atom is false and above which it is true.
     """
@@ -47,6 +49,7 @@ class Card:
     thresholds: Mapping[str, tuple[float, float]]
     versions: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
+    network: str = SHARED
 
 
 @dataclass(frozen=True)
@@ -103,13 +106,17 @@ def save(network: BoardNetwork, card: Card, folder: Path) -> Paths:
     return files
 
 
-def load(vocabulary: VisualVocabulary, name: str, folder: Path | None = None) -> tuple[BoardNetwork, Card]:
+def load(
+    vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, without: str | None = None
+) -> tuple[BoardNetwork, Card]:
     """The network called ``name`` for a vocabulary, and its card.
 
     Args:
         vocabulary: the vocabulary of the environment; the weights must be made for exactly this one.
         name: the name of the files, without ending.
         folder: where they lie; None for the shipped ones.
+        without: a predicate that the weights may lack, or have otherwise; their own classifiers, and not
+            those of the vocabulary, are then those of the network.
 
     Raises:
         UnusableInput: a file is missing or damaged, does not belong to the other one, or was trained for
@@ -119,19 +126,20 @@ def load(vocabulary: VisualVocabulary, name: str, folder: Path | None = None) ->
     cure = f"run python -m aam_vision.training.train --env {name}"
     cure += " --ship" if folder is None else f" --out {folder}"
     card = _card(files.card, cure)
-    _compare(describe(vocabulary), card.vocabulary, files.card, cure)
+    wanted, found = (_less(facts, without) for facts in (describe(vocabulary), card.vocabulary))
+    _compare(wanted, found, files.card, cure)
     content = _read(files.weights, cure)
-    found = hashlib.sha256(content).hexdigest()
-    if found != card.weights_sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != card.weights_sha256:
         raise UnusableInput(
-            f"weights {files.weights} have sha256 {found[:12]}..., their card says "
+            f"weights {files.weights} have sha256 {digest[:12]}..., their card says "
             f"{card.weights_sha256[:12]}...: restore both files, or {cure}"
         )
     try:
         tensors = parse_tensors(content)
     except SafetensorError as error:
         raise UnusableInput(f"weights {files.weights} are no safetensors file ({error}): {cure}") from None
-    network = BoardNetwork(vocabulary.cell_heads())
+    network = make_network(card.network, card.vocabulary["heads"])
     _compare_shapes(network.state_dict(), tensors, files.weights, cure)
     network.load_state_dict(tensors)
     return network.eval(), card
@@ -150,8 +158,10 @@ def _card(path: Path, cure: str) -> Card:
     """The card in a file, checked for completeness and sense."""
     content = _read(path, cure)
     try:
-        facts = json.loads(content)
+        facts = {"network": SHARED, **json.loads(content)}  # older cards had no choice
         card = Card(**{item.name: facts[item.name] for item in fields(Card)})
+        if card.network not in KINDS:
+            raise ValueError(f"no network {card.network!r}")
         heads = card.vocabulary["heads"]
         for head in heads:
             low, high = card.thresholds[head]
@@ -161,6 +171,14 @@ def _card(path: Path, cure: str) -> Card:
         reason = " ".join(str(error).split())
         raise UnusableInput(f"card {path} is damaged ({type(error).__name__}: {reason}): {cure}") from None
     return card
+
+
+def _less(facts: Mapping[str, Any], predicate: str | None) -> Mapping[str, Any]:
+    """A described vocabulary less one predicate, and then less the order of its classifiers."""
+    if predicate is None:
+        return facts
+    others = {name: own for name, own in facts.get("predicates", {}).items() if name != predicate}
+    return {"name": facts.get("name"), "predicates": others}
 
 
 def _compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cure: str) -> None:

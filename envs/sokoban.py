@@ -110,8 +110,17 @@ def move_dir(scene: Scene, seen: State) -> Truths:
 
 def is_nongoal(scene: Scene, seen: State) -> Truths:
     """Wherever there is no goal."""
-    goals = [(Atom("is-nongoal", (name,)), seen.value(Atom("is-goal", (name,)))) for name in scene.cells]
-    return [atom for atom, goal in goals if goal is False], [atom for atom, goal in goals if goal is None]
+    goals, unknown = _goals_of(scene), seen.unknown
+    known = seen.true | unknown
+    return [a for a, goal in goals if goal not in known], [a for a, goal in goals if goal in unknown]
+
+
+def _goals(scene: Scene) -> list[tuple[Atom, Atom]]:
+    """What is to be said of every location, and what it is said by."""
+    return [(Atom("is-nongoal", (name,)), Atom("is-goal", (name,))) for name in scene.cells]
+
+
+_goals_of = PerScene(_goals)
 
 
 def _named(predicate: str, look: str) -> Callable[[Scene, State], Truths]:

@@ -134,7 +134,7 @@ def test_commands_work_in_a_folder_with_packages_of_our_folders_names(module, in
 def test_every_module_of_the_wheel_imports_beside_decoys(installed, foreign):
     code = (
         "import importlib, pkgutil, aam_vision\n"
-        "from aam_vision.training.torchvision_cure import cure_torchvision\n"
+        "from aam_vision.classifiers.torchvision_cure import cure_torchvision\n"
         "cure_torchvision()\n"
         "found = [m.name for m in pkgutil.walk_packages(aam_vision.__path__, 'aam_vision.')]\n"
         "for name in found: print(importlib.import_module(name).__file__)\n"

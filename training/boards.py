@@ -33,14 +33,14 @@ class Example:
 
 
 def examples(
-    vocabulary: VisualVocabulary, scene: Scene, pairs: Iterable[tuple[State, Frame]]
+    vocabulary: VisualVocabulary, scene: Scene, pairs: Iterable[tuple[State, Frame]], side: int
 ) -> Iterator[Example]:
-    """Labelled boards of one scene from its states and their images."""
+    """Labelled boards of one scene from its states and their images, with cells of ``side`` pixels."""
     index = SceneIndex(vocabulary, scene)
     pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
     for state, frame in pairs:
         labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
-        yield Example(resample_scene(frame, scene), pooling, labels)
+        yield Example(resample_scene(frame, scene, side), pooling, labels)
 
 
 def fingerprint(data: Sequence[Example]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json as json_format
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,18 +60,18 @@ def evaluate(
     if noise is not None:
         conditions.setdefault(f"noise {noise:g}", known.Corruption(known.noise(noise), 0.0))
     groups = evaluate_domain(domain, perception, states=states, seed=seed, conditions=conditions)
-    milliseconds, a_second = speed(domain, perception, seed=seed)
+    fast = speed(domain, perception, seed=seed)
     for group in ("unseen", "interrogated"):
         print(predicates_table(f"{env}, {group} layouts", groups[group]))
     least = {"unseen": 1.0} | {f"unseen, {name}": item.least_exact for name, item in conditions.items()}
     print(states_table(f"{env}, whole states", groups, least))
     print(
-        f"{env}, 7x7 board, {backend}, {threads} threads: {milliseconds:.2f} ms for a single image, "
-        f"{a_second:.0f} images/s in batches"
+        f"{env}, 7x7 board, {backend}, {threads} threads: {fast.single_ms:.2f} ms for a single image, "
+        f"{fast.images_per_s:.0f} images/s in batches ({fast.batch_cpu_ms:.2f} CPU ms an image)"
     )
     if json is not None:
         figures = {group: assessment.summary() for group, assessment in groups.items()}
-        speeds = {"backend": backend, "threads": threads, "ms": milliseconds, "images_per_s": a_second}
+        speeds = {"backend": backend, "threads": threads, **asdict(fast)}
         try:
             json.write_text(
                 json_format.dumps({**figures, "speed": speeds}, indent=2) + "\n", encoding="utf-8"

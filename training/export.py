@@ -1,7 +1,7 @@
 """``python -m aam_vision.training.export``: the classifiers of an environment as one ONNX file.
 
 Input ``boards``: float32 (images, 3, 16 * rows, 16 * columns) between 0 and 1, the board cut out of the image
-and resampled to 16 pixels a cell. Output ``logits``: float32 (images, heads, rows, columns). The file holds
+and resampled to 16 pixels a cell (64 for ``--backbone resnet18``). Output ``logits``: float32 (images, heads, rows, columns). The file holds
 the card (vocabulary, temperatures, thresholds) as its metadata ``card``.
 """
 

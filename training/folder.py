@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.board import BoardDomain
 from aam_vision.errors import UnusableInput
@@ -33,8 +34,8 @@ MOST_PIXELS: Final = 16_000_000
 _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
 
-def labelled_images(domain: BoardDomain, folder: Path) -> list[Example]:
-    """The boards of a folder, in the order of its lines.
+def labelled_images(domain: BoardDomain, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
+    """The boards of a folder, in the order of its lines, with cells of ``side`` pixels.
 
     Raises:
         UnusableInput: a file is missing, damaged or no RGB image in PNG, or a label names what there is
@@ -50,7 +51,7 @@ def labelled_images(domain: BoardDomain, folder: Path) -> list[Example]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                found += _board(domain, folder, line, indices)
+                found += _board(domain, folder, line, indices, side)
             except UnusableInput as error:
                 raise UnusableInput(f"{file} line {number}: {error}") from None
     if not found:
@@ -58,7 +59,9 @@ def labelled_images(domain: BoardDomain, folder: Path) -> list[Example]:
     return found
 
 
-def _board(domain: BoardDomain, folder: Path, line: str, indices: dict[str, SceneIndex]) -> list[Example]:
+def _board(
+    domain: BoardDomain, folder: Path, line: str, indices: dict[str, SceneIndex], side: int
+) -> list[Example]:
     try:
         facts = json.loads(line)
         image, problem, true = (
@@ -76,7 +79,7 @@ def _board(domain: BoardDomain, folder: Path, line: str, indices: dict[str, Scen
     state = State(frozenset(_atom(domain, index.scene, text) for text in true), index.scene.objects)
     _check_legal(domain, index, state)
     frame = read_image(folder / "images" / image)
-    return list(examples(domain.visual, index.scene, [(state, frame)]))
+    return list(examples(domain.visual, index.scene, [(state, frame)], side))
 
 
 def _scene(domain: BoardDomain, problem: str) -> Scene:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
@@ -23,15 +22,16 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, IterableDataset
 
 from aam_vision.classifiers.network import BoardNetwork, place_logits
+from aam_vision.classifiers.networks import SHARED, make_network
+from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
-from aam_vision.training.torchvision_cure import cure_torchvision
+from aam_vision.training.logs import ShowWhatIsSeen, loggers
 
 cure_torchvision()
 
 from lightning.pytorch import Callback, LightningModule, Trainer  # noqa: E402
 from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
-from lightning.pytorch.loggers import CSVLogger  # noqa: E402
 from torchmetrics import MeanMetric  # noqa: E402
 
 BATCH = 8
@@ -48,12 +48,13 @@ class Course:
     """How a training run is carried out; none of it but ``max_seconds`` changes what comes of it.
 
     Args:
-        folder: receives ``checkpoints/last.ckpt``, ``checkpoints/best.ckpt`` and ``logs/metrics.csv``;
+        folder: receives ``checkpoints/last.ckpt``, ``checkpoints/best.ckpt`` and ``logs``;
             None for none of them.
         resume: a checkpoint to go on from; the weights are those of a run that was never interrupted.
         max_seconds: stop after so much wall time, wherever training is by then.
         devices: Lightning's: a number of devices, or ``auto``.
         strategy: Lightning's: ``auto``, ``ddp`` and so on.
+        tensorboard: write the logs for TensorBoard as well.
     """
 
     folder: Path | None = None
@@ -61,6 +62,7 @@ class Course:
     max_seconds: float | None = None
     devices: str = "1"
     strategy: str = "auto"
+    tensorboard: bool = False
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
@@ -87,26 +89,28 @@ class Lesson(LightningModule):  # type: ignore[misc]
         self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._taught = [number for number, head in enumerate(network.heads) if not only or head in only]
         if only:
-            self.network.trunk.requires_grad_(
-                False
-            ).eval()  # its statistics stay as well; Lightning keeps modes
+            self.network.freeze_shared()  # Lightning keeps modes
         self.steps = steps
         self.mean_loss = MeanMetric()
 
-    def _loss(self, batch: Batch) -> Tensor:
-        boards, pooling, labels = batch
+    def _logits(self, batch: Batch) -> Tensor:
+        boards, pooling, _ = batch
         boards = boards.contiguous(memory_format=torch.channels_last)
-        logits = place_logits(self.network(boards), pooling)
+        return place_logits(self.network(boards), pooling)
+
+    def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         return loss_of(logits[:, self._taught], labels[:, self._taught])
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
-        loss = self._loss(batch)
+        loss = self._loss(self._logits(batch), batch[2])
         self.mean_loss.update(loss.detach())
         self.log("loss", loss.detach(), batch_size=len(batch[0]))
         return loss
 
-    def validation_step(self, batch: Batch, _: int) -> None:
-        self.log("held_loss", self._loss(batch), batch_size=1)
+    def validation_step(self, batch: Batch, _: int) -> Tensor:
+        logits = self._logits(batch)
+        self.log("held_loss", self._loss(logits, batch[2]), batch_size=1)
+        return logits
 
     def configure_optimizers(self) -> dict[str, object]:
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=LEARNING_RATE)
@@ -146,11 +150,11 @@ def quiet_lightning() -> Iterator[None]:
         torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 
 
-def new_network(heads: Sequence[str], seed: int) -> BoardNetwork:
+def new_network(heads: Sequence[str], seed: int, kind: str = SHARED) -> BoardNetwork:
     """A network with fresh weights that depend on the seed alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return BoardNetwork(heads)
+        return make_network(kind, heads)
 
 
 def teach(
@@ -162,6 +166,7 @@ def teach(
     progress: Progress,
     held: Sequence[Example] = (),
     course: Course | None = None,
+    kind: str = SHARED,
     base: BoardNetwork | None = None,
     only: Sequence[str] = (),
 ) -> BoardNetwork:
@@ -175,25 +180,28 @@ def teach(
         progress: told after every step.
         held: boards that are not trained on.
         course: where checkpoints go, when to stop, and on which devices.
+        kind: of the network, one of ``networks.KINDS``; with ``base``, that of ``base``.
         base: a trained network; None for a fresh one. It stays as it is.
-        only: of ``base``, the classifiers to train anew; its trunk and the others are kept bit by bit.
+        only: with ``base``, the classifiers to train, which it may have or not. Its shared trunk and its
+            other ones are kept bit by bit.
 
     Raises:
         UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
     course = course or Course()
-    network = new_network(heads, seed)
+    network = new_network(heads, seed, base.kind if base is not None else kind)
+    kept = [head for head in heads if head not in only]
     if base is not None:
-        fresh = deepcopy(network.head.state_dict())
-        network.load_state_dict(base.state_dict())
-        _keep_rows(network, fresh, [number for number, head in enumerate(heads) if head in only])
+        network.adopt(base, kept)
     lesson = Lesson(network, steps, only)
     done = _steps_done(course.resume, lesson, steps) if course.resume else 0
     shown: Any = [collate([example]) for example in held]
     stream = islice(BoardBatches(data, BATCH, seed), done, None)
     with quiet_lightning():
         try:
-            trainer = _trainer(steps, progress, course, checked=bool(held))
+            trainer = _trainer(heads, steps, progress, course, checked=bool(held))
+        except UnusableInput:
+            raise
         except Exception as error:  # Lightning has as many kinds as there are accelerators
             reason = " ".join(str(error).split())
             raise UnusableInput(
@@ -207,17 +215,9 @@ def teach(
             weights_only=True,
         )
     network.cpu().eval()
-    if base is not None and only:  # decay has touched the other classifiers
-        kept = [number for number, head in enumerate(heads) if head not in only]
-        _keep_rows(network, base.head.state_dict(), kept)
+    if base is not None:  # decay has touched the other classifiers
+        network.adopt(base, kept)
     return network
-
-
-def _keep_rows(network: BoardNetwork, rows: Mapping[str, Tensor], which: Sequence[int]) -> None:
-    """Put weights and biases of some classifiers into a network's head."""
-    with torch.no_grad():
-        for name, own in network.head.named_parameters():
-            own[list(which)] = rows[name][list(which)]
 
 
 class _Stream(IterableDataset[Batch]):
@@ -230,8 +230,11 @@ class _Stream(IterableDataset[Batch]):
         return self._batches
 
 
-def _trainer(steps: int, progress: Progress, course: Course, *, checked: bool) -> Any:
+def _trainer(heads: Sequence[str], steps: int, progress: Progress, course: Course, *, checked: bool) -> Any:
     callbacks: list[Callback] = [_Report(progress)]
+    writers = loggers(course.folder, tensorboard=course.tensorboard)
+    if writers:
+        callbacks.append(ShowWhatIsSeen(heads))
     if course.folder is not None:
         callbacks.append(
             ModelCheckpoint(
@@ -248,7 +251,7 @@ def _trainer(steps: int, progress: Progress, course: Course, *, checked: bool) -
         accelerator="auto",
         devices=int(course.devices) if course.devices.isdecimal() else course.devices,
         strategy=course.strategy,
-        logger=CSVLogger(course.folder, name="", version="logs") if course.folder is not None else False,
+        logger=writers or False,
         log_every_n_steps=10,
         val_check_interval=CHECK if checked else None,
         check_val_every_n_epoch=None if checked else 1,

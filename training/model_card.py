@@ -15,7 +15,7 @@ def model_card(card: Card) -> str:
         "",
         f"They read images of `{card.name}` boards into the predicates below. Made by "
         f"`python -m aam_vision.training.train --env {card.name} --seed {card.seed}` from "
-        f"{card.figures.get('boards', '?')} labelled boards in {card.figures.get('steps', '?')} steps.",
+        f"{card.figures.get('boards', '?')} labelled boards in {card.figures.get('steps', '?')} steps; network `{card.network}`.",
         "",
         "| predicate | over | source | classifiers | hidden by |",
         "|---|---|---|---|---|",

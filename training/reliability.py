@@ -38,7 +38,7 @@ class Reliability:
     @property
     def ece(self) -> float:
         """Expected calibration error: mean distance between probability and frequency, over ``BINS`` bins."""
-        from aam_vision.training.torchvision_cure import cure_torchvision
+        from aam_vision.classifiers.torchvision_cure import cure_torchvision
 
         cure_torchvision()
         import torch

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from aam_vision.classifiers.networks import KINDS, SHARED
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, Paths, describe, load, save
 from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.board import BoardDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
-from aam_vision.training.boards import fingerprint
+from aam_vision.training.boards import Example, fingerprint
+from aam_vision.training.cache import key, remembered
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
@@ -50,7 +52,11 @@ def train_domain(
     course: Course | None = None,
     fast: bool = False,
     images: Path | None = None,
+    network: str = SHARED,
     only: str | None = None,
+    base: Path | None = None,
+    workers: int = 1,
+    cache: Path | None = None,
 ) -> Paths:
     """Train, calibrate and evaluate the classifiers of a domain, and write them to ``folder``.
 
@@ -63,24 +69,30 @@ def train_domain(
         progress: is told what is being done.
         course: where checkpoints go, when to stop, and on which devices.
         images: a folder of labelled images to learn from as well, see ``folder``.
-        only: a perceived predicate: its classifiers alone are trained anew, on the trunk of the shipped weights.
+        network: kind of the network, one of ``networks.KINDS``.
+        only: a perceived predicate: its classifiers alone are trained, on the trunk of the weights in ``base``,
+            which may have none for it yet; the network is of their kind.
+        base: the folder of those weights; None for the shipped ones.
+        workers: processes that share the drawing of boards; the boards are the same for any number.
+        cache: where data sets are kept for the next time, see ``cache``; None for nowhere.
         fast: everything once, in little time, to see that it works; the weights are of no use.
     """
     fewer, steps = (FAST, min(steps, FAST)) if fast else (1, steps)
     started = process_time()
     name, heads = domain.name, domain.visual.cell_heads()
-    rng = np.random.default_rng(seed)
     taught_heads = _heads_of(domain, only) if only is not None else ()
-    base, kept = load(domain.visual, name) if only is not None else (None, None)
+    trunk, kept = load(domain.visual, name, base, without=only) if only is not None else (None, None)
+    network = network if trunk is None else trunk.kind
+    side = KINDS[network]
     with _threads(threads):
         progress.stage(f"{name}: drawing boards")
-        own = labelled_images(domain, images) if images is not None else []
-        data = own + lessons(domain, rng, fewer=fewer)
+        own = labelled_images(domain, images, side) if images is not None else []
+        data = own + _lessons(domain, seed, side, fewer, workers, cache)
         held, taught = data[::CALIBRATION_SHARE], data[:]
         del taught[::CALIBRATION_SHARE]
         cpu = {"imports": started, "data": process_time() - started}
         progress.stage(f"{name}: {len(taught)} boards, {steps} steps")
-        network = teach(
+        classifiers = teach(
             heads,
             taught,
             steps=steps,
@@ -88,13 +100,14 @@ def train_domain(
             progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
             held=held if course is not None and course.folder is not None else (),
             course=course,
-            base=base,
+            kind=network,
+            base=trunk,
             only=taught_heads,
         )
-        calibration = calibrate(network, held, torch.Generator().manual_seed(seed))
+        calibration = calibrate(classifiers, held, torch.Generator().manual_seed(seed))
         if kept is not None:
             calibration = calibration.only(taught_heads, kept)
-        shift(network, calibration.offsets)
+        shift(classifiers, calibration.offsets)
         card = Card(
             name=name,
             vocabulary=describe(domain.visual),
@@ -104,15 +117,16 @@ def train_domain(
             temperatures=calibration.temperatures,
             thresholds=calibration.thresholds,
             versions={"python": platform.python_version(), "torch": torch.__version__},
+            network=network,
         )
         cpu["training"] = process_time() - sum(cpu.values())
         progress.stage(f"{name}: evaluating")
-        perception = BoardPerception(domain.visual, network, card, remembered=0)
+        perception = BoardPerception(domain.visual, classifiers, card, remembered=0)
         figures = evaluate_domain(domain, perception, states=STATES // fewer, seed=seed)
         cpu["evaluation"] = process_time() - sum(cpu.values())
     cpu["all"] = process_time()
     card = replace(card, figures=_figures(figures, len(data), steps, cpu))
-    files = save(network, card, folder)
+    files = save(classifiers, card, folder)
     written = json.loads(files.card.read_text("utf-8"))
     card = replace(card, weights_sha256=written["weights_sha256"])
     write_atomically(files.card.with_suffix(".md"), model_card(card))
@@ -120,6 +134,17 @@ def train_domain(
         progress.stage(f"{name}: {assessment.exact} of {assessment.states} states exact on {group} layouts")
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files
+
+
+def _lessons(
+    domain: BoardDomain, seed: int, side: int, fewer: int, workers: int, cache: Path | None
+) -> list[Example]:
+    """The boards to learn from, drawn or remembered."""
+
+    def draw() -> list[Example]:
+        return lessons(domain, np.random.default_rng(seed), side, fewer=fewer, workers=workers)
+
+    return draw() if cache is None else remembered(cache, key(domain, seed, side, fewer), draw)
 
 
 def _heads_of(domain: BoardDomain, predicate: str) -> tuple[str, ...]:

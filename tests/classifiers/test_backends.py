@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from aam_vision.classifiers.backends import backend
+from aam_vision.classifiers.network import normalised_pixels
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import load
 from aam_vision.envs.board import Picture
@@ -18,6 +19,25 @@ def test_an_unknown_backend_is_refused():
         backend("abacus", network)
 
 
+def _boards(number, rows, columns):
+    shape = (number, 3, 16 * rows, 16 * columns)
+    return torch.randint(0, 256, shape, dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+def test_what_runs_the_network_changes_no_more_than_rounding_does():
+    network, _ = load(board_domain("sokoban").visual, "sokoban")
+    for number, rows, columns in ((1, 7, 7), (3, 6, 12)):
+        boards = _boards(number, rows, columns)
+        with torch.inference_mode():
+            assert torch.allclose(backend("torch", network)(boards), network(boards / 255), atol=1e-3)
+
+
+def test_blank_boards_have_no_contrast_to_be_blown_up():
+    for value in (0, 128, 255):
+        boards = torch.full((2, 3, 32, 48), value, dtype=torch.uint8)
+        assert torch.allclose(normalised_pixels(boards), torch.zeros(()), atol=1e-2)
+
+
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
 def test_both_backends_say_the_same(name):
     pytest.importorskip("onnx")
@@ -26,7 +46,7 @@ def test_both_backends_say_the_same(name):
     network, _ = load(domain.visual, name)
     ours, theirs = backend("torch", network), backend("onnx", network)
     for number, rows, columns in ((1, 7, 7), (3, 6, 12), (2, 5, 5)):
-        boards = torch.rand(number, 3, 16 * rows, 16 * columns, generator=torch.Generator().manual_seed(0))
+        boards = _boards(number, rows, columns)
         assert torch.allclose(ours(boards), theirs(boards), atol=1e-3)
     layout = domain.load(*domain.held_out[0])
     frame, scene = Picture(domain, layout).frame(layout.initial), domain.scene(layout)

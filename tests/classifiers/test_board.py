@@ -2,11 +2,23 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.classifiers.board import CELL_PIXELS, board_box, board_tensor
+from aam_vision.classifiers.board import board_box, resample_boards, resample_scene
+from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.errors import UnusableInput
+from aam_vision.perception import Scene
+from aam_vision.strips import Objects, Types
+
+
+def _grey(picture):
+    return np.repeat(picture[..., None], 3, axis=2)
+
+
+def _board(rows, columns, **options):
+    return Scene(Objects({}, Types()), rows, columns, {}, **options)
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(100, 700), st.integers(100, 700))
@@ -24,10 +36,10 @@ def test_every_cell_lands_in_its_own_square():
     codes = np.arange(rows * columns, dtype=np.uint8).reshape(rows, columns) * 10
     picture = np.kron(codes, np.ones((cell, cell), np.uint8))
     framed = np.pad(picture, ((2, 2), (2, 2)), constant_values=255)
-    tensor = board_tensor(np.repeat(framed[..., None], 3, axis=2), rows, columns)
+    tensor = resample_scene(_grey(framed), _board(rows, columns), CELL_PIXELS)
     assert tuple(tensor.shape) == (3, CELL_PIXELS * rows, CELL_PIXELS * columns)
     half = CELL_PIXELS // 2
-    middles = tensor[:, half::CELL_PIXELS, half::CELL_PIXELS] * 255
+    middles = tensor[:, half::CELL_PIXELS, half::CELL_PIXELS]
     assert np.allclose(middles.numpy(), codes[None], atol=1)
 
 
@@ -37,9 +49,9 @@ def test_the_size_of_the_image_hardly_matters(scale):
     codes = rng.integers(0, 2, (4, 4)) * 255
     size = int(44 * scale)
     picture = np.kron(codes, np.ones((size, size))).astype(np.uint8)
-    tensor = board_tensor(np.repeat(picture[..., None], 3, axis=2), 4, 4)
+    tensor = resample_scene(_grey(picture), _board(4, 4), CELL_PIXELS)
     half = CELL_PIXELS // 2
-    assert np.allclose(tensor[0, half::CELL_PIXELS, half::CELL_PIXELS] * 255, codes, atol=3)
+    assert np.allclose(tensor[0, half::CELL_PIXELS, half::CELL_PIXELS], codes, atol=3)
 
 
 @pytest.mark.parametrize(
@@ -53,5 +65,15 @@ def test_the_size_of_the_image_hardly_matters(scale):
 )
 def test_what_is_no_image_of_a_board_is_refused_in_one_line(frame):
     with pytest.raises(UnusableInput) as caught:
-        board_tensor(frame, 5, 5)
+        resample_scene(frame, _board(5, 5), CELL_PIXELS)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("boxes", [None, {(0, 1): (0.1, 0.5, 0.2, 0.7), (2, 0): (0.0, 1.0, 0.3, 0.4)}])
+def test_images_in_a_batch_are_cut_as_if_alone_whatever_their_sizes(boxes):
+    rng = np.random.default_rng(0)
+    scene = _board(3, 4, boxes=boxes)
+    frames = [rng.integers(0, 256, (*size, 3), dtype=np.uint8) for size in [(90, 110)] * 3 + [(64, 64)]]
+    for chosen in (frames[:3], frames):
+        alone = torch.stack([resample_scene(frame, scene, CELL_PIXELS) for frame in chosen])
+        assert torch.equal(resample_boards(chosen, scene, CELL_PIXELS), alone)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from aam_vision.classifiers.network import CHANNELS, BoardNetwork
+from aam_vision.classifiers.networks import CHANNELS, SHARED, make_network
 from aam_vision.classifiers.store import SURE, Card, describe, load, paths, save
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Defined, Perceived, Reading, VisualVocabulary
@@ -34,7 +34,7 @@ def folder(tmp_path):
         temperatures=dict.fromkeys(heads, 1.0),
         thresholds=dict.fromkeys(heads, SURE),
     )
-    save(BoardNetwork(heads), card, tmp_path)
+    save(make_network(SHARED, heads), card, tmp_path)
     return tmp_path
 
 
@@ -87,7 +87,7 @@ def test_tensors_of_another_shape(folder):
     from safetensors.torch import save_file
 
     files = paths("toy", folder)
-    state = BoardNetwork(VOCABULARY.cell_heads()).state_dict()
+    state = make_network(SHARED, VOCABULARY.cell_heads()).state_dict()
     state["head.weight"] = torch.zeros(5, CHANNELS[-1], 1, 1)
     save_file(state, files.weights)
     _stamp(files)

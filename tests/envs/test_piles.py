@@ -41,16 +41,17 @@ def test_what_is_decided_is_true_when_two_things_cannot_be_told_apart(
 
 
 def test_a_scene_with_boxes_needs_no_square_cells() -> None:
-    from aam_vision.classifiers.board import CELL_PIXELS, resample_scene
+    from aam_vision.classifiers.board import resample_scene
+    from aam_vision.classifiers.networks import CELL_PIXELS
     from aam_vision.errors import UnusableInput
 
     scene = board_domain("blocks").scene(load("blocks", "train", 0))
     frame = np.zeros((100, 60, 3), np.uint8)
     frame[:50, :30] = 200
     scene = replace(scene, boxes={(0, 0): (0.0, 0.5, 0.0, 0.5), (1, 1): (0.5, 1.0, 0.5, 1.0)})
-    board = resample_scene(frame, scene)
+    board = resample_scene(frame, scene, CELL_PIXELS)
     assert tuple(board.shape) == (3, CELL_PIXELS * scene.rows, CELL_PIXELS * scene.columns)
     assert bool((board[:, :CELL_PIXELS, :CELL_PIXELS] == 200).all())
     assert int(board.sum()) == 3 * 200 * CELL_PIXELS**2
     with pytest.raises(UnusableInput, match=r"cell \(0, 0\) has none"):
-        resample_scene(frame, replace(scene, boxes={(0, 0): (0.5, 0.5, 0.0, 0.5)}))
+        resample_scene(frame, replace(scene, boxes={(0, 0): (0.5, 0.5, 0.0, 0.5)}), CELL_PIXELS)

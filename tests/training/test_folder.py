@@ -9,6 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
+from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
@@ -52,7 +53,9 @@ def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout)
     (found,) = labelled_images(DOMAIN, folder)
     picture = Picture(DOMAIN, layout)
     state = State(layout.initial, layout.objects)
-    (wanted,) = examples(DOMAIN.visual, DOMAIN.scene(layout), [(state, picture.frame(layout.initial))])
+    (wanted,) = examples(
+        DOMAIN.visual, DOMAIN.scene(layout), [(state, picture.frame(layout.initial))], CELL_PIXELS
+    )
     assert torch.equal(found.pixels, wanted.pixels)
     assert torch.equal(found.labels, wanted.labels)
 

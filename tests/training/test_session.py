@@ -1,19 +1,26 @@
 """A small training session from end to end, twice."""
 
+import csv
 import io
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from aam_vision.classifiers.networks import RESNET18, SEPARATE, SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.store import describe, load, save
 from aam_vision.commandline import Progress
+from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training import data, lesson, session
+from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.lesson import Course
+from aam_vision.training.logs import CELLS, Confusion
 from aam_vision.training.session import train_domain
 
 from .toys import toy_boards
@@ -101,7 +108,7 @@ def test_test_layouts_are_never_trained_on(monkeypatch):
         drawn = []
         domain = board_domain(name)
         monkeypatch.setattr(
-            data, "pictures", lambda domain, layout, *_, drawn=drawn: drawn.append(layout) or []
+            data, "_boards", lambda domain, layout, *_, drawn=drawn: drawn.append(layout) or []
         )
         data.lessons(domain, np.random.default_rng(0))
         origins = {layout.name.split("/")[1] for layout in drawn}
@@ -142,9 +149,41 @@ def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(tmp_p
 
 def test_neither_checkpoints_nor_looks_change_the_weights(tmp_path):
     boards = toy_boards(20)
-    plain, watched = _taught(boards, 12), _taught(boards, 12, Course(tmp_path))
+    plain, watched = _taught(boards, 12), _taught(boards, 12, Course(tmp_path, tensorboard=True))
     assert all(torch.equal(plain[name], watched[name]) for name in plain)
     assert (tmp_path / "logs" / "metrics.csv").is_file()
+
+
+def test_logs_tell_the_confusion_of_every_classifier_and_show_boards(tmp_path, monkeypatch):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    monkeypatch.setattr(lesson, "CHECK", 5)
+    boards = toy_boards(20)
+    _taught(boards, 10, Course(tmp_path, tensorboard=True))
+    with (tmp_path / "logs" / "metrics.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["held_loss"]]
+    assert len(rows) == 2
+    held = torch.stack([board.labels for board in boards[:2]])
+    for number, head in enumerate("ab"):
+        cells = {cell: float(rows[-1][f"{head}/{cell}"]) for cell in CELLS}
+        assert sum(cells.values()) == held[:, number].numel()
+        assert cells["yes as yes"] + cells["yes as no"] == (held[:, number] == 1).sum()
+    seen = events.EventAccumulator(str(tmp_path / "logs"))
+    seen.Reload()
+    assert seen.Tags()["images"]
+    assert "a/no as yes" in seen.Tags()["scalars"]
+    assert seen.Tags()["tensors"]
+
+
+def test_a_tensorboard_that_is_missing_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(UnusableInput, match=r"pip install 'aam-vision\[tensorboard\]'"):
+        _taught(toy_boards(10), 10, Course(tmp_path, tensorboard=True))
+
+
+def test_confusion_leaves_out_what_has_no_label():
+    confusion = Confusion(["a"])
+    confusion.add(torch.tensor([[[1.0, -1.0, 1.0, -1.0, 1.0]]]), torch.tensor([[[1, 1, 0, 0, NO_LABEL]]]))
+    assert confusion.counts.tolist() == [[1, 1, 1, 1]]
 
 
 def test_training_stops_when_its_time_is_up(tmp_path):
@@ -189,3 +228,58 @@ def test_one_classifier_is_trained_anew_and_the_others_stay_bit_by_bit():
         else:
             assert torch.equal(tensor[0], before[name][0])
             assert not torch.equal(tensor[1], before[name][1])
+
+
+def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, monkeypatch):
+    """Doors as shipped, but for ``unlocked``: trained for a moment on that trunk, it reads unseen layouts."""
+    monkeypatch.setattr(data, "SYNTHETIC", 40)
+    monkeypatch.setattr(session, "STATES", 40)
+    doors = board_domain("doors")
+    doors = replace(
+        doors, held_out=doors.held_out[:2], interrogated=doors.held_out[:1], shapes=((6, 7), (9, 6))
+    )
+    entries = tuple(e for e in doors.visual.entries if e.predicate.name != "unlocked")
+    poorer = replace(doors.visual, entries=entries)
+    shipped, card = load(doors.visual, "doors")
+    network = make_network(SHARED, poorer.cell_heads())
+    network.adopt(shipped, poorer.cell_heads())
+    save(network, replace(card, vocabulary=describe(poorer)), tmp_path / "old")
+    with pytest.raises(UnusableInput, match="predicate unlocked is absent there"):
+        load(doors.visual, "doors", tmp_path / "old")
+    train_domain(
+        doors, tmp_path / "new", seed=0, steps=150, threads=1, progress=Progress(io.StringIO()),
+        only="unlocked", base=tmp_path / "old",
+    )  # fmt: skip
+    grown, found = load(doors.visual, "doors", tmp_path / "new")
+    mine = make_network(SHARED, poorer.cell_heads())
+    mine.adopt(grown, poorer.cell_heads())
+    assert all(torch.equal(tensor, network.state_dict()[name]) for name, tensor in mine.state_dict().items())
+    assert all(found.thresholds[head] == card.thresholds[head] for head in poorer.cell_heads())
+    assert found.figures["unseen"]["wrong"] == 0
+    assert found.figures["unseen"]["exact_match"] > 0.9
+
+
+def test_separate_networks_are_trained_and_used_by_the_same_code(domain, tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "SYNTHETIC", 16)
+    monkeypatch.setattr(session, "STATES", 20)
+    files = train_domain(
+        domain, tmp_path, seed=0, steps=10, threads=1, progress=Progress(io.StringIO()), network=SEPARATE
+    )
+    assert "network `separate`" in files.card.with_suffix(".md").read_text()
+    perception = BoardPerception.load(domain.visual, "doors", tmp_path)
+    layout = domain.load(*domain.held_out[0])
+    frame = Picture(domain, layout).frame(layout.initial)
+    assert perception.look(frame, domain.scene(layout)).state.objects == layout.objects
+
+
+def test_resnet18_learns_and_is_loaded_as_it_was_saved(tmp_path):
+    doors = board_domain("doors")
+    heads = doors.visual.cell_heads()
+    boards = [replace(board, labels=board.labels[[0, 1, 0]]) for board in toy_boards(2, (128, 192))]
+    network = lesson.teach(heads, boards, steps=10, seed=0, progress=lambda *_: None, kind=RESNET18)
+    _, card = load(doors.visual, "doors")
+    save(network, replace(card, network=RESNET18), tmp_path)
+    again, _ = load(doors.visual, "doors", tmp_path)
+    pixels = boards[0].pixels[None] / 255
+    with torch.inference_mode():
+        assert torch.allclose(network(pixels), again(pixels), rtol=1e-3, atol=1e-3)

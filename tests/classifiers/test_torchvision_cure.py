@@ -6,7 +6,7 @@ import sys
 
 def test_torchvision_and_lightning_import_in_a_fresh_interpreter():
     code = (
-        "from aam_vision.training.torchvision_cure import cure_torchvision as cure\n"
+        "from aam_vision.classifiers.torchvision_cure import cure_torchvision as cure\n"
         "kept = cure()\n"
         "assert cure() is kept\n"
         "import torchvision, lightning, torch\n"

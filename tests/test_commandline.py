@@ -1,0 +1,29 @@
+"""Progress: a bar on a terminal, plain lines elsewhere."""
+
+import io
+
+from aam_vision.commandline import Progress
+
+
+class _Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_gets_a_bar_that_grows_in_place():
+    stream = _Terminal()
+    progress = Progress(stream, every=0)
+    for done in (1, 5, 10):
+        progress.step(done, 10, "loss 0.5")
+    assert "\u2501" in stream.getvalue()
+    assert stream.getvalue().count("\r") == 2
+    assert stream.getvalue().endswith("10/10 loss 0.5\n")
+
+
+def test_a_file_gets_plain_lines():
+    stream = io.StringIO()
+    progress = Progress(stream, every=0)
+    progress.stage("drawing")
+    for done in (1, 10):
+        progress.step(done, 10, "loss 0.5")
+    assert stream.getvalue() == "drawing\n     1/10 loss 0.5\n    10/10 loss 0.5\n"

@@ -1,0 +1,77 @@
+"""Trunk and renderer share no constants: the same code learns PDDLGym's crisp Sokoban tiles, another size and all."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.commandline import Progress
+from aam_vision.envs.pddlgym_bridge import pddlgym
+from aam_vision.envs.sokoban import SOKOBAN, painter, scene
+from aam_vision.training import session
+from aam_vision.training.evaluation import evaluate_domain
+from aam_vision.training.session import train_domain
+
+SIDE = 24
+STEPS = 120
+
+
+class CrispTiles:
+    """Boards as PDDLGym's ``render_from_layout_crisp`` draws them: tiles side by side, no background, no margin."""
+
+    def __init__(self, layout):
+        board = scene(layout)
+        self._paint = painter(layout)
+        self.shape = (SIDE * board.rows, SIDE * board.columns, 3)
+
+    def frame(self, atoms):
+        return np.block([[[_tile(int(code))] for code in row] for row in self._paint(atoms)])
+
+
+@cache
+def _tile(code):
+    rendering = pddlgym().rendering
+    board = np.full((1, 1), code)
+    tile = rendering.utils.render_from_layout_crisp(board, rendering.sokoban.get_token_images, SIDE)
+    return (255 * tile).round().astype(np.uint8)
+
+
+class Recoloured:
+    """PDDLGym's default boards in other colours."""
+
+    def __init__(self, layout):
+        self._drawing = SOKOBAN.drawing(layout)
+        self.shape = self._drawing.shape
+
+    def frame(self, atoms):
+        return np.ascontiguousarray(255 - self._drawing.frame(atoms)[..., [1, 2, 0]])
+
+
+CRISP = replace(SOKOBAN, drawing=CrispTiles)
+
+
+@pytest.fixture(scope="module")
+def crisp(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("crisp")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "STATES", 20)
+        train_domain(CRISP, folder, seed=0, steps=STEPS, threads=1, progress=Progress())
+    return BoardPerception.load(SOKOBAN.visual, "sokoban", folder, remembered=0)
+
+
+def test_another_theme_is_learned_by_the_same_code(crisp):
+    found = evaluate_domain(CRISP, crisp, states=150)["unseen"]
+    assert found.states == found.exact == 150
+
+
+def test_a_theme_that_was_not_learned_is_refused_rather_than_misread(crisp):
+    shipped = BoardPerception.load(SOKOBAN.visual, "sokoban", remembered=0)
+    recoloured = replace(SOKOBAN, drawing=Recoloured)
+    for perception, domain in ((shipped, CRISP), (shipped, recoloured), (crisp, SOKOBAN)):
+        fewer = replace(domain, held_out=domain.held_out[:2], interrogated=domain.held_out[:1])
+        found = evaluate_domain(fewer, perception, states=60)["unseen"]
+        assert found.wrong == 0
+        assert found.exact + found.refused == found.states == 60
+        assert found.refused > 30
