@@ -32,7 +32,7 @@ demo: $(VENV)/ready
 
 ## test: the tests
 .PHONY: test
-test: $(VENV)/ready $(VENV)/fast-downward
+test: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 	$(PY) $(PYTEST)
 
 ## check: what every commit must pass: lint, then test
@@ -45,7 +45,7 @@ check: export AAM_PROFILE := ci
 ## nightly: the tests with ten times as many random examples, other ones every time
 .PHONY: nightly
 nightly: export AAM_PROFILE := nightly
-nightly: $(VENV)/ready $(VENV)/fast-downward
+nightly: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 	$(PY) $(PYTEST)
 
 ## bench: CPU time of whole interrogations, and how it grows with the domain
@@ -93,6 +93,12 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)/fast-downward: $(VENV)/ready
 	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: up-fast-downward \
 	    || echo "no Fast Downward for this machine: its tests are skipped"
+	touch $@
+
+# Likewise (80 MB, 9 s): there are wheels only.
+$(VENV)/ray: $(VENV)/ready
+	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: ray \
+	    || echo "no Ray for this machine: its tests are skipped"
 	touch $@
 
 # The package itself is not installed here: the tests run it from this folder. Where no torch can be had,
