@@ -8,7 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 import aam_vision
 
-PACKAGES = ("numpy", "torch", "pddlgym", "pyperplan", "unified_planning", "python-sat")
+PACKAGES = (
+    "numpy", "torch", "pddlgym", "pyperplan", "unified_planning", "up_fast_downward", "python-sat",
+    "amlgym", "olam", "information-gain-aml", "n-sam", "nolam",
+)  # fmt: skip
 """Their versions can change what is measured."""
 
 
