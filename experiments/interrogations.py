@@ -11,7 +11,7 @@ from aam_vision.interrogation.loop import Budget, interrogate
 from aam_vision.interrogation.policies.choice import policy_for
 from aam_vision.interrogation.result import lifted_predicates
 from aam_vision.planning.engines import planner_named
-from aam_vision.planning.planner import cpu_seconds
+from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict, cpu_seconds
 from experiments.jobs import Row
 
 HELD_OUT_STATES = 200
@@ -32,7 +32,8 @@ def interrogation(
 ) -> Row:
     """Interrogate the agent of an environment, or of a PDDL file if ``domain`` names one.
 
-    ``seconds`` are CPU seconds of the interrogation with the agent's and the planner's part; start-up and evaluation are left out.
+    ``seconds`` are CPU seconds of the interrogation with the agent's and the planner's part; start-up and
+    evaluation are left out. ``searches`` says how often the planner was asked for a plan.
     """
     if domain is None:
         target = targets.from_environment(
@@ -40,7 +41,8 @@ def interrogation(
         )
     else:
         target = targets.from_pddl(Path(domain), problems, access=access)
-    chosen = policy_for(target.agent.access, policy, planner_named(planner))
+    searches = _Searches(planner_named(planner))
+    chosen = policy_for(target.agent.access, policy, searches)
     began = cpu_seconds()
     result = interrogate(target.agent, chosen, np.random.default_rng(seed), budget=Budget(steps=max_steps))
     seconds = cpu_seconds() - began
@@ -54,6 +56,7 @@ def interrogation(
         "queries": counts.queries,
         "steps": counts.steps,
         "walk_steps": counts.walk_steps,
+        "searches": searches.count,
         "seconds": round(seconds, 4),
         "accuracy": evaluation.accuracy(result.model, truth),
         "exact": evaluation.exact(result.model, truth),
@@ -61,3 +64,15 @@ def interrogation(
         "complete": result.complete,
         "lower_bound": result.lower_bound,
     }
+
+
+class _Searches:
+    """Counts what a planner is asked for."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+        self.count = 0
+
+    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
+        self.count += 1
+        return self._planner.solve(problem, limits)

@@ -41,9 +41,20 @@ PAPER = {
 
 COLUMNS = (
     "domain", "policy", "planner", "|P*|", "|A|", "pal tuples", "queries", "paper", "lower bound", "steps",
-    "ms a query", "variance", "accuracy", "exact", "runs",
+    "searches", "ms a query", "variance", "accuracy", "exact", "runs",
 )  # fmt: skip
-SHOWN = ("domain", "policy", "queries", "paper", "lower bound", "steps", "ms a query", "accuracy", "exact")
+SHOWN = (
+    "domain",
+    "policy",
+    "planner",
+    "queries",
+    "paper",
+    "lower bound",
+    "steps",
+    "ms a query",
+    "accuracy",
+    "exact",
+)
 """Columns for the terminal; all are in the files."""
 
 
@@ -124,6 +135,7 @@ def summary(rows: Sequence[Row]) -> Table:
                 PAPER[name],
                 spread([run["lower_bound"] for run in runs]),
                 spread([run["steps"] for run in runs]),
+                spread([run["searches"] for run in runs]),
                 mean(times),
                 pvariance(times),
                 mean(run["accuracy"] for run in runs),
