@@ -65,7 +65,8 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
 def _prepare(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[State]]:
     """The files that the processes share; the truth, and states to compare with it.
 
-    Hyphens in names become underscores: unified-planning's writer, which peers use, makes that of them.
+    Names lose their hyphens and underscores: unified-planning's writer, which peers use, makes the ones into the
+    others, and information gain takes what follows an underscore for an argument.
     """
     rng = np.random.default_rng([seed, 1])
     packaged = domains.load(env)
@@ -93,7 +94,7 @@ def _prepare(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"(?<=\w)-(?=\w)", "_", text)
+    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])", "x", text)
 
 
 def _process(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:

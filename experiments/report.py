@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aam_vision.commandline import write_atomically
+from aam_vision.errors import UnusableInput
 from experiments.interrogations import interrogation
 from experiments.jobs import Parameters, Results, Row, sweep
 from experiments.options import Scale
@@ -67,7 +68,12 @@ def report(
         print("cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr)
         code = CUT_SHORT
     rows, failures = results.rows(jobs), results.failed(jobs)
-    table = summary(rows)
+    try:
+        table = summary(rows)
+    except KeyError as missing:
+        raise UnusableInput(
+            f"{out}: results of another version, without {missing}; name another --out"
+        ) from None
     table.print(shown)
     try:
         write_atomically(out / f"{name}.json", json.dumps([*rows, *failures], indent=2) + "\n")
