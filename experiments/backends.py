@@ -167,7 +167,7 @@ def _connected(processes: int, address: str | None) -> Any:
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
     if address is None:
         own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
-        ray.init(num_cpus=processes if processes > 0 else None, **own, **quiet)
+        ray.init("local", num_cpus=processes if processes > 0 else None, **own, **quiet)
         return ray
     _check_reachable(address)
     try:

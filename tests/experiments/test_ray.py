@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 import pytest
@@ -17,9 +21,18 @@ from aam_vision.errors import UnusableInput
 from experiments.backends import workforce
 from experiments.interrogations import interrogation
 from experiments.jobs import Results, Row, sweep
-from tests.experiments.test_dispatch import work
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
+
+
+def interrogation_killed_once(policy: str, seed: int, folder: str) -> Row:
+    """An interrogation of gripper; the first one with seed 1 has its process killed."""
+    if seed == 1 and not (Path(folder) / "killed").exists():
+        (Path(folder) / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return interrogation(
+        env="gripper", access="settable", policy=policy, planner="pyperplan", seed=seed, problems=["0"]
+    )
 
 
 def free_port() -> int:
@@ -41,8 +54,11 @@ def _token() -> Iterator[None]:
 def address() -> Iterator[str]:
     """The head of a cluster with two cores; it ends with the tests."""
     port = free_port()
+    # sockets lie in this folder, and their paths may have a hundred characters: pytest's folders are too deep
+    folder = TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
     options = ["--num-cpus=2", "--object-store-memory=80000000", "--include-dashboard=false", "--block"]
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", f"--port={port}", *options]
+    command.append(f"--temp-dir={folder.name}")
     head = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         give_up = monotonic() + 60
@@ -58,30 +74,25 @@ def address() -> Iterator[str]:
     finally:
         head.terminate()
         head.wait()
+        folder.cleanup()
 
 
 def test_a_killed_worker_costs_its_job_and_figures_are_those_of_loky(
     address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    acts = ["do", "die once", "do", "die", "do"]
-    jobs = [{"number": number, "act": act, "folder": str(tmp_path)} for number, act in enumerate(acts)]
-    results = Results(tmp_path / "results.jsonl")
-    assert sweep(jobs, work, results, processes=2, backend="ray", address=address) == 1
-    said = capsys.readouterr().err
-    assert said.count("a worker was lost") == 2
-    assert "lost its worker 2 times" in said
-    assert [row["square"] for row in results.rows(jobs)] == [0, 1, 4, 16]
-
-    runs = [
-        {"env": "gripper", "access": "settable", "policy": policy, "planner": "pyperplan", "seed": 0, "problems": ["0"]}
-        for policy in ("economical", "aia")
-    ]  # fmt: skip
     found: dict[str, list[Row]] = {}
-    for backend, head in (("loky", None), ("ray", address)):
-        results = Results(tmp_path / f"{backend}.jsonl")
-        assert sweep(runs, interrogation, results, processes=2, backend=backend, address=head) == 0
-        found[backend] = [{**row, "seconds": None} for row in results.rows(runs)]
+    for backend, head in (("ray", address), ("loky", None)):
+        folder = tmp_path / backend
+        folder.mkdir()
+        jobs = [{"policy": policy, "seed": seed} for policy in ("economical", "aia") for seed in (0, 1)]
+        results = Results(folder / "results.jsonl")
+        killing = partial(interrogation_killed_once, folder=str(folder))
+        assert sweep(jobs, killing, results, processes=2, backend=backend, address=head) == 0
+        assert capsys.readouterr().err.count("a worker was lost") == 1
+        assert (folder / "killed").exists()
+        found[backend] = [{**row, "seconds": None} for row in results.rows(jobs)]
     assert found["ray"] == found["loky"]
+    assert len(found["ray"]) == 4
 
 
 def test_a_cluster_that_cannot_be_reached_is_told_in_one_line() -> None:
