@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from aam_vision.errors import UnusableInput
@@ -86,8 +87,8 @@ def check_backend(backend: str, processes: int, address: str | None) -> None:
         raise UnusableInput(f"--processes {processes}: a number from 1 on, or -1 for one per core")
     if address is not None and backend != "ray":
         raise UnusableInput(f"--address {address}: only with --backend ray")
-    if backend == "ray":
-        _ray()
+    if find_spec(backend) is None:
+        raise UnusableInput(f'--backend {backend}: not installed; pip install "aam-vision[cluster]"')
 
 
 class LokyWorker:
@@ -150,10 +151,8 @@ def _cores() -> int:
 
 
 def _ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise UnusableInput('--backend ray: not installed; pip install "aam-vision[cluster]"') from None
+    import ray
+
     return ray
 
 

@@ -68,6 +68,7 @@ def queries_figure(rows: Sequence[Row], paper: Mapping[str, int], path: Path) ->
             label="lower bound" if place == 0 else "_",
         )
     axes.set_yscale("log")
+    axes.set_ylim(bottom=1)  # bars of a logarithmic axis have no other common foot
     axes.set_ylabel("queries")
     axes.set_xticks([place + len(methods) * width / 2 for place in range(len(names))], names, rotation=20)
     axes.spines[["top", "right"]].set_visible(False)
