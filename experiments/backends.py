@@ -29,10 +29,6 @@ OBJECT_STORE = 80 * 2**20
 class Worker(Protocol):
     """A process that does one job at a time."""
 
-    def ready(self) -> Future[None]:
-        """Done as soon as the process is there; fails if it never will be."""
-        ...
-
     def run(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Call a function there; the future fails if the process is lost."""
         ...
@@ -104,10 +100,6 @@ class LokyWorker:
             env={"OMP_NUM_THREADS": "1"},  # as many threads as processes would only wait for each other
         )
 
-    def ready(self) -> Future[None]:
-        found: Future[None] = self._executor.submit(_nothing)
-        return found
-
     def run(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         found: Future[Any] = self._executor.submit(call, *arguments)
         return found
@@ -117,13 +109,10 @@ class LokyWorker:
 
 
 class RayWorker:
-    """An actor with a core of the cluster to itself; it is ready when the cluster has one to give."""
+    """An actor with a core of the cluster to itself; what it runs waits until the cluster has one to give."""
 
     def __init__(self) -> None:
         self._actor = _ray().remote(_Caller).options(num_cpus=1, max_restarts=0).remote()
-
-    def ready(self) -> Future[None]:
-        return self.run(_nothing)
 
     def run(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         found: Future[Any] = self._actor.call.remote(call, *arguments).future()
@@ -138,10 +127,6 @@ class _Caller:
 
     def call(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return call(*arguments)
-
-
-def _nothing() -> None:
-    """What a worker does to show that it is there."""
 
 
 def _cores() -> int:

@@ -111,7 +111,7 @@ class Dispatcher:
         free = self._workers.size - len(self._starting) - len(self._running)
         for _ in range(min(free, len(self._waiting) - len(self._starting))):
             worker = self._workers.hire()
-            self._starting[worker.ready()] = worker
+            self._starting[worker.run(ready, self._work)] = worker
 
     def _ended(self) -> list[Future[Any]]:
         """What is done or out of time, in the order in which it began."""
@@ -169,6 +169,10 @@ class Dispatcher:
             self._waiting.append((given.job, given.attempt + 1))
             return None
         return found
+
+
+def ready(work: Callable[..., Any]) -> None:
+    """What a worker does first: to receive ``work`` is to import its module, which takes no job's time."""
 
 
 def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outcome:
