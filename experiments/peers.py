@@ -45,15 +45,16 @@ METRICS = {
 COLUMNS = (
     "domain", "learner", "steps", "equivalent", "claims to be done", "false claims", *METRICS, "s", "ended",
 )  # fmt: skip
-SHOWN = ("domain", "learner", "steps", "equivalent", "false claims", "applicability P", "applicability R",
-         "solving", "s", "ended")  # fmt: skip
+SHOWN = (
+    "domain", "learner", "steps", "equivalent", "false claims", "applicability R", "solving", "ended",
+)  # fmt: skip
 
 
 def peers(
     domain: Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, each with a problem of its own.")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 200,
-    peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 60,
+    peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 120,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
     processes: Processes = -1,
     backend: Backend = "loky",

@@ -51,7 +51,7 @@ def test_what_is_no_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(contests, "_process", writes_nonsense)
     row = learned("anyone")
     assert (row["ended"], row["steps_taken"]) == ("no model", 7)
-    assert "learned.pddl" in row["why"]
+    assert "learned_compared.pddl" in row["why"]
 
 
 def test_a_false_claim_is_counted_and_a_crash_costs_no_mean() -> None:
