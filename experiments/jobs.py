@@ -6,10 +6,12 @@ A job that fails leaves a line, too, which says why: it costs nothing but itself
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -44,17 +46,37 @@ class Results:
         """Lines of results that could not be written: tried again with every further one."""
         self.refusal = ""
         """Why they could not."""
-        whole, _, torn = (path.read_bytes() if path.exists() else b"").rpartition(b"\n")
+        self._read()
+
+    def _read(self) -> int:
+        """Take in every whole line; returns how many bytes they are."""
+        whole, end, _ = (self._path.read_bytes() if self._path.exists() else b"").rpartition(b"\n")
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 entry = json.loads(line)
                 self._rows[key(entry["job"])] = entry
             except (ValueError, KeyError, TypeError):
                 raise UnusableInput(
-                    f"{path}:{number}: not a result of a job; name another --out, or remove the line"
+                    f"{self._path}:{number}: not a result of a job; name another --out, or remove the line"
                 ) from None
-        if torn:  # a crash cut the last line short: that job runs again
-            os.truncate(path, len(whole) + 1 if whole else 0)
+        return len(whole + end)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other sweeps away from the file; a line that a crash cut short goes: that job runs again.
+
+        Raises:
+            UnusableInput: another sweep is at it.
+        """
+        with self._path.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UnusableInput(
+                    f"{self._path}: another sweep is writing there; wait for it, or name another --out"
+                ) from None
+            os.truncate(self._path, self._read())
+            yield
 
     def missing(self, jobs: Iterable[Parameters]) -> list[Parameters]:
         """The jobs that have not been done, each once, in their order."""
@@ -127,15 +149,16 @@ def sweep(
         How many jobs failed or could not be written down.
 
     Raises:
-        UnusableInput: the backend cannot be used; what was finished is kept.
+        UnusableInput: the backend cannot be used, or another sweep writes the results; what was finished is kept.
     """
-    missing = results.missing(jobs)
     progress = progress or Progress()
-    progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
-    if missing:
-        with workforce(backend, processes, address) as workers:
-            dispatcher = Dispatcher(missing, work, workers, limits or Limits(), progress.stage)
-            _collect(dispatcher, len(missing), results, progress)
+    with results.alone():
+        missing = results.missing(jobs)
+        progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
+        if missing:
+            with workforce(backend, processes, address) as workers:
+                dispatcher = Dispatcher(missing, work, workers, limits or Limits(), progress.stage)
+                _collect(dispatcher, len(missing), results, progress)
     failures = results.failures(jobs)
     for line in failures:
         print(f"failed: {line}", file=sys.stderr)

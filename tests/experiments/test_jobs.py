@@ -70,6 +70,14 @@ def test_a_file_of_something_else_is_refused_in_one_line(tmp_path: Path) -> None
         Results(path)
 
 
+def test_two_sweeps_never_write_to_one_file(tmp_path: Path) -> None:
+    jobs, path = _jobs(tmp_path, 1), tmp_path / "results.jsonl"
+    with Results(path).alone(), pytest.raises(UnusableInput, match="another sweep is writing there"):
+        sweep(jobs, work, Results(path), processes=1)
+    assert not (tmp_path / "calls").exists()
+    assert sweep(jobs, work, Results(path), processes=1) == 0
+
+
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
