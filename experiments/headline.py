@@ -88,7 +88,8 @@ def trajectory(rows: Sequence[Row]) -> Table:
             right = _share(run.get("equivalent", False) for run in runs)
             cells.append(f"{spread([run['steps_taken'] for run in done])}; {right}")
         lines.append([name, *cells])
-    title = "Steps on one trajectory without reset; models equivalent to the truth"
+    budget = max(row["steps"] for row in rows)
+    title = f"Steps on one trajectory without reset, {budget} at most; models equivalent to the truth"
     return Table(title, ("domain", *learners), lines)
 
 

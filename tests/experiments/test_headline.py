@@ -15,6 +15,7 @@ from experiments.headline import headline
 
 def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     common = {"env": "gripper", "lower_bound": 6, "exact": True}
+    job = {"env": "gripper", "peer": "OLAM", "steps": 200}
     found = {
         "table1": [
             {**common, "policy": "economical", "queries": 6},
@@ -22,8 +23,8 @@ def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyP
             {**common, "policy": "aia", "error": "over its limit"},
         ],
         "peers": [
-            {"env": "gripper", "peer": "OLAM", "ended": "learned", "steps_taken": 8, "equivalent": True},
-            {"env": "gripper", "peer": "OLAM", "ended": "crashed"},
+            {**job, "ended": "learned", "steps_taken": 8, "equivalent": True},
+            {**job, "ended": "crashed"},
         ],
     }
     for name, rows in found.items():
