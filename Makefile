@@ -67,7 +67,7 @@ results: $(VENV)/ready $(VENV)/fast-downward .venv-peers/ready
 	$(PY) -m experiments.simulators --job-seconds 300 --out $(RESULTS)/simulators || failed=1; \
 	$(PY) -m experiments.fama --out $(RESULTS)/fama || failed=1; \
 	.venv-peers/bin/python -m experiments.peers --out $(RESULTS)/peers || failed=1; \
-	$(PY) -m experiments.headline --results $(RESULTS) --out docs/results || failed=1; \
+	$(PY) -m experiments.headline --results $(RESULTS) --out docs/results --readme README.md || failed=1; \
 	cp $(RESULTS)/*/*.md $(RESULTS)/*/*.svg docs/results; \
 	exit $$failed
 
