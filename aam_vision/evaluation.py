@@ -6,7 +6,9 @@ to a planner: the same instructions applicable, with the same successors, in sta
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from aam_vision.planning.grounding import LiftedOperator, Operator, ground
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem
 from aam_vision.strips import (
     ActionSchema,
+    Atom,
     GroundAction,
     LiftedAtom,
     Location,
@@ -122,3 +125,57 @@ def _options(
 
 def _key(atom: LiftedAtom) -> str:
     return f"{atom.predicate}{atom.arguments}"
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """What a search for a query that tells two models apart has found."""
+
+    plan: tuple[GroundAction, ...] | None
+    """A shortest one; None if none was found."""
+    outcomes: tuple[str, str]
+    """What each model says of its last step."""
+    states: int
+    """How many states were looked at."""
+    exhausted: bool
+    """Whether these were all that both models can reach, so that no plan tells them apart."""
+
+
+def shortest_disagreement(one: Model, other: Model, initial: State, max_states: int) -> Disagreement:
+    """A shortest plan to which two models give different answers, from one state on, breadth first.
+
+    Up to its last step both agree, so that one state stands for both.
+    """
+    came: dict[State, tuple[State, GroundAction] | None] = {initial: None}
+    waiting = deque([initial])
+    looked = 0
+    while waiting and looked < max_states:
+        state = waiting.popleft()
+        looked += 1
+        ours, theirs = successors(one, state), successors(other, state)
+        for step in sorted(ours.keys() | theirs.keys()):
+            if ours.get(step) != theirs.get(step):
+                outcomes = _outcome(state, ours.get(step), step), _outcome(state, theirs.get(step), step)
+                return Disagreement((*_way(came, state), step), outcomes, looked, exhausted=False)
+            after = one.schema(step.name).successor(state, step.objects)
+            if after not in came:
+                came[after] = state, step
+                waiting.append(after)
+    return Disagreement(None, ("", ""), looked, exhausted=not waiting)
+
+
+def _way(came: dict[State, tuple[State, GroundAction] | None], state: State) -> list[GroundAction]:
+    plan = []
+    while (last := came[state]) is not None:
+        state, step = last
+        plan.append(step)
+    return plan[::-1]
+
+
+def _outcome(state: State, after: frozenset[tuple[str, tuple[str, ...]]] | None, step: GroundAction) -> str:
+    """What a model says of a step, in words."""
+    if after is None:
+        return f"{step} cannot be done"
+    gained, lost = sorted(after - state.true), sorted(state.true - after)
+    changes = [f"+{Atom(*atom)}" for atom in gained] + [f"-{Atom(*atom)}" for atom in lost]
+    return f"{step} can be done: {', '.join(changes) or 'nothing changes'}"

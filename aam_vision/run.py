@@ -164,7 +164,7 @@ def _check(arguments: Arguments) -> None:
 
 
 def _run(
-    arguments: Arguments, folder: Path, journal: Journal | None, cache: Path | None, *, quiet: bool
+    arguments: Arguments, folder: Path, resumed: Journal | None, cache: Path | None, *, quiet: bool
 ) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
@@ -182,8 +182,9 @@ def _run(
 
     with (
         closing(target),
-        journal or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+        resumed or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
     ):
+        _keep_images(target, folder, anew=resumed is None)
         try:
             result, failure = _interrogate(arguments, target, policy, journal, quiet=quiet)
         except KeyboardInterrupt:
@@ -202,6 +203,7 @@ def _run(
         found = summary(arguments, target, result, times)
         write_atomically(folder / "model.pddl", model)
         write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
+        _write_report(target, folder, journal)
         print(model)
         print(text(found, result.why, folder))
         if failure is not None:
@@ -209,6 +211,32 @@ def _run(
             return AGENT_FAILED
         journal.note("finished", found["status"])
     return 0
+
+
+def _keep_images(target: Target, folder: Path, *, anew: bool) -> None:
+    """Have the images that the agent shows kept for the report."""
+    from aam_vision.report.album import Album
+
+    album = Album(folder)
+    if anew:
+        album.clear()
+    target.keep_images(album.keep)
+
+
+def _write_report(target: Target, folder: Path, journal: Journal) -> None:
+    """Write ``report.html``, and what it compares with, from what the folder holds."""
+    from aam_vision.pddl import domain_text
+    from aam_vision.report.account import Account
+    from aam_vision.report.page import page
+    from aam_vision.report.recorded import read_journal
+
+    journal.note("sources", target.sources)
+    journal.note("scenes", target.scenes())
+    if target.truth is not None:
+        write_atomically(folder / "truth.pddl", domain_text(target.truth()))
+    else:
+        (folder / "truth.pddl").unlink(missing_ok=True)
+    write_atomically(folder / "report.html", page(Account(read_journal(folder, journal))))
 
 
 def _interrogate(

@@ -6,8 +6,8 @@ interrogation has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from aam_vision.arguments import Arguments
-    from aam_vision.perception import Simulator
+    from aam_vision.perception import Box, Frame, Scene, Simulator
     from aam_vision.strips import Model, State
 
 IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
@@ -43,6 +43,12 @@ class Target:
     """What tells the agent apart from all others; None if answers cannot be used in another run."""
     close: Callable[[], None] = lambda: None
     """To be called when the agent is not needed any more."""
+    keep_images: Callable[[Callable[[Frame], str]], None] = lambda keep: None
+    """To have the agent's images kept, by a function that names them; for agents that show any."""
+    sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of each predicate the ``kind`` of its provenance and its ``meaning``, where the user has said."""
+    scenes: Callable[[], list[dict[str, Box]]] = list
+    """For each problem where its places are in the image."""
 
 
 def of(arguments: Arguments) -> Target:
@@ -252,7 +258,8 @@ def _image(
     domain = board_domain(env)
     chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
     perception = BoardPerception.load(domain.visual, domain.name, classifiers, backend=backend)
-    simulators: list[Simulator] = [make_simulator(env, split, number) for split, number in chosen]
+    clear = [make_simulator(env, split, number) for split, number in chosen]
+    simulators: list[Simulator] = [*clear]
     noise = np.random.default_rng([seed, 2])
     if image_noise:
         simulators = [NoisySimulator(simulator, image_noise, noise) for simulator in simulators]
@@ -269,7 +276,43 @@ def _image(
         return [problem.initial for problem in held_out_problems(env)]
 
     labels = tuple(f"{split}/{number}" for split, number in chosen)
-    return Target(env, labels, agent, truth, held_out, lambda: agent.perception_s, (noise,))
+    return Target(
+        env,
+        labels,
+        agent,
+        truth,
+        held_out,
+        lambda: agent.perception_s,
+        (noise,),
+        keep_images=agent.keep_images,
+        sources={
+            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
+            for entry in domain.visual.stated
+        },
+        scenes=lambda: [_places(one.scene, one.frame()) for one in clear],
+    )
+
+
+def _places(scene: Scene, frame: Frame) -> dict[str, Box]:
+    """The part of the image that each place of one cell takes up."""
+    from aam_vision.classifiers.board import board_box
+
+    height, width, _ = frame.shape
+    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
+    down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
+    found = {}
+    for place, (cell, *others) in scene.cells.items():
+        row, column = cell
+        grid = (
+            top / height + row * down,
+            top / height + (row + 1) * down,
+            left / width + column * across,
+            left / width + (column + 1) * across,
+        )
+        box = grid if scene.boxes is None else scene.boxes.get(cell)
+        if box is not None and not others:
+            found[place] = tuple(round(edge, 4) for edge in box)
+    return found  # type: ignore[return-value]
 
 
 GENERATED_PROBLEMS = 3

@@ -36,6 +36,8 @@ class _Seen:
     problem: int
     snapshot: object | None
     percept: Percept
+    image: str | None
+    """The name under which ``keep_images`` has kept what was seen."""
 
 
 class ImageAgent:
@@ -65,13 +67,18 @@ class ImageAgent:
         self._standing: dict[int, int] = {}
         self._ways = Ways()
         self._elsewhere: set[int] = set()
+        self._keep: Callable[[Frame], str] | None = None
+
+    def keep_images(self, keep: Callable[[Frame], str]) -> None:
+        """Have all images kept from now on; ``keep`` returns the name under which one is found again."""
+        self._keep = keep
 
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem, as seen in its first image."""
         situations = []
         for problem, simulator in enumerate(self._simulators):
             simulator.start()
-            situations.append(self._remember(problem, self._see(simulator, self._perception.look)))
+            situations.append(self._remember(problem, *self._see(simulator, self._perception.look)))
         return situations
 
     def ask(self, query: Query) -> Response:
@@ -101,10 +108,11 @@ class ImageAgent:
         return walked
 
     def memo(self, situation: Situation) -> dict[str, Any]:
-        """Which problem it is, and where things were seen."""
+        """Which problem it is, where things were seen, and in which image."""
         seen = self._seen[_number(situation)]
         percept = seen.percept
-        return {"problem": seen.problem, "places": dict(percept.places), "refused": percept.refused}
+        memo = {"problem": seen.problem, "places": dict(percept.places), "refused": percept.refused}
+        return memo if seen.image is None else {**memo, "image": seen.image}
 
     def resume(self, history: Sequence[Passage]) -> None:
         """Be an agent that has shown all this. Its simulators are led back only when that is needed.
@@ -118,7 +126,8 @@ class ImageAgent:
                 self._ways.came(number, _number(passage.before), passage.steps)
             if number not in self._seen:
                 problem, percept = self._remembered(passage)
-                self._seen[number] = _Seen(problem, None, percept)
+                image = passage.memo.get("image")  # a name for others, never a path for us
+                self._seen[number] = _Seen(problem, None, percept, image if isinstance(image, str) else None)
             self._standing[self._seen[number].problem] = number
         self._next = max(self._seen, default=-1) + 1
         self._elsewhere = set(self._standing)
@@ -178,20 +187,23 @@ class ImageAgent:
 
     def _look(self, before: Situation) -> Situation:
         seen = self._seen[_number(before)]
-        percept = self._see(
+        seeing = self._see(
             self._simulators[seen.problem],
             lambda frame, scene: self._perception.follow(seen.percept, frame, scene),
         )
-        return self._remember(seen.problem, percept)
+        return self._remember(seen.problem, *seeing)
 
-    def _see(self, simulator: Simulator, read: Callable[[Frame, Scene], Percept]) -> Percept:
+    def _see(self, simulator: Simulator, read: Callable[[Frame, Scene], Percept]) -> tuple[Percept, Frame]:
         """What the present situation looks like, from as many images as it takes, up to ``LOOKS``.
 
         A camera that shows the same pixels again has no more to tell.
+
+        Returns:
+            The percept, and the last image.
         """
-        frame: Frame | None = None
+        last: Frame | None = None
         for _ in range(LOOKS):
-            last, frame = frame, simulator.frame()
+            frame = simulator.frame()
             if last is not None and np.array_equal(last, frame):
                 break
             begun = process_time()
@@ -199,13 +211,15 @@ class ImageAgent:
             self.perception_s += process_time() - begun
             if not percept.refused:
                 break
-        return percept
+            last = frame
+        return percept, frame
 
-    def _remember(self, problem: int, percept: Percept) -> Situation:
+    def _remember(self, problem: int, percept: Percept, frame: Frame) -> Situation:
         snapshot = self._simulators[problem].snapshot() if self.access is Access.SNAPSHOT else None
         number = self._next
         self._next += 1
-        self._seen[number] = _Seen(problem, snapshot, percept)
+        image = None if self._keep is None else self._keep(frame)
+        self._seen[number] = _Seen(problem, snapshot, percept, image)
         self._standing[problem] = number
         return Situation(number, percept.state)
 

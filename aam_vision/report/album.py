@@ -1,0 +1,111 @@
+"""The images of a run: ``frames/NAME.png`` in its folder, each once, with few colours and so small."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import b64encode
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from aam_vision.perception import Frame
+
+FOLDER = "frames"
+COLOURS = 64
+"""Of a palette: what is drawn flat looks the same, at a sixth of the size."""
+MAX_BYTES = 2_000_000
+"""Larger files are not read."""
+MAX_SIDE = 4096
+"""Pixels of a side of an image that is read, at most."""
+
+_NAME = re.compile(r"[0-9a-f]{32}")
+
+
+class Album:
+    """Keeps images while a run goes on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / FOLDER
+        self._kept: set[str] = set()
+
+    def clear(self) -> None:
+        """Remove the images of an earlier run in this folder."""
+        if self._folder.is_dir() and not self._folder.is_symlink():
+            for path in self._folder.glob("*.png"):
+                if _NAME.fullmatch(path.stem):
+                    path.unlink()
+
+    def keep(self, frame: Frame) -> str:
+        """Keep an image, uint8, (H, W, 3), and return its name."""
+        digest = hashlib.blake2b(repr(frame.shape).encode(), digest_size=16)
+        digest.update(frame.tobytes())
+        name = digest.hexdigest()
+        if name not in self._kept:
+            self._write(name, frame)
+            self._kept.add(name)
+        return name
+
+    def _write(self, name: str, frame: Frame) -> None:
+        from PIL import Image
+
+        if self._folder.is_symlink():  # it would lead out of the run's folder
+            self._folder.unlink()
+        self._folder.mkdir(exist_ok=True)
+        palette = Image.fromarray(frame).quantize(
+            COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+        )
+        partial = self._folder / f"{name}.partial"
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as file:
+            palette.save(file, "PNG")
+        partial.replace(self._folder / f"{name}.png")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image to be shown: PNG, its size in pixels as it was seen."""
+
+    name: str
+    width: int
+    height: int
+    png: bytes
+
+    @property
+    def uri(self) -> str:
+        """The image as part of a page."""
+        return f"data:image/png;base64,{b64encode(self.png).decode()}"
+
+    def smaller(self, width: int, colours: int) -> Picture:
+        """The same with at most so many pixels a row."""
+        from PIL import Image
+
+        with Image.open(BytesIO(self.png), formats=["PNG"]) as image:
+            share = min(1.0, width / image.width)
+            size = max(1, round(image.width * share)), max(1, round(image.height * share))
+            small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+        buffer = BytesIO()
+        method = Image.Quantize.FASTOCTREE
+        small.quantize(colours, method=method, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
+        return Picture(self.name, self.width, self.height, buffer.getvalue())
+
+
+def picture(folder: Path, name: str) -> Picture | None:
+    """A kept image; None if it is not there, or is no small PNG. The file may be anybody's."""
+    from PIL import Image
+
+    path = folder / FOLDER / f"{name}.png"
+    if not _NAME.fullmatch(name) or path.is_symlink() or path.parent.is_symlink():
+        return None
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return None
+        png = path.read_bytes()
+        with Image.open(BytesIO(png), formats=["PNG"]) as image:
+            width, height = image.size
+            if max(width, height) > MAX_SIDE:
+                return None
+            image.load()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+    return Picture(name, width, height, png)

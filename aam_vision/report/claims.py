@@ -1,0 +1,45 @@
+"""Pal tuples named by a person: ``clear(?to) in pre of move``."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.strips import Location, PalTuple
+
+_FORM = re.compile(
+    r"(?:not\s+)?(?P<name>[^\s()]+)\s*(?:\((?P<arguments>[^()]*)\))?\s+in\s+"
+    r"(?:the\s+)?(?P<location>pre|eff|precondition|effect)s?\s+of\s+(?P<action>\S+)"
+)
+
+
+def named(text: str, hypotheses: Hypotheses) -> PalTuple:
+    """The pal tuple that a text names.
+
+    Raises:
+        UnusableInput: it names none; says what is there instead.
+    """
+    shown = repr(text[:80])
+    found = _FORM.fullmatch(" ".join(text.lower().split()))
+    if found is None:
+        raise UnusableInput(f"--why {shown}: write it as 'clear(?to) in pre of move' (pre or eff)")
+    action = hypotheses.actions.get(found["action"])
+    if action is None:
+        known = ", ".join(list(hypotheses.actions)[:20])
+        raise UnusableInput(f"--why {shown}: no action {found['action'][:40]!r}; the actions are {known}")
+    arguments = [part for part in re.split(r"[\s,]+", found["arguments"] or "") if part]
+    wanted = f"{found['name']}({', '.join(arguments)})"
+    parameters = action.index.header.parameters
+    texts = {atom.text(parameters): atom for atom in action.index.atoms}
+    if wanted not in texts:
+        near = get_close_matches(wanted, texts, 3, 0.5)
+        there = (
+            f"; did you mean {' or '.join(near)}?"
+            if near
+            else f"; its atoms are {', '.join(list(texts)[:8])}"
+        )
+        raise UnusableInput(f"--why {shown}: no {wanted[:60]} in {found['action']}{there}")
+    location = Location.PRE if found["location"].startswith("pre") else Location.EFF
+    return PalTuple(texts[wanted], found["action"], location)

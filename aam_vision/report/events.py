@@ -1,0 +1,174 @@
+"""One attempted step as evidence: the plan that was asked, what was seen before and after, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aam_vision.interrogation.attempts import Step
+from aam_vision.interrogation.transcript import Asked, Transcript
+from aam_vision.perception import Box
+from aam_vision.query import Situation
+from aam_vision.report.recorded import Recorded, Sight
+from aam_vision.strips import GroundAction, LiftedAtom, State, lifted_atoms
+
+MAX_FACTS = 40
+"""Facts of one state that are listed at most."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An image in an event: its name, what it is, and where the step's arguments are in it."""
+
+    image: str
+    caption: str
+    marks: tuple[tuple[str, Box], ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A query or a step of a walk, with one of its steps in the focus."""
+
+    anchor: str
+    name: str
+    plan: tuple[tuple[str, str], ...]
+    """Every step with ``done``, ``refused`` or ``unreached``."""
+    focus: int
+    binding: tuple[tuple[str, str], ...]
+    """The parameters of the step in the focus, and the objects that stand for them."""
+    shown: tuple[Shown, ...]
+    held: tuple[str, ...] | None
+    """What held of the arguments before the step, in the parameters' names; None where nobody looked."""
+    unknown: tuple[str, ...]
+    """What was not to be seen of them."""
+    changes: tuple[str, ...]
+    """What the step has changed of that, ``+`` or ``-`` first."""
+    executed: bool
+
+    @property
+    def step(self) -> str:
+        """The step in the focus."""
+        return self.plan[self.focus][0]
+
+    @property
+    def outcome(self) -> str:
+        """What came of it, in a few words."""
+        return "was done" if self.executed else "could not be done"
+
+
+class Events:
+    """The attempted steps of a run."""
+
+    def __init__(self, run: Recorded, single: Transcript) -> None:
+        self._run = run
+        self._single = single
+        self._headers = {header.name: header for header in single.headers}
+        self._names = _anchors(single)
+        self._atoms = {
+            header.name: lifted_atoms(single.vocabulary, header, repeated=single.repeated)
+            for header in single.headers
+        }
+
+    def event(self, step: Step) -> Event:
+        """How one step went."""
+        entry = self._single.entries[step.entry]
+        anchor, name = self._names[step.entry]
+        if isinstance(entry, Asked):
+            executed, plan = entry.response.executed, entry.query.plan
+            states = [
+                "done" if n < executed else "refused" if n == executed else "unreached"
+                for n in range(len(plan))
+            ]
+            start, end = entry.query.initial, entry.response.final
+        else:
+            ((start, action, end),) = entry.steps
+            plan, states, executed = (action,), ["done"], 1
+        header = self._headers[step.action.name]
+        before = None if step.before is None else step.before.state
+        after = None if step.after is None else step.after.state
+        return Event(
+            anchor,
+            name,
+            tuple(zip(map(str, plan), states, strict=True)),
+            step.position,
+            tuple(zip((f"?{p}" for p in header.parameters), step.action.objects, strict=True)),
+            self._pictures(step, start, end, executed, len(plan)),
+            None if before is None else self._facts(step.action, before, True),
+            () if before is None else self._facts(step.action, before, None),
+            () if before is None or after is None else self._changes(step.action, before, after),
+            step.executed,
+        )
+
+    def _pictures(
+        self, step: Step, start: Situation, end: Situation, executed: int, steps: int
+    ) -> tuple[Shown, ...]:
+        first = "before" if steps == 1 else "before the plan"
+        found = [self._picture(start, first if executed else f"{first}; nothing could be done", step)]
+        if executed:
+            if executed == steps:
+                caption = "after" if steps == 1 else f"after all {steps} steps"
+            else:
+                caption = f"after {executed} of {steps} steps, where the next could not be done"
+            found.append(self._picture(end, caption, step))
+        return tuple(one for one in found if one is not None)
+
+    def _picture(self, situation: Situation, caption: str, step: Step) -> Shown | None:
+        sight = self._run.sights.get(situation.handle)
+        if sight is None:
+            return None
+        return Shown(sight.image, caption, self._marks(sight, step.action))
+
+    def _marks(self, sight: Sight, action: GroundAction) -> tuple[tuple[str, Box], ...]:
+        """Where the arguments are, as far as they are places, or things whose place was followed."""
+        if not 0 <= sight.problem < len(self._run.boxes):
+            return ()
+        boxes: Mapping[str, Box] = self._run.boxes[sight.problem]
+        labels: dict[Box, list[str]] = {}
+        header = self._headers[action.name]
+        for parameter, name in zip(header.parameters, action.objects, strict=True):
+            box = boxes.get(name) or boxes.get(sight.places.get(name) or "")
+            if box is not None:
+                labels.setdefault(box, []).append(f"?{parameter}")
+        return tuple((" ".join(names), box) for box, names in labels.items())
+
+    def _facts(self, action: GroundAction, state: State, value: bool | None) -> tuple[str, ...]:
+        parameters = self._headers[action.name].parameters
+        found = [
+            atom.text(parameters)
+            for atom in self._atoms[action.name]
+            if state.value(atom.ground(action.objects)) is value
+        ]
+        return (*found[:MAX_FACTS], *(["..."] if len(found) > MAX_FACTS else []))
+
+    def _changes(self, action: GroundAction, before: State, after: State) -> tuple[str, ...]:
+        parameters = self._headers[action.name].parameters
+        found = []
+        for atom in self._atoms[action.name]:
+            fact = atom.ground(action.objects)
+            was, now = before.value(fact), after.value(fact)
+            if None not in (was, now) and was != now:
+                found.append(f"{'+' if now else '-'}{atom.text(parameters)}")
+        return tuple(found[:MAX_FACTS])
+
+
+def value_words(atom: LiftedAtom, step: Step) -> str:
+    """What was seen of an atom before and after a step."""
+
+    def word(situation: Situation | None) -> str:
+        value = None if situation is None else situation.state.value(atom.ground(step.action.objects))
+        return {True: "true", False: "false", None: "not seen"}[value]
+
+    return f"{word(step.before)} before, {word(step.after)} after"
+
+
+def _anchors(single: Transcript) -> list[tuple[str, str]]:
+    queries = walked = 0
+    found = []
+    for entry in single.entries:
+        if isinstance(entry, Asked):
+            queries += 1
+            found.append((f"query-{queries}", f"Query {queries}"))
+        else:
+            walked += 1
+            found.append((f"walk-{walked}", f"Walk step {walked}"))
+    return found

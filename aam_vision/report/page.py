@@ -1,0 +1,158 @@
+"""The page: ``report.html``, one file with all that it needs, and nothing that is fetched or that others could run."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+
+import jinja2
+from markupsafe import Markup
+
+from aam_vision.interrogation.attempts import Step
+from aam_vision.interrogation.transcript import Asked
+from aam_vision.pddl import domain_text
+from aam_vision.report import chart, english
+from aam_vision.report.account import Account, ActionAccount, Line, Passage
+from aam_vision.report.album import Picture, picture
+from aam_vision.report.events import Event
+from aam_vision.strips import Location, Mode
+
+MAX_IMAGES_BYTES = 3_000_000
+"""Of all images in a page: above that they are made smaller."""
+MAX_EVENTS = 300
+"""Questions that are listed at most, and lines of an action whose proofs are shown."""
+
+_SIZES = ((240, 32), (180, 24), (120, 16), (80, 12))
+"""Widths in pixels and numbers of colours, tried in turn where images take too much space."""
+
+
+def page(account: Account) -> str:
+    """The page of a run, as HTML."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("aam_vision.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["variables"] = _variables
+    script = _resource("report.js")
+    actions = [_ActionView(one, [*_views(account, one)]) for one in account.actions]
+    questions = _questions(account)
+    events = [*questions, *(p.event for a in actions for v in a.lines for p in v.why if p.event is not None)]
+    pictures = _pictures(account, events)
+    figures = account.run.figures
+    curves = chart.curves(account)
+    most = max((curve.points[-1][0] for curve in curves), default=0)
+    return environment.get_template("report.html.jinja").render(
+        account=account,
+        actions=actions,
+        chart=chart,
+        complete=account.complete,
+        curves=curves,
+        css=Markup(_resource("report.css")),
+        english=english,
+        figures=figures,
+        hypotheses=account.proofs.hypotheses,
+        most=most,
+        name=str(figures["env"]) if figures is not None else account.model.vocabulary.name,
+        pddl=_pddl(account, actions),
+        pictures=pictures,
+        questions=questions,
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        transcript=account.proofs.transcript,
+    )
+
+
+@dataclass(frozen=True)
+class _LineView:
+    line: Line
+    why: list[Passage]
+
+
+@dataclass(frozen=True)
+class _ActionView:
+    account: ActionAccount
+    lines: list[_LineView]
+
+    def of(self, kind: str) -> list[_LineView]:
+        """The lines of one part: ``needs``, ``changes`` or ``open``."""
+        wanted = {line.pal for line in getattr(self.account, kind)}
+        return [view for view in self.lines if view.line.pal in wanted]
+
+
+def _views(account: Account, action: ActionAccount) -> Iterable[_LineView]:
+    shown = (*action.needs, *action.changes, *action.open[:MAX_EVENTS])
+    return (_LineView(line, account.why(line)) for line in shown)
+
+
+def _questions(account: Account) -> list[Event]:
+    """One event a query, its last attempted step in the focus."""
+    last: dict[int, Step] = {step.entry: step for step in account.proofs.steps}
+    return [
+        account.events.event(last[number])
+        for number, entry in enumerate(account.proofs.transcript.entries)
+        if isinstance(entry, Asked) and number in last
+    ][:MAX_EVENTS]
+
+
+def _pictures(account: Account, events: list[Event]) -> dict[str, Picture]:
+    """The images that the events show, so small that the page stays small."""
+    names = dict.fromkeys(shown.image for event in events for shown in event.shown)
+    full = {name: one for name in names if (one := picture(account.run.folder, name)) is not None}
+    found = full
+    for width, colours in _SIZES:
+        if sum(len(one.png) for one in found.values()) <= MAX_IMAGES_BYTES:
+            break
+        found = {name: one.smaller(width, colours) for name, one in full.items()}
+    return found
+
+
+def _pddl(account: Account, actions: list[_ActionView]) -> list[tuple[str, str | None, str]]:
+    """The lines of the PDDL text, each with the anchor of the proof of what it says, and its status."""
+    by_text: dict[tuple[str, Location, str], Line] = {}
+    for view in actions:
+        for one in view.lines:
+            line = one.line
+            if line.mode is not Mode.ABSENT:
+                by_text[line.pal.action, line.pal.location, _pddl_literal(line, view)] = line
+    found: list[tuple[str, str | None, str]] = []
+    name, location = "", Location.PRE
+    for text in domain_text(account.model).splitlines():
+        words = text.strip()
+        if words.startswith("(:action "):
+            name = words.removeprefix("(:action ")
+        elif words.startswith((":precondition", ":effect")):
+            location = Location.PRE if words.startswith(":pre") else Location.EFF
+        bare = words
+        while bare.count(")") > bare.count("("):
+            bare = bare.removesuffix(")")
+        said = by_text.get((name, location, bare))
+        anchor, status = (None, "") if said is None else (said.anchor, said.status)
+        found.append((text, anchor, status))
+    return found
+
+
+def _pddl_literal(line: Line, view: _ActionView) -> str:
+    names = view.account.header.parameters
+    atom = line.pal.atom
+    arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
+    text = f"({' '.join([atom.predicate, *arguments])})"
+    return text if line.mode is Mode.POSITIVE else f"(not {text})"
+
+
+def _variables(text: str) -> Markup:
+    """A text with its ``?names`` marked, so that no line is broken within one."""
+    return Markup("").join(  # what is no Markup is escaped
+        Markup('<span class="variable">{}</span>').format(part) if part.startswith("?") else part
+        for part in re.split(r"(\?[a-z0-9_-]+)", text)
+    )
+
+
+def _resource(name: str) -> str:
+    return (files("aam_vision.report") / "templates" / name).read_text(encoding="utf-8")

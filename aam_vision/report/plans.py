@@ -1,0 +1,58 @@
+"""Plans in files: a step a line, ``(move a b)`` or ``move(a, b)``; what follows a semicolon is no part of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from aam_vision.errors import UnusableInput
+from aam_vision.strips import GroundAction, Model, Objects
+
+MAX_BYTES = 1_000_000
+"""Larger files are not read."""
+
+_STEP = re.compile(r"\(\s*([^\s(),]+)((?:\s+[^\s(),]+)*)\s*\)|([^\s(),]+)\s*\(\s*([^()]*)\)")
+
+
+def read_plan_file(path: Path, model: Model, objects: Objects) -> tuple[GroundAction, ...]:
+    """The steps of a plan, each checked against the model and the problem.
+
+    Raises:
+        UnusableInput: the file cannot be read, or a line is no step of these; says which.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UnusableInput(f"{path}: larger than {MAX_BYTES} bytes; give a shorter plan")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnusableInput(f"cannot read {path} ({getattr(error, 'strerror', None) or 'no text'})") from None
+    plan = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition(";")[0].strip().lower()
+        if words:
+            plan.append(_step(f"{path}, line {number}", words, model, objects))
+    return tuple(plan)
+
+
+def _step(where: str, words: str, model: Model, objects: Objects) -> GroundAction:
+    found = _STEP.fullmatch(words)
+    if found is None:
+        raise UnusableInput(f"{where}: {words[:60]!r} is no step; write '(move a b)' or 'move(a, b)'")
+    name = found[1] or found[3]
+    arguments = tuple(part for part in re.split(r"[\s,]+", found[2] or found[4] or "") if part)
+    known = {header.name: header for header in model.headers}
+    if name not in known:
+        raise UnusableInput(f"{where}: no action {name[:40]!r}; the model has {', '.join(list(known)[:20])}")
+    header = known[name]
+    if len(arguments) != header.arity:
+        raise UnusableInput(
+            f"{where}: {name} has {len(arguments)} arguments instead of {header.arity}: {header}"
+        )
+    for argument, kind in zip(arguments, header.types, strict=True):
+        if argument not in objects:
+            raise UnusableInput(f"{where}: the problem has no object {argument[:40]!r}")
+        if argument not in objects.members(kind):
+            raise UnusableInput(
+                f"{where}: {argument} is a {objects[argument]}, and {name} wants a {kind} there"
+            )
+    return GroundAction(name, arguments)

@@ -1,0 +1,217 @@
+"""A run's folder, read: the journal, ``result.json`` and ``model.pddl``; all of it may be anybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aam_vision.agents.encoding import (
+    MAX_NAMES,
+    Malformed,
+    field,
+    loads,
+    read_plan,
+    read_state,
+    read_vocabulary,
+    typed,
+)
+from aam_vision.agents.journal import Journal, Row
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.transcript import Asked, Entry, Transcript, Walked
+from aam_vision.perception import Box
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, Model, Objects, State
+
+MAX_BYTES = 50_000_000
+"""Of ``result.json``; larger ones are not read."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What is kept of how a situation looked."""
+
+    image: str
+    problem: int
+    places: Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the truth of a predicate comes from, and what it means, in the user's words."""
+
+    kind: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Everything that a run's folder tells."""
+
+    folder: Path
+    transcript: Transcript
+    sights: Mapping[object, Sight]
+    """By the handles of situations; empty for symbolic agents."""
+    boxes: Sequence[Mapping[str, Box]]
+    """For each problem where its places are in the image; empty where nobody said."""
+    sources: Mapping[str, Source]
+    figures: Mapping[str, Any] | None
+    """``result.json``; None if the run did not come to its end."""
+
+
+def read_run(folder: Path) -> Recorded:
+    """What a run's folder tells.
+
+    Raises:
+        UnusableInput: there is no run, or its files are damaged.
+    """
+    if not folder.is_dir():
+        raise UnusableInput(f"{folder}: no such folder; give the --out folder of a run")
+    with Journal.open(folder) as journal:
+        return read_journal(folder, journal)
+
+
+def read_journal(folder: Path, journal: Journal) -> Recorded:
+    """The same where the journal is open already.
+
+    Raises:
+        UnusableInput: a file is damaged.
+    """
+    try:
+        return _Reader(journal).recorded(folder, _figures(folder / "result.json"))
+    except (Malformed, ValueError, TypeError, KeyError, IndexError) as error:
+        raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
+
+
+def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
+    """A PDDL file of the folder, if it is there and about the same actions as another model.
+
+    Raises:
+        UnusableInput: it cannot be read, or is about other actions.
+    """
+    from aam_vision.pddl import domain_text, read_domain
+
+    path = folder / name
+    if path.is_symlink() or not path.is_file():
+        return None
+    if path.stat().st_size < MAX_BYTES and path.read_bytes() == domain_text(wanted).encode():
+        return wanted  # most are; reading PDDL takes a second
+    found = read_domain(path)
+    if shape(found) != shape(wanted):
+        raise UnusableInput(f"{path}: is about other actions or predicates than the transcript beside it")
+    return found
+
+
+def shape(model: Model) -> object:
+    """The actions and predicates that a model is about, whatever their order and parameters' names."""
+    return (
+        sorted((header.name, header.types) for header in model.headers),
+        sorted(model.vocabulary.predicates, key=lambda predicate: predicate.name),
+    )
+
+
+def _figures(path: Path) -> Mapping[str, Any] | None:
+    if path.is_symlink() or not path.is_file():
+        return None
+    if path.stat().st_size > MAX_BYTES:
+        raise UnusableInput(f"{path}: larger than {MAX_BYTES} bytes; it cannot be one of aam-vision")
+    try:
+        found = loads(path.read_bytes())
+        for name in ("queries", "steps", "failed_steps", "walk_steps", "resets", "lower_bound", "seed"):
+            field(found, name, int)
+        for name in ("env", "status", "policy", "access"):
+            field(found, name, str)
+        field(found, "curve", list)
+    except (Malformed, OSError, UnicodeDecodeError) as error:
+        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
+    assert isinstance(found, dict)
+    return found
+
+
+class _Reader:
+    """Decodes a journal; everything malformed raises ``Malformed``, or a plain error of Python's."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        about = journal.about("agent")
+        self._vocabulary, self._headers = read_vocabulary(about)
+        self._access = Access(field(about, "access", str))
+        self._by_name: dict[str, ActionHeader] = {header.name: header for header in self._headers}
+        self._sights: dict[object, Sight] = {}
+        types = self._vocabulary.types
+        self._objects = [Objects(typed(content, types), types) for (content,) in journal.contents("objects")]
+        self._states: list[State] = []
+        for number, content in journal.contents("states"):
+            self._states.append(read_state(content, self._vocabulary, _numbered(self._objects, number)))
+
+    def recorded(self, folder: Path, figures: Mapping[str, Any] | None) -> Recorded:
+        rows = self._journal.rows()
+        if not rows or rows[0].kind != "initial":
+            raise Malformed("it does not say where the interrogation began")
+        initial = tuple(self._situation(item) for item in rows[0].answer)
+        entries = tuple(self._entry(row) for row in rows[1:])
+        repeated = field(self._journal.about("arguments"), "repeated_arguments", bool)
+        transcript = Transcript(
+            self._vocabulary, self._headers, self._access, initial, entries, repeated=repeated
+        )
+        return Recorded(folder, transcript, self._sights, self._boxes(), self._sources(), figures)
+
+    def _entry(self, row: Row) -> Entry:
+        if row.kind == "walk":
+            return Walked(tuple(self._walk_step(item) for item in row.answer))
+        if row.kind != "query":
+            raise Malformed(f"an entry is of kind {row.kind[:20]!r}")
+        start = self._situation(field(row.question, "from", list))
+        plan = read_plan(field(row.question, "plan", list), self._by_name, start.state.objects)
+        executed = field(row.answer, "executed", int)
+        if not 0 <= executed <= len(plan):
+            raise Malformed(f"{executed} steps of {len(plan)} were executed")
+        return Asked(Query(start, plan), Response(executed, self._situation(row.answer.get("final"))))
+
+    def _walk_step(self, item: Any) -> WalkStep:
+        action, before, after = item
+        start = self._situation(before)
+        (step,) = read_plan([action], self._by_name, start.state.objects)
+        return WalkStep(start, step, self._situation(after))
+
+    def _situation(self, item: Any) -> Situation:
+        if not isinstance(item, list) or len(item) < 2:
+            raise Malformed("a situation is none")
+        handle, number = item[:2]
+        state = _numbered(self._states, number)
+        if handle is not None and (isinstance(handle, bool) or not isinstance(handle, int)):
+            raise Malformed("a handle is no number")
+        memo = item[2] if len(item) > 2 else None
+        if isinstance(memo, dict) and isinstance(memo.get("image"), str) and handle is not None:
+            places = memo.get("places")
+            self._sights[handle] = Sight(
+                memo["image"],
+                memo["problem"] if isinstance(memo.get("problem"), int) else 0,
+                {k: v for k, v in places.items() if isinstance(v, str)} if isinstance(places, dict) else {},
+            )
+        return Situation(state if handle is None else handle, state)
+
+    def _boxes(self) -> list[dict[str, Box]]:
+        found = []
+        for scene in self._journal.about("scenes") or []:
+            if len(scene) > MAX_NAMES:
+                raise Malformed("a scene has too many places")
+            boxes = {name: tuple(float(edge) for edge in edges) for name, edges in scene.items()}
+            if any(len(box) != 4 or not all(-1 <= edge <= 2 for edge in box) for box in boxes.values()):
+                raise Malformed("a place is no box")
+            found.append(boxes)
+        return found  # type: ignore[return-value]
+
+    def _sources(self) -> dict[str, Source]:
+        stated = self._journal.about("sources") or {}
+        return {
+            name: Source(field(told, "kind", str), field(told, "meaning", str))
+            for name, told in stated.items()
+        }
+
+
+def _numbered(items: Sequence[Any], number: object) -> Any:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(items):
+        raise Malformed(f"there is no number {number!r}")
+    return items[number - 1]

@@ -1,0 +1,116 @@
+"""The account of a run in a terminal: the page, shorter."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from aam_vision.report.account import Account, ActionAccount, Line
+from aam_vision.report.events import Event
+
+_COLOURS = {"proven": "green", "one of several": "yellow", "undetermined": "yellow", "estimated": "red"}
+
+
+def overview(account: Account, console: Console) -> None:
+    """The whole model in words, and how each line is known."""
+    figures = account.run.figures
+    size, decided = account.proofs.hypotheses.size, account.proofs.hypotheses.decided()
+    if figures is None:
+        console.print(Text(f"The run has not come to its end. {decided} of {size} pal tuples are decided."))
+    else:
+        status = "complete" if account.complete else "not complete: it ended before everything was settled"
+        console.print(
+            Text(
+                f"{figures['env']}: {status}. {figures['queries']} queries (at least {figures['lower_bound']} are "
+                f"needed), {figures['steps']} steps, {decided} of {size} pal tuples decided."
+            )
+        )
+    if account.proofs.contradiction:
+        console.print(Text(f"Answers contradict each other: {account.proofs.contradiction}", style="red"))
+    for action in account.actions:
+        _action(account, action, console)
+    console.print()
+    if account.truth is not None:
+        verdict = (
+            "Exactly the ground truth." if not account.differences else "Other than in the ground truth:"
+        )
+        console.print(Text(verdict))
+        for difference in account.differences:
+            console.print(Text(f"  {difference} (true)"))
+    sources = [f"{name} {source.kind}" for name, source in account.run.sources.items()]
+    console.print(Text("Predicates: " + (", ".join(sources) or "all told by the agent itself") + "."))
+    page = account.run.folder / "report.html"
+    if page.is_file():
+        console.print(Text(f"With images: {page}", no_wrap=True, overflow="ignore"))
+
+
+def proof(account: Account, line: Line, console: Console) -> None:
+    """Why a line is as it is."""
+    state = f"{line.pal.atom.text(account.model.schema(line.pal.action).header.parameters)} in {line.pal.location.value} of {line.pal.action}"
+    console.print(Text(f"{state}: {line.mode.value} ({line.status})", style="bold"))
+    passages = account.why(line)
+    for passage in passages:
+        console.print()
+        console.print(Text(passage.text))
+        for text in passage.consequences:
+            console.print(Padding(Text(text), (0, 0, 0, 4), expand=False))
+        if passage.event is not None:
+            _event(passage.event, console)
+    if not passages:
+        console.print(Text("No answer says anything about it."))
+
+
+def _action(account: Account, action: ActionAccount, console: Console) -> None:
+    console.print()
+    console.print(Text(str(action.header), style="bold"))
+    console.print(Padding(Text(action.sentence), (0, 0, 0, 2), expand=False))
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 2))
+    for title, lines in (("needs", action.needs), ("changes", action.changes)):
+        for line in lines:
+            table.add_row(
+                title, Text(line.text), Text(line.status, style=_COLOURS[line.status]), _source(account, line)
+            )
+            title = ""
+    console.print(table)
+    if action.open:
+        console.print(
+            Padding(
+                Text(f"{len(action.open)} more may play a part: {_some(action.open)}"),
+                (0, 0, 0, 2),
+                expand=False,
+            )
+        )
+
+
+def _source(account: Account, line: Line) -> Text:
+    """The answers on which a line rests, in short."""
+    if line.status == "estimated":
+        return Text("")
+    steps = account.proofs.proof(line.pal)
+    ones = [steps.refusal] if steps.refusal is not None else []
+    ones += [one.step for one in steps.exclusions]
+    names = [account.events.event(step).name.lower() for step in ones]
+    return Text(", ".join(dict.fromkeys(names)))
+
+
+def _event(event: Event, console: Console) -> None:
+    lines = []
+    if len(event.plan) > 1:
+        lines.append("plan: " + ", ".join(f"{text} ({state})" for text, state in event.plan))
+    lines.append("where: " + ", ".join(f"{name}={thing}" for name, thing in event.binding))
+    if event.held is not None:
+        lines.append("true before: " + (", ".join(event.held) or "nothing"))
+    if event.unknown:
+        lines.append("not seen: " + ", ".join(event.unknown))
+    if event.changes:
+        lines.append("changed: " + ", ".join(event.changes))
+    lines += [f"image {shown.caption}: frames/{shown.image}.png" for shown in event.shown]
+    for text in lines:
+        console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
+
+
+def _some(lines: tuple[Line, ...], most: int = 6) -> str:
+    words = [f"{line.text} in {line.pal.location.value}" for line in lines[:most]]
+    return ", ".join(words) + (", ..." if len(lines) > most else "")

@@ -1,0 +1,94 @@
+"""The page in a real browser: clicks lead to the proof, nothing goes wrong, everybody can use it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.conftest import Runs
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))),
+    None,
+)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)"
+)
+
+PUSHED_INTO_STONE = "why-push-to-nongoal-pre-clear-4"
+"""The proof that ?to must be clear."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def report(run_of: Runs) -> Path:
+    return run_of("sokoban") / "report.html"
+
+
+@pytest.fixture(params=[("light", 1100), ("dark", 1100), ("light", 360)], ids=["light", "dark", "phone"])
+def opened(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator[Any]:
+    """The opened page; no error and no request may come of whatever a test does with it."""
+    scheme, width = request.param
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+    found, wrong = context.new_page(), []
+    found.on("console", lambda message: wrong.append(message.text))
+    found.on("pageerror", lambda error: wrong.append(str(error)))
+    found.on("request", lambda asked: asked.url.startswith(("file:", "data:")) or wrong.append(asked.url))
+    found.goto(report.as_uri())
+    yield found
+    assert wrong == []
+    context.close()
+
+
+def test_the_image_proof_that_no_stone_is_pushed_into_an_occupied_cell_is_two_clicks_away(opened):
+    opened.get_by_role("link", name="push-to-nongoal", exact=True).click()
+    proof = opened.locator(f"#{PUSHED_INTO_STONE}")
+    proof.locator("summary").first.click()
+    image = proof.get_by_role("img").first
+    image.scroll_into_view_if_needed()
+    assert image.is_visible()
+    assert "?to" in image.get_attribute("aria-label")
+    assert "could not be done" in proof.inner_text()
+
+
+def test_a_line_of_the_pddl_opens_its_proof(opened):
+    opened.locator(f"pre a[href='#{PUSHED_INTO_STONE}']").click()
+    assert opened.locator(f"#{PUSHED_INTO_STONE}").get_attribute("open") is not None
+
+
+def test_a_proof_can_be_opened_by_the_keyboard_alone(opened):
+    summary = opened.locator(f"#{PUSHED_INTO_STONE} > summary")
+    summary.focus()
+    opened.keyboard.press("Enter")
+    assert opened.locator(f"#{PUSHED_INTO_STONE}").get_attribute("open") is not None
+
+
+def test_the_page_is_as_wide_as_the_screen(opened):
+    opened.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_axe_finds_nothing_that_shuts_anybody_out(opened):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    # one of a kind is enough: all of it open takes half a minute
+    for part in (f"#{PUSHED_INTO_STONE}", "#query-2", "#why-move-eff-clear-2"):
+        opened.locator(part).evaluate("part => { part.open = true }")
+    found = axe.Axe().run(opened)
+    assert len(found.response["passes"]) > 10
+    assert [violation["id"] for violation in found.response["violations"]] == []
+
+
+def test_what_a_run_of_sokoban_leaves_is_small(report):
+    assert report.stat().st_size < 5_000_000

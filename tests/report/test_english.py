@@ -1,0 +1,35 @@
+"""Literals in plain English."""
+
+import pytest
+
+from aam_vision.report import english
+from aam_vision.strips import ActionHeader, LiftedAtom, Mode
+
+PARAMETERS = ("p", "from")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "arguments", "mode", "words"),
+    [
+        ("at", (0, 1), Mode.POSITIVE, "?p is at ?from"),
+        ("at", (0, 1), Mode.NEGATIVE, "?p is not at ?from"),
+        ("clear", (1,), Mode.POSITIVE, "?from is clear"),
+        ("is-player", (0,), Mode.POSITIVE, "?p is a player"),
+        ("is_open", (0,), Mode.POSITIVE, "?p is open"),
+        ("at-goal", (0,), Mode.NEGATIVE, "?p is not at goal"),
+        ("connected-to", (0, "hub"), Mode.POSITIVE, "?p is connected to hub"),
+        ("smaller", (0, 1), Mode.POSITIVE, "smaller is true of ?p and ?from"),
+        ("handempty", (), Mode.NEGATIVE, "handempty is not true"),
+    ],
+)
+def test_a_literal_is_a_clause_of_a_sentence(predicate, arguments, mode, words):
+    assert english.literal(LiftedAtom(predicate, arguments), mode, PARAMETERS) == words
+
+
+def test_an_effect_says_what_is_no_longer_so():
+    assert english.effect(LiftedAtom("at", (0, 1)), Mode.NEGATIVE, PARAMETERS) == "?p is no longer at ?from"
+
+
+def test_parameters_are_listed_with_their_types():
+    header = ActionHeader("move", ("p", "from"), ("thing", "area"))
+    assert english.parameters(header) == "a thing ?p and an area ?from"

@@ -1,0 +1,156 @@
+"""The page: one file that fetches nothing, in which every line of the model leads to its proof."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from aam_vision.report.account import Account
+from aam_vision.report.album import FOLDER
+from aam_vision.report.page import page
+from aam_vision.report.recorded import read_run
+from tests.report.conftest import Runs
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class _Page(HTMLParser):
+    """Ids, links and the balance of tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        for name in ("href", "src"):
+            target = given.get(name) or ""
+            (self.links if target.startswith("#") else self.fetched).append(target)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module", params=["gripper", "doors"])
+def run(request: pytest.FixtureRequest, run_of: Runs) -> Path:
+    return run_of(request.param)
+
+
+def test_a_run_leaves_a_page_that_is_whole_and_fetches_nothing(run):
+    found = _Page((run / "report.html").read_text(encoding="utf-8"))
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    assert {link.removeprefix("#") for link in found.links if link.startswith("#")} <= set(found.ids)
+    assert all(target == "" or target.startswith("data:") for target in found.fetched)
+    assert (run / "report.html").stat().st_size < 5_000_000
+
+
+def test_the_same_page_is_made_again_from_the_folder_alone(run):
+    assert page(Account(read_run(run))) == (run / "report.html").read_text(encoding="utf-8")
+
+
+def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run):
+    account = Account(read_run(run))
+    found = _Page((run / "report.html").read_text(encoding="utf-8"))
+    for action in account.actions:
+        for line in (*action.needs, *action.changes):
+            assert line.anchor in found.ids
+            assert f"#{line.anchor}" in found.links
+            assert account.why(line)
+
+
+def test_the_images_of_an_image_agent_are_on_the_page_once_each(run_of):
+    folder = run_of("doors")
+    kept = {path.stem for path in (folder / FOLDER).glob("*.png")}
+    shown = [
+        name.removeprefix("frame-")
+        for name in _Page((folder / "report.html").read_text()).ids
+        if name.startswith("frame-")
+    ]
+    assert shown
+    assert set(shown) <= kept
+
+
+def test_a_folder_without_images_still_makes_a_page(run_of, tmp_path):
+    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    shutil.rmtree(copy / FOLDER)
+    text = page(Account(read_run(copy)))
+    assert "frame-" not in text
+    assert "is at ?" in text or "at(" in text
+
+
+@pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + b"\0" * 40])
+def test_files_that_are_no_images_are_not_shown(run_of, tmp_path, content):
+    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    for path in (copy / FOLDER).glob("*.png"):
+        path.write_bytes(content)
+    assert "data:image" not in page(Account(read_run(copy)))
+
+
+def test_links_to_other_files_are_not_followed(run_of, tmp_path):
+    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    for path in (copy / FOLDER).glob("*.png"):
+        other = path.rename(tmp_path / path.name)
+        path.symlink_to(other)
+    assert "data:image" not in page(Account(read_run(copy)))
+
+
+def test_markup_in_a_files_texts_is_text_on_the_page(run_of, tmp_path):
+    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text())
+    figures["env"] = figures["policy"] = "<script>alert(1)</script>"
+    (copy / "result.json").write_text(json.dumps(figures))
+    text = page(Account(read_run(copy)))
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_a_model_that_is_not_the_true_one_is_marked_where_it_differs(run_of, tmp_path):
+    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    truth = (copy / "truth.pddl").read_text()
+    (copy / "truth.pddl").write_text(truth.replace("(at_robby ?to)\n", "", 1))
+    account = Account(read_run(copy))
+    (difference,) = account.differences
+    assert str(difference) == "at_robby(?to) in eff of move: + and ∅"
+    (marked,) = [line for action in account.actions for line in action.changes if line.differs is not None]
+    assert marked.text == "at_robby(?to)"
+    assert "ground truth: absent" in page(account)
+
+
+def test_a_model_that_does_not_follow_from_the_answers_is_called_an_estimate(run_of, tmp_path):
+    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    model = (copy / "model.pddl").read_text()
+    (copy / "model.pddl").write_text(
+        model.replace("(at_robby ?from)\n", "", 1).replace("(at_robby ?from))\n", ")\n", 1)
+    )
+    account = Account(read_run(copy))
+    assert (
+        any(
+            line.status == "estimated"
+            for action in account.actions
+            for line in (*action.needs, *action.open, *action.changes)
+        )
+        or account.differences
+    )
+    page(account)
