@@ -31,6 +31,10 @@ class Arguments:
     max_queries: int | None = None
     max_steps: int | None = None
     image_noise: float = 0.0
+    flip_rate: float = 0.0
+    refusal_rate: float = 0.0
+    confidence: float = 0.999
+    confirm: bool = False
     backend: str = "torch"
 
     def json(self) -> dict[str, Any]:

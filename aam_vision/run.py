@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from aam_vision.interrogation.evidence import Evidence
     from aam_vision.interrogation.loop import Interrupted
     from aam_vision.interrogation.moves import Move, Policy
+    from aam_vision.interrogation.noisy.assessment import Assessment
+    from aam_vision.interrogation.noisy.experimenter import Proposal
     from aam_vision.interrogation.result import Result
     from aam_vision.targets import Target
 
@@ -82,6 +84,21 @@ def interrogate_agent(
     image_noise: Annotated[
         float, typer.Option(help="Gaussian noise put on the agent's images: its sigma, 0 to 1.")
     ] = 0.0,
+    flip_rate: Annotated[
+        float, typer.Option(help="Share of the observed atoms that are flipped, each time anew, 0 to 1.")
+    ] = 0.0,
+    refusal_rate: Annotated[
+        float, typer.Option(help="Share of the executable steps that the agent refuses, 0 to 1.")
+    ] = 0.0,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            help="Where answers prove unreliable: how probable the model has to be (settable access)."
+        ),
+    ] = 0.999,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Take no answer at its word, even if none proves unreliable.")
+    ] = False,
     backend: Annotated[str, typer.Option(help="What runs the classifiers: torch or onnx.")] = "torch",
     cache: Annotated[
         Path | None,
@@ -115,6 +132,10 @@ def interrogate_agent(
         max_queries=max_queries,
         max_steps=max_steps,
         image_noise=image_noise,
+        flip_rate=flip_rate,
+        refusal_rate=refusal_rate,
+        confidence=confidence,
+        confirm=confirm,
         backend=backend,
     )
     if resume is None:
@@ -161,6 +182,11 @@ def _check(arguments: Arguments) -> None:
         raise UnusableInput(
             f"--image-noise {noise:g}: a number from 0 to 1, for an image environment (--env) only"
         )
+    for name, rate in (("flip", arguments.flip_rate), ("refusal", arguments.refusal_rate)):
+        if not 0 <= rate <= 1:
+            raise UnusableInput(f"--{name}-rate {rate:g}: give a number from 0 to 1")
+    if not 0.5 <= arguments.confidence < 1:
+        raise UnusableInput(f"--confidence {arguments.confidence:g}: give a number from 0.5 to below 1")
 
 
 def _run(
@@ -219,7 +245,8 @@ def _interrogate(
 
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display
-    from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
+    from aam_vision.interrogation.loop import Budget, Interrupted
+    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
     from aam_vision.interrogation.resuming import Resuming
 
     agent = JournalledAgent(target.agent, journal, target.generators)
@@ -230,18 +257,25 @@ def _interrogate(
             if agent.upcoming() is None:
                 display.watch(move, evidence, counting)
 
+        def watch_trial(proposal: Proposal, assessment: Assessment, counting: CountingAgent) -> None:
+            if agent.upcoming() is None:
+                display.watch_trial(proposal, assessment, counting)
+
         seed, problems = arguments.seed, ", ".join(target.problems)
         display.say(f"Interrogating {target.name} (problems {problems}), seed {seed}")
         if agent.recorded:
             display.say(f"Going on after {agent.recorded} recorded exchanges, which are not made again")
         try:
-            result = interrogate(
+            result = interrogate_doubting(
                 agent,
                 resuming,
                 np.random.default_rng(seed),
                 budget=Budget(arguments.max_queries, arguments.max_steps),
                 repeated=arguments.repeated_arguments,
+                confidence=arguments.confidence,
+                confirm=arguments.confirm,
                 watch=watch,
+                watch_trial=watch_trial,
             )
         except Interrupted as error:
             return error.result, error

@@ -51,6 +51,42 @@ def _figures(result: Result) -> dict[str, Any]:
             {"action": u.action, "location": u.location, "group": list(u.group), "known": u.known}
             for u in result.undetermined
         ],
+        **_reliability(result),
+    }
+
+
+def _reliability(result: Result) -> dict[str, Any]:
+    """How far answers can be relied on, and so every palm tuple; None where each was taken at its word.
+
+    ``doubt`` says why nothing is certain, where that is so.
+    """
+    assessment = result.assessment
+    if assessment is None:
+        return {"doubt": result.doubt or None, "confidence": None, "noise": None, "palm_tuples": None}
+    parameters = {header.name: header.parameters for header in result.model.headers}
+    return {
+        "doubt": result.doubt or None,
+        "confidence": result.confidence,
+        "noise": {
+            "false_positives": {
+                n: round(m.false_positive, 4) for n, m in assessment.rates.misreadings.items()
+            },
+            "false_negatives": {
+                n: round(m.false_negative, 4) for n, m in assessment.rates.misreadings.items()
+            },
+            "refusals": round(assessment.rates.refusals, 4),
+            "executions": round(assessment.rates.executions, 4),
+        },
+        "palm_tuples": [
+            {
+                "action": pal.action,
+                "location": pal.location.value,
+                "atom": pal.atom.text(parameters[pal.action]),
+                "mode": mode.value,
+                "confidence": round(probability, 6),
+            }
+            for pal, (mode, probability) in assessment.confidences().items()
+        ],
     }
 
 
@@ -86,12 +122,28 @@ def text(summary: dict[str, Any], why: str, folder: Path) -> str:
             f"steps         {summary['steps']} ({summary['walk_steps']} walked, "
             f"{summary['failed_steps']} failed, {summary['resets']} resets)",
             f"pal tuples    {summary['pal_tuples']} ({len(summary['undetermined'])} groups undetermined)",
+            *_noise(summary),
             f"ground truth  {_verdict(summary)}",
             f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
             f"{summary['planner_s']:.1f} planner)",
             f"saved in      {folder}",
         ]
     )
+
+
+def _noise(summary: dict[str, Any]) -> list[str]:
+    """How unreliable the answers were, in a line, if they were."""
+    noise = summary["noise"]
+    if noise is None:
+        return [f"in doubt      everything: {summary['doubt']}"] if summary["doubt"] else []
+    seen = [
+        f"{100 * max(noise[kind].values(), default=0):.1f}%"
+        for kind in ("false_positives", "false_negatives")
+    ]
+    return [
+        f"answers       not reliable: at most {seen[0]} of false and {seen[1]} of true atoms of a predicate misread, "
+        f"{100 * noise['refusals']:.1f}% of steps refused by mistake (estimates)"
+    ]
 
 
 def _verdict(summary: dict[str, Any]) -> str:
