@@ -19,6 +19,7 @@ from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
+from aam_vision.query import Access
 
 if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from aam_vision.interrogation.noisy.assessment import Assessment
     from aam_vision.interrogation.noisy.experimenter import Proposal
     from aam_vision.interrogation.result import Result
+    from aam_vision.strips import Model
     from aam_vision.targets import Target
 
 AGENT_FAILED = 3
@@ -99,6 +101,10 @@ def interrogate_agent(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Take no answer at its word, even if none proves unreliable.")
     ] = False,
+    prior: Annotated[
+        Path | None,
+        typer.Option(help="A model learned earlier (PDDL): verify it, and say what is different now."),
+    ] = None,
     backend: Annotated[str, typer.Option(help="What runs the classifiers: torch or onnx.")] = "torch",
     cache: Annotated[
         Path | None,
@@ -136,6 +142,7 @@ def interrogate_agent(
         refusal_rate=refusal_rate,
         confidence=confidence,
         confirm=confirm,
+        prior=None if prior is None else str(prior),
         backend=backend,
     )
     if resume is None:
@@ -201,7 +208,12 @@ def _run(
     timed = TimedPlanner(planner_named(arguments.planner))
     check_writable(folder)
     target = targets.of(arguments)
+    prior = _prior(arguments, target)
     policy = policy_for(target.agent.access, arguments.policy, timed)
+    if prior is not None and target.agent.access is Access.SETTABLE and arguments.policy == "economical":
+        from aam_vision.interrogation.policies.verifying import VerifyingPolicy
+
+        policy = VerifyingPolicy(prior)
     if cache is not None:
         target = targets.cached(target, cache)
     from aam_vision.agents.journal import Journal
@@ -225,7 +237,7 @@ def _run(
             "planner_s": round(timed.seconds, 3),
             "perception_s": target.perception_s(),
         }
-        found = summary(arguments, target, result, times)
+        found = summary(arguments, target, result, times, prior)
         write_atomically(folder / "model.pddl", model)
         write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
         print(model)
@@ -235,6 +247,22 @@ def _run(
             return AGENT_FAILED
         journal.note("finished", found["status"])
     return 0
+
+
+def _prior(arguments: Arguments, target: Target) -> Model | None:
+    """The model learned earlier, if there is one.
+
+    Raises:
+        UnusableInput: the file cannot be used, or is a model of another agent.
+    """
+    if arguments.prior is None:
+        return None
+    from aam_vision.interrogation.differences import check_prior
+    from aam_vision.pddl import read_domain
+
+    model = read_domain(Path(arguments.prior))
+    check_prior(model, target.agent.vocabulary, target.agent.headers, arguments.prior)
+    return model
 
 
 def _interrogate(

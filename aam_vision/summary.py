@@ -9,7 +9,9 @@ import numpy as np
 
 from aam_vision import evaluation
 from aam_vision.arguments import Arguments
+from aam_vision.interrogation.differences import differences
 from aam_vision.interrogation.result import Result, lifted_predicates
+from aam_vision.strips import Model
 from aam_vision.targets import Target
 
 EVALUATION_STATES = 200
@@ -17,9 +19,16 @@ EVALUATION_STATES = 200
 
 
 def summary(
-    arguments: Arguments, target: Target, result: Result, times: dict[str, float | None]
+    arguments: Arguments,
+    target: Target,
+    result: Result,
+    times: dict[str, float | None],
+    prior: Model | None = None,
 ) -> dict[str, Any]:
-    """The contents of ``result.json``; what only a ground truth can tell is None where there is none."""
+    """The contents of ``result.json``; what only a ground truth can tell is None where there is none.
+
+    ``differences`` are those to the model learned earlier, if there is one.
+    """
     return {
         "env": target.name,
         "seed": arguments.seed,
@@ -29,8 +38,24 @@ def summary(
         "repeated_arguments": arguments.repeated_arguments,
         **_figures(result),
         **times,
+        "differences": None if prior is None else _differences(prior, result),
         **_comparison(target, result, arguments.seed),
     }
+
+
+def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
+    """What is not as it was in the model learned earlier."""
+    return [
+        {
+            "action": found.action,
+            "location": found.location.value,
+            "atom": found.atom,
+            "before": found.before.value,
+            "now": found.now.value,
+            "text": str(found),
+        }
+        for found in differences(prior, result.model, repeated=result.hypotheses.repeated)
+    ]
 
 
 def _figures(result: Result) -> dict[str, Any]:
@@ -123,12 +148,22 @@ def text(summary: dict[str, Any], why: str, folder: Path) -> str:
             f"{summary['failed_steps']} failed, {summary['resets']} resets)",
             f"pal tuples    {summary['pal_tuples']} ({len(summary['undetermined'])} groups undetermined)",
             *_noise(summary),
+            *_changed(summary["differences"]),
             f"ground truth  {_verdict(summary)}",
             f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
             f"{summary['planner_s']:.1f} planner)",
             f"saved in      {folder}",
         ]
     )
+
+
+def _changed(found: list[dict[str, str]] | None) -> list[str]:
+    """The differences to the model learned earlier, one a line, if there is such a model."""
+    if found is None:
+        return []
+    if not found:
+        return ["differences   none to the model learned earlier"]
+    return [f"{'' if number else 'differences':<14}{one['text']}" for number, one in enumerate(found)]
 
 
 def _noise(summary: dict[str, Any]) -> list[str]:
