@@ -31,6 +31,11 @@ class Arguments:
     max_queries: int | None = None
     max_steps: int | None = None
     image_noise: float = 0.0
+    flip_rate: float = 0.0
+    refusal_rate: float = 0.0
+    confidence: float = 0.999
+    confirm: bool = False
+    prior: str | None = None
     backend: str = "torch"
 
     def json(self) -> dict[str, Any]:
@@ -38,6 +43,7 @@ class Arguments:
         given = asdict(self)
         given["domain"] = absolute(self.domain)
         given["classifiers"] = absolute(self.classifiers)
+        given["prior"] = absolute(self.prior)
         if self.domain is not None:
             given["problem"] = [absolute(path) for path in self.problem or ()]
         return given
@@ -64,6 +70,8 @@ class Arguments:
             UnusableInput: a file cannot be read.
         """
         paths = [Path(path) for path in (self.domain, *(self.problem or ())) if path and self.domain]
+        if self.prior is not None:
+            paths.append(Path(self.prior))
         if self.classifiers is not None:
             paths += sorted(Path(self.classifiers).glob("*.safetensors"))[:100]
         return {str(path.absolute()): _digest(path) for path in paths}

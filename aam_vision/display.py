@@ -13,6 +13,8 @@ from rich.text import Text
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.moves import Ask, Move, Stop
+from aam_vision.interrogation.noisy.assessment import Assessment
+from aam_vision.interrogation.noisy.experimenter import Proposal
 
 
 class Display:
@@ -58,6 +60,18 @@ class Display:
         else:
             self.say(line)
         self._said = line.rsplit("  ", 1)[1]
+
+    def watch_trial(self, proposal: Proposal, assessment: Assessment, agent: CountingAgent) -> None:
+        """One trial was made of an agent whose answers are weighed; elsewhere than on a terminal, told once."""
+        worst = max(float(action.doubts.max(initial=0.0)) for action in assessment.actions.values())
+        said = "answers are not reliable, and weighed from here on"
+        line = f"{agent.counts.queries:4d} queries  {agent.counts.steps:5d} steps  greatest doubt {worst:.1e}"
+        if self._live is not None:
+            line += f"  {proposal.why}: {proposal.action}"
+            self._live.update(Text(line, overflow="ellipsis", no_wrap=True))
+        elif self._said != said:
+            self.say(f"{line}  {said}")
+        self._said = said
 
 
 def status_line(counts: Counts, evidence: Evidence) -> str:

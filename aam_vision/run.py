@@ -19,6 +19,7 @@ from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
+from aam_vision.query import Access
 
 if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from aam_vision.interrogation.evidence import Evidence
     from aam_vision.interrogation.loop import Interrupted
     from aam_vision.interrogation.moves import Move, Policy
+    from aam_vision.interrogation.noisy.assessment import Assessment
+    from aam_vision.interrogation.noisy.experimenter import Proposal
     from aam_vision.interrogation.result import Result
+    from aam_vision.strips import Model
     from aam_vision.targets import Target
 
 AGENT_FAILED = 3
@@ -82,6 +86,25 @@ def interrogate_agent(
     image_noise: Annotated[
         float, typer.Option(help="Gaussian noise put on the agent's images: its sigma, 0 to 1.")
     ] = 0.0,
+    flip_rate: Annotated[
+        float, typer.Option(help="Share of the observed atoms that are flipped, each time anew, 0 to 1.")
+    ] = 0.0,
+    refusal_rate: Annotated[
+        float, typer.Option(help="Share of the executable steps that the agent refuses, 0 to 1.")
+    ] = 0.0,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            help="Where answers prove unreliable: how probable the model has to be (settable access)."
+        ),
+    ] = 0.999,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Take no answer at its word, even if none proves unreliable.")
+    ] = False,
+    prior: Annotated[
+        Path | None,
+        typer.Option(help="A model learned earlier (PDDL): verify it, and say what is different now."),
+    ] = None,
     backend: Annotated[str, typer.Option(help="What runs the classifiers: torch or onnx.")] = "torch",
     cache: Annotated[
         Path | None,
@@ -115,6 +138,11 @@ def interrogate_agent(
         max_queries=max_queries,
         max_steps=max_steps,
         image_noise=image_noise,
+        flip_rate=flip_rate,
+        refusal_rate=refusal_rate,
+        confidence=confidence,
+        confirm=confirm,
+        prior=None if prior is None else str(prior),
         backend=backend,
     )
     if resume is None:
@@ -161,6 +189,11 @@ def _check(arguments: Arguments) -> None:
         raise UnusableInput(
             f"--image-noise {noise:g}: a number from 0 to 1, for an image environment (--env) only"
         )
+    for name, rate in (("flip", arguments.flip_rate), ("refusal", arguments.refusal_rate)):
+        if not 0 <= rate <= 1:
+            raise UnusableInput(f"--{name}-rate {rate:g}: give a number from 0 to 1")
+    if not 0.5 <= arguments.confidence < 1:
+        raise UnusableInput(f"--confidence {arguments.confidence:g}: give a number from 0.5 to below 1")
 
 
 def _run(
@@ -175,7 +208,12 @@ def _run(
     timed = TimedPlanner(planner_named(arguments.planner))
     check_writable(folder)
     target = targets.of(arguments)
+    prior = _prior(arguments, target)
     policy = policy_for(target.agent.access, arguments.policy, timed)
+    if prior is not None and target.agent.access is Access.SETTABLE and arguments.policy == "economical":
+        from aam_vision.interrogation.policies.verifying import VerifyingPolicy
+
+        policy = VerifyingPolicy(prior)
     if cache is not None:
         target = targets.cached(target, cache)
     from aam_vision.agents.journal import Journal
@@ -200,7 +238,7 @@ def _run(
             "planner_s": round(timed.seconds, 3),
             "perception_s": target.perception_s(),
         }
-        found = summary(arguments, target, result, times)
+        found = summary(arguments, target, result, times, prior)
         write_atomically(folder / "model.pddl", model)
         write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
         _write_report(target, folder, journal)
@@ -239,6 +277,22 @@ def _write_report(target: Target, folder: Path, journal: Journal) -> None:
     write_atomically(folder / "report.html", page(Account(read_journal(folder, journal))))
 
 
+def _prior(arguments: Arguments, target: Target) -> Model | None:
+    """The model learned earlier, if there is one.
+
+    Raises:
+        UnusableInput: the file cannot be used, or is a model of another agent.
+    """
+    if arguments.prior is None:
+        return None
+    from aam_vision.interrogation.differences import check_prior
+    from aam_vision.pddl import read_domain
+
+    model = read_domain(Path(arguments.prior))
+    check_prior(model, target.agent.vocabulary, target.agent.headers, arguments.prior)
+    return model
+
+
 def _interrogate(
     arguments: Arguments, target: Target, policy: Policy, journal: Journal, *, quiet: bool
 ) -> tuple[Result, Interrupted | None]:
@@ -247,7 +301,8 @@ def _interrogate(
 
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display
-    from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
+    from aam_vision.interrogation.loop import Budget, Interrupted
+    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
     from aam_vision.interrogation.resuming import Resuming
 
     agent = JournalledAgent(target.agent, journal, target.generators)
@@ -258,18 +313,25 @@ def _interrogate(
             if agent.upcoming() is None:
                 display.watch(move, evidence, counting)
 
+        def watch_trial(proposal: Proposal, assessment: Assessment, counting: CountingAgent) -> None:
+            if agent.upcoming() is None:
+                display.watch_trial(proposal, assessment, counting)
+
         seed, problems = arguments.seed, ", ".join(target.problems)
         display.say(f"Interrogating {target.name} (problems {problems}), seed {seed}")
         if agent.recorded:
             display.say(f"Going on after {agent.recorded} recorded exchanges, which are not made again")
         try:
-            result = interrogate(
+            result = interrogate_doubting(
                 agent,
                 resuming,
                 np.random.default_rng(seed),
                 budget=Budget(arguments.max_queries, arguments.max_steps),
                 repeated=arguments.repeated_arguments,
+                confidence=arguments.confidence,
+                confirm=arguments.confirm,
                 watch=watch,
+                watch_trial=watch_trial,
             )
         except Interrupted as error:
             return error.result, error

@@ -9,7 +9,9 @@ import numpy as np
 
 from aam_vision import evaluation
 from aam_vision.arguments import Arguments
+from aam_vision.interrogation.differences import differences
 from aam_vision.interrogation.result import Result, lifted_predicates
+from aam_vision.strips import Model
 from aam_vision.targets import Target
 
 EVALUATION_STATES = 200
@@ -17,9 +19,16 @@ EVALUATION_STATES = 200
 
 
 def summary(
-    arguments: Arguments, target: Target, result: Result, times: dict[str, float | None]
+    arguments: Arguments,
+    target: Target,
+    result: Result,
+    times: dict[str, float | None],
+    prior: Model | None = None,
 ) -> dict[str, Any]:
-    """The contents of ``result.json``; what only a ground truth can tell is None where there is none."""
+    """The contents of ``result.json``; what only a ground truth can tell is None where there is none.
+
+    ``differences`` are those to the model learned earlier, if there is one.
+    """
     return {
         "env": target.name,
         "seed": arguments.seed,
@@ -29,8 +38,24 @@ def summary(
         "repeated_arguments": arguments.repeated_arguments,
         **_figures(result),
         **times,
+        "differences": None if prior is None else _differences(prior, result),
         **_comparison(target, result, arguments.seed),
     }
+
+
+def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
+    """What is not as it was in the model learned earlier."""
+    return [
+        {
+            "action": found.action,
+            "location": found.location.value,
+            "atom": found.atom,
+            "before": found.before.value,
+            "now": found.now.value,
+            "text": str(found),
+        }
+        for found in differences(prior, result.model, repeated=result.hypotheses.repeated)
+    ]
 
 
 def _figures(result: Result) -> dict[str, Any]:
@@ -50,6 +75,42 @@ def _figures(result: Result) -> dict[str, Any]:
         "undetermined": [
             {"action": u.action, "location": u.location, "group": list(u.group), "known": u.known}
             for u in result.undetermined
+        ],
+        **_reliability(result),
+    }
+
+
+def _reliability(result: Result) -> dict[str, Any]:
+    """How far answers can be relied on, and so every palm tuple; None where each was taken at its word.
+
+    ``doubt`` says why nothing is certain, where that is so.
+    """
+    assessment = result.assessment
+    if assessment is None:
+        return {"doubt": result.doubt or None, "confidence": None, "noise": None, "palm_tuples": None}
+    parameters = {header.name: header.parameters for header in result.model.headers}
+    return {
+        "doubt": result.doubt or None,
+        "confidence": result.confidence,
+        "noise": {
+            "false_positives": {
+                n: round(m.false_positive, 4) for n, m in assessment.rates.misreadings.items()
+            },
+            "false_negatives": {
+                n: round(m.false_negative, 4) for n, m in assessment.rates.misreadings.items()
+            },
+            "refusals": round(assessment.rates.refusals, 4),
+            "executions": round(assessment.rates.executions, 4),
+        },
+        "palm_tuples": [
+            {
+                "action": pal.action,
+                "location": pal.location.value,
+                "atom": pal.atom.text(parameters[pal.action]),
+                "mode": mode.value,
+                "confidence": round(probability, 6),
+            }
+            for pal, (mode, probability) in assessment.confidences().items()
         ],
     }
 
@@ -86,12 +147,38 @@ def text(summary: dict[str, Any], why: str, folder: Path) -> str:
             f"steps         {summary['steps']} ({summary['walk_steps']} walked, "
             f"{summary['failed_steps']} failed, {summary['resets']} resets)",
             f"pal tuples    {summary['pal_tuples']} ({len(summary['undetermined'])} groups undetermined)",
+            *_noise(summary),
+            *_changed(summary["differences"]),
             f"ground truth  {_verdict(summary)}",
             f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
             f"{summary['planner_s']:.1f} planner)",
             f"saved in      {folder}",
         ]
     )
+
+
+def _changed(found: list[dict[str, str]] | None) -> list[str]:
+    """The differences to the model learned earlier, one a line, if there is such a model."""
+    if found is None:
+        return []
+    if not found:
+        return ["differences   none to the model learned earlier"]
+    return [f"{'' if number else 'differences':<14}{one['text']}" for number, one in enumerate(found)]
+
+
+def _noise(summary: dict[str, Any]) -> list[str]:
+    """How unreliable the answers were, in a line, if they were."""
+    noise = summary["noise"]
+    if noise is None:
+        return [f"in doubt      everything: {summary['doubt']}"] if summary["doubt"] else []
+    seen = [
+        f"{100 * max(noise[kind].values(), default=0):.1f}%"
+        for kind in ("false_positives", "false_negatives")
+    ]
+    return [
+        f"answers       not reliable: at most {seen[0]} of false and {seen[1]} of true atoms of a predicate misread, "
+        f"{100 * noise['refusals']:.1f}% of steps refused by mistake (estimates)"
+    ]
 
 
 def _verdict(summary: dict[str, Any]) -> str:

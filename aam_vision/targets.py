@@ -52,11 +52,18 @@ class Target:
 
 
 def of(arguments: Arguments) -> Target:
-    """What a run's arguments name.
+    """What a run's arguments name, with the faults that they ask for.
 
     Raises:
         UnusableInput: there is no such thing, or it cannot be used in this way.
     """
+    target = _named(arguments)
+    if arguments.flip_rate or arguments.refusal_rate:
+        return unreliable(target, arguments.flip_rate, arguments.refusal_rate, arguments.seed)
+    return target
+
+
+def _named(arguments: Arguments) -> Target:
     given = arguments.problem or []
     if arguments.agent is not None:
         return from_program(
@@ -176,6 +183,26 @@ def from_program(
         identity=conversation.identity if hello.deterministic and hello.access is Access.SETTABLE else None,
         close=conversation.close,
     )
+
+
+def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int) -> Target:
+    """The same, but misread and refusing now and then; nobody tells the engine.
+
+    Raises:
+        UnusableInput: a rate is no probability.
+    """
+    import numpy as np
+
+    from aam_vision.agents.numbered import NumberedAgent
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.agents.unreliable import UnreliableAgent
+
+    faults = np.random.default_rng([seed, 3])
+    agent = target.agent
+    if isinstance(agent, SymbolicAgent) and agent.access is not Access.SETTABLE:
+        agent = NumberedAgent(agent)  # its handles are its true states
+    agent = UnreliableAgent(agent, flip_rate, refusal_rate, faults)
+    return replace(target, agent=agent, generators=(*target.generators, faults), identity=None)
 
 
 def cached(target: Target, path: Path) -> Target:

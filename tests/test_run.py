@@ -252,6 +252,37 @@ def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> No
     assert pal_tuples[0] < pal_tuples[1]
 
 
+def test_unreliable_answers_are_weighed_and_every_palm_tuple_has_a_confidence(tmp_path: Path) -> None:
+    options = ("--env", "gripper", "--flip-rate", "0.1", "--refusal-rate", "0.02", "--out", "out")
+    done = _command(*options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = Run("gripper", done, tmp_path / "out").figures
+    assert (figures["status"], figures["exact"], figures["confidence"]) == ("complete", True, 0.999)
+    assert len(figures["palm_tuples"]) == figures["pal_tuples"]
+    assert all(one["confidence"] > 0.999 for one in figures["palm_tuples"])
+    assert all(0.02 < rate < 0.25 for rate in figures["noise"]["false_positives"].values())
+    assert "not reliable" in done.stdout
+    assert "weighed from here on" in done.stderr
+
+
+def test_an_updated_agent_is_compared_with_the_model_learned_earlier(tmp_path: Path) -> None:
+    first = _command("--env", "gripper", "--quiet", "--out", "first", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    learned = (tmp_path / "first" / "model.pddl").read_text()
+    changed = tmp_path / "changed.pddl"
+    changed.write_text(learned.replace("(free ?gripper)", "", 1) if "(free ?gripper)" in learned else "")
+    for prior, count in (("first/model.pddl", 0), ("changed.pddl", 1)):
+        out = f"again-{count}"
+        done = _command("--env", "gripper", "--prior", prior, "--quiet", "--out", out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        figures = Run("gripper", done, tmp_path / out).figures
+        assert figures["exact"]
+        assert figures["walk_steps"] == 0
+        assert figures["queries"] <= figures["lower_bound"] + figures["actions"] + count
+        assert len(figures["differences"]) == count
+        assert "differences" in done.stdout
+
+
 # --- what cannot be used ------------------------------------------------------------------------------
 
 
@@ -306,6 +337,9 @@ def _changed(folder: Path) -> None:
         (["--env", "doors", "--image-noise", "-0.1"], "--image-noise -0.1"),
         (["--env", "doors", "--image-noise", "nan"], "--image-noise nan"),
         (["--env", "gripper", "--image-noise", "0.1"], "gripper shows no images"),
+        (["--env", "gripper", "--flip-rate", "2"], "--flip-rate 2: give a number from 0 to 1"),
+        (["--env", "gripper", "--refusal-rate", "-1"], "--refusal-rate -1"),
+        (["--env", "gripper", "--confidence", "1"], "--confidence 1"),
         (["--env", "doors", "--backend", "abacus"], "no backend 'abacus'"),
         (["--env", "doors", "--colour", "red"], "--colour"),
         (["--env", "doors", "--cache", "answers"], "--cache answers"),

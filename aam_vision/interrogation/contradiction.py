@@ -16,12 +16,20 @@ from aam_vision.interrogation.transcript import Entry, Transcript, fresh, take_i
 def disagreement(transcript: Transcript) -> str | None:
     """The entries that contradict each other, in one line; None if the transcript is consistent."""
     single = transcript.in_single_steps()
-    last = _first_contradicted(single)
-    if last is None:
+    numbers = culprits(single)
+    if numbers is None:
         return None
-    names = single.names()
-    others = [names[number] for number in _culprits(single, last)]
-    return f"{names[last]} disagrees with {' together with '.join(others) or 'itself'}"
+    *others, last = (single.names()[number] for number in numbers)
+    return f"{last} disagrees with {' together with '.join(others) or 'itself'}"
+
+
+def culprits(transcript: Transcript) -> list[int] | None:
+    """The numbers of the entries that contradict each other, in their order; None if the transcript is consistent.
+
+    ``transcript`` is one in single steps.
+    """
+    last = _first_contradicted(transcript)
+    return None if last is None else [*_culprits(transcript, last), last]
 
 
 def _culprits(transcript: Transcript, last: int) -> list[int]:

@@ -14,9 +14,10 @@ from aam_vision.interrogation.contradiction import disagreement
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
+from aam_vision.interrogation.noisy.symptoms import unexplained
 from aam_vision.interrogation.result import CurvePoint, Result
 from aam_vision.interrogation.transcript import Asked, Entry, Transcript, Walked, take_in
-from aam_vision.query import Agent, Query, Situation
+from aam_vision.query import Access, Agent, Query, Situation
 from aam_vision.strips import GroundAction
 
 
@@ -47,7 +48,7 @@ def interrogate(
 ) -> Result:
     """Interrogate an agent until the policy stops or the budget is spent.
 
-    ``watch`` is called after every move. All random choices come from ``rng``. With ``repeated`` several
+    ``agent`` may be counting already, to go on counting. ``watch`` is called after every move. All random choices come from ``rng``. With ``repeated`` several
     parameters of an action, or places of a predicate, may stand for one object; else the model says nothing
     of such cases.
 
@@ -57,22 +58,35 @@ def interrogate(
             the answers that disagree); carries what was learnt.
     """
     budget = budget or Budget()
-    counting = CountingAgent(EnforcingAgent(agent))
+    counting = agent if isinstance(agent, CountingAgent) else CountingAgent(EnforcingAgent(agent))
     evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers, repeated=repeated))
     curve: list[CurvePoint] = []
     asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
 
     initial: list[Situation] = []
     entries: list[Entry] = []
+    misread: list[str] = []
 
     def transcript() -> Transcript:
         about = agent.vocabulary, agent.headers, agent.access
         return Transcript(*about, tuple(initial), tuple(entries), repeated)
 
-    def result(complete: bool, why: str) -> Result:
+    def result(complete: bool, why: str, doubt: str = "") -> Result:
         hypotheses = evidence.hypotheses
         model = hypotheses.model()
-        return Result(model, complete, why, counting.counts, hypotheses, transcript(), tuple(curve))
+        doubt = doubt or (f"{misread[0]}: a state was misread, or this is no STRIPS agent" if misread else "")
+        if doubt and complete:
+            complete, why = False, f"nothing is certain: {doubt}"
+        return Result(
+            model, complete, why, counting.counts, hypotheses, transcript(), tuple(curve), doubt=doubt
+        )
+
+    def learn() -> None:
+        if changed := unexplained(entries[-1], agent.vocabulary.constants):
+            misread.append(f"{transcript().names()[-1]} changed {changed[0]}, which no step of it names")
+            if agent.access is Access.SETTABLE:
+                raise InconsistentAgent(f"{misread[0]}: a state was misread, or this is no STRIPS agent")
+        take_in(evidence, entries[-1])
 
     try:
         for situation in counting.initial():
@@ -86,20 +100,20 @@ def interrogate(
                 asked.add(key)
                 query = Query(evidence.depart(move.start), move.plan)
                 entries.append(Asked(query, counting.ask(query)))
-                take_in(evidence, entries[-1])
+                learn()
                 counts = counting.counts
                 curve.append(CurvePoint(counts.queries, counts.steps, evidence.hypotheses.model()))
             elif isinstance(move, Walk):
                 walked = counting.walk(evidence.depart(move.start), move.steps, rng)
                 entries.append(Walked(tuple(walked)))
-                take_in(evidence, entries[-1])
+                learn()
             watch(move, evidence, counting)
             if isinstance(move, Stop):
                 return result(move.complete, move.why)
     except InconsistentAgent as error:
         named = disagreement(transcript())
         why = f"{error} ({named})" if named else str(error)
-        raise Interrupted(why, result(False, why)) from error
+        raise Interrupted(why, result(False, why, why)) from error
     except (AgentFailed, PlannerFailed) as error:
         raise Interrupted(str(error), result(False, str(error))) from error
 

@@ -8,6 +8,7 @@ from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.interrogation.noisy.assessment import Assessment
 from aam_vision.interrogation.transcript import Transcript
 from aam_vision.interrogation.transfer import element
 from aam_vision.strips import Model, lifted_atoms
@@ -50,6 +51,12 @@ class Result:
     transcript: Transcript
     """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
     curve: tuple[CurvePoint, ...] = field(default=())
+    assessment: Assessment | None = None
+    """How probable everything is, where answers turned out not to be reliable; else every answer was believed."""
+    confidence: float = 1.0
+    """How probable a palm tuple had to be to count as certain."""
+    doubt: str = ""
+    """Why nothing here is certain, if so: something was seen that no STRIPS agent shows."""
 
     @property
     def undetermined(self) -> list[Undetermined]:

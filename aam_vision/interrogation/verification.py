@@ -13,6 +13,8 @@ from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.atoms import bits
 from aam_vision.interrogation.contradiction import disagreement
 from aam_vision.interrogation.evidence import Edge, Evidence, Refusal
+from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.interrogation.noisy.assessment import assess
 from aam_vision.interrogation.result import Result, undetermined
 from aam_vision.interrogation.stopping import equivalence_of
 from aam_vision.interrogation.transcript import Asked, Transcript, fresh, take_in
@@ -37,7 +39,12 @@ class Verification:
 
 
 def verify(transcript: Transcript, result: Result) -> Verification:
-    """Check a result's model, its undetermined pal tuples and its claim to be complete."""
+    """Check a result's model, its undetermined pal tuples and its claim to be complete.
+
+    Where answers were weighed, they are weighed once more.
+    """
+    if result.assessment is not None:
+        return _weighed(transcript, result)
     evidence = fresh(transcript)
     sources: list[tuple[str, Edge | Refusal]] = []
     for name, entry in zip(transcript.names(), transcript.entries, strict=True):
@@ -58,6 +65,21 @@ def verify(transcript: Transcript, result: Result) -> Verification:
     if result.complete and (left := _open_questions(transcript, evidence)):
         faults.append(f"not shown to be complete: {left} questions may still be settled")
     confirmed = hypotheses.decided()
+    return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
+
+
+def _weighed(transcript: Transcript, result: Result) -> Verification:
+    """The same for a result from unreliable answers."""
+    blank = Hypotheses(transcript.vocabulary, transcript.headers, repeated=transcript.repeated)
+    hypotheses = assess(transcript).hypotheses(result.confidence, blank)
+    faults = _started_unseen(transcript)
+    if hypotheses.model() != result.model:
+        faults.append("the model is not the one that the answers make most probable")
+    if undetermined(hypotheses) != result.undetermined:
+        faults.append("the undetermined pal tuples are not those that the answers leave in doubt")
+    confirmed = hypotheses.decided()
+    if result.complete and confirmed < hypotheses.size:
+        faults.append(f"not complete: {hypotheses.size - confirmed} pal tuples are in doubt")
     return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
 
 

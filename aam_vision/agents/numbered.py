@@ -1,0 +1,78 @@
+"""Situations behind numbers: an agent whose handles are states must not hand them to whom they would tell too much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aam_vision.agents.returning import Passage
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, Vocabulary
+
+
+class NumberedAgent:
+    """A deterministic agent whose handles are numbers; it can be brought back to where it was (``Returning``).
+
+    Every look at the agent's world has a number of its own, so that numbers do not tell that two are alike; but
+    where no step was executed, it is still the same one.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._behind: dict[int, Situation] = {}
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._agent.vocabulary
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self._agent.headers
+
+    @property
+    def access(self) -> Access:
+        return self._agent.access
+
+    def initial(self) -> Sequence[Situation]:
+        return [self._numbered(situation) for situation in self._agent.initial()]
+
+    def ask(self, query: Query) -> Response:
+        response = self._agent.ask(Query(self._of(query.initial), query.plan))
+        if not response.executed:
+            return Response(0, Situation(query.initial.handle, response.final.state))
+        return Response(response.executed, self._numbered(response.final))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        before, walked = start, []
+        for step in self._agent.walk(self._of(start), steps, rng):
+            after = self._numbered(step.after)
+            walked.append(WalkStep(before, step.action, after))
+            before = after
+        return walked
+
+    def memo(self, situation: Situation) -> Any:
+        """Nothing: the steps that led to a situation lead there again."""
+        return None
+
+    def resume(self, history: Sequence[Passage]) -> None:
+        """Take every recorded step again."""
+        initial = iter(self._agent.initial())
+        for passage in history:
+            after = passage.after.handle
+            assert isinstance(after, int), "the handles here are numbers"
+            if passage.before is None:
+                self._behind[after] = next(initial)
+            elif passage.steps:
+                query = Query(self._of(passage.before), passage.steps)
+                self._behind[after] = self._agent.ask(query).final
+
+    def _of(self, situation: Situation) -> Situation:
+        assert isinstance(situation.handle, int), "the handles here are numbers"
+        return self._behind[situation.handle]
+
+    def _numbered(self, situation: Situation) -> Situation:
+        number = len(self._behind)
+        self._behind[number] = situation
+        return Situation(number, situation.state)

@@ -1,0 +1,83 @@
+"""An agent that is misread and balks: faults put on purpose between agent and engine, for testing.
+
+Every atom of every observed state is flipped with some probability, and a step that could be executed is
+refused with another one. The engine is told neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.strips import Atom, Objects, State, Vocabulary
+
+
+class UnreliableAgent(AgentDecorator):
+    """An agent whose states are seen through noise, and which refuses what it could do.
+
+    Under ``settable`` access a situation is the state that is asked for, so what was seen can be asked about as
+    if it were true; under the others handles must not be states (``NumberedAgent``), for they would tell the truth.
+
+    Args:
+        agent: the one that is asked.
+        flip_rate: the probability with which each atom that names no object twice is seen wrongly, each time anew.
+        refusal_rate: the probability with which a step of a query that could be executed is not.
+        rng: the source of the faults, and used for nothing else.
+
+    Raises:
+        UnusableInput: a rate is no probability.
+    """
+
+    def __init__(self, agent: Agent, flip_rate: float, refusal_rate: float, rng: np.random.Generator) -> None:
+        super().__init__(agent)
+        for name, rate in (("flip", flip_rate), ("refusal", refusal_rate)):
+            if not 0 <= rate <= 1:
+                raise UnusableInput(f"a {name} rate of {rate}: use a number from 0 to 1")
+        self._flip_rate = flip_rate
+        self._refusal_rate = refusal_rate
+        self._rng = rng
+        self._atoms: dict[Objects, list[Atom]] = {}
+
+    def initial(self) -> Sequence[Situation]:
+        return [self._seen(situation) for situation in self.agent.initial()]
+
+    def ask(self, query: Query) -> Response:
+        """The answer as it is seen; the plan ends at the first step that is refused."""
+        balks = np.flatnonzero(self._rng.random(len(query.plan)) < self._refusal_rate)
+        response = self.agent.ask(replace(query, plan=query.plan[: int(balks[0])]) if balks.size else query)
+        return Response(response.executed, self._seen(response.final))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """The agent's walk; every situation after the start is looked at once."""
+        before, walked = start, []
+        for step in self.agent.walk(start, steps, rng):
+            after = self._seen(step.after)
+            walked.append(WalkStep(before, step.action, after))
+            before = after
+        return walked
+
+    def _seen(self, situation: Situation) -> Situation:
+        state = situation.state
+        atoms = self._atoms.get(state.objects)
+        if atoms is None:
+            atoms = self._atoms[state.objects] = distinct_atoms(self.vocabulary, state.objects)
+        chosen = np.flatnonzero(self._rng.random(len(atoms)) < self._flip_rate)
+        flipped = {atoms[int(number)] for number in chosen} - state.unknown
+        noisy = State(state.true ^ flipped, state.objects, state.unknown)
+        return Situation(noisy, noisy) if self.access is Access.SETTABLE else replace(situation, state=noisy)
+
+
+def distinct_atoms(vocabulary: Vocabulary, objects: Objects) -> list[Atom]:
+    """All type-correct atoms that name no object twice, in a fixed order."""
+    return [
+        Atom(predicate.name, row)
+        for predicate in vocabulary.predicates
+        for row in product(*(objects.of_type(kind) for kind in predicate.types))
+        if len(set(row)) == len(row)
+    ]

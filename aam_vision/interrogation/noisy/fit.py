@@ -1,0 +1,81 @@
+"""Whether answers fit any STRIPS model at all, when some of them are wrong by chance.
+
+Chance errs at the same rate everywhere. An atom that is seen against its best mode far more often than its predicate
+is misread, or an action that is refused far more often than others where all it requires holds, is not misread: what
+happens depends on something else.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.interrogation.noisy.tally import Counts
+
+CHANCE = 1e-4
+"""What is less probable than this is no chance."""
+SLACK = (1.5, 0.005)
+"""Rates are only estimated: they may be so many times, and so much, higher."""
+
+
+def tail(happened: int, of: int, rate: float) -> float:
+    """A bound on the probability that it happens so often or more (Chernoff); 1 where that is no more than expected."""
+    rate = min(SLACK[0] * rate + SLACK[1], 0.99)
+    share = happened / of if of else 0.0
+    if share <= rate:
+        return 1.0
+    divergence = share * log(share / rate)
+    if share < 1:
+        divergence += (1 - share) * log((1 - share) / (1 - rate))
+    return exp(-of * divergence)
+
+
+def unfit_effects(
+    seen: Counts, effect: NDArray[np.float64], misread: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Atoms whose values after the action fit none of their modes, their best one being the nearest; shape ``(n,)``.
+
+    Args:
+        seen: values before an executed step and as seen after it; shape ``(n, 2, 2)``.
+        effect: the probability of every mode: added, deleted, kept; shape ``(n, 3)``.
+        misread: the rates at which false and true values are misread; shape ``(n, 2)``.
+    """
+    unfit = np.zeros(len(seen), dtype=np.bool_)
+    for number, best in enumerate(effect.argmax(axis=1)):
+        for before in (0, 1):
+            value = (1, 0, before)[int(best)]
+            wrong, total = int(seen[number, before, 1 - value]), int(seen[number, before].sum())
+            unfit[number] |= tail(wrong, total, float(misread[number, value])) < CHANCE
+    return unfit
+
+
+def looks_missing(
+    seen: Counts, required: NDArray[np.bool_], misread: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """How often atoms have still to be seen after each value before, so that another effect there would show.
+
+    Shape ``(n, 2)``, as ``misread``. An atom that is ``required`` to hold, or not to (shape ``(2, n)``), has one value.
+    """
+    # half as many again, since some of what would show it may be misread
+    rates = np.minimum(SLACK[0] * misread.max(axis=1) + SLACK[1], 0.99)
+    needed = np.ceil(1.5 * np.log(CHANCE) / np.log(rates)).astype(np.int64)
+    missing: NDArray[np.int64] = np.maximum(needed[:, None] - seen.sum(axis=2), 0)
+    missing[required.any(axis=0)] = 0
+    return missing
+
+
+def unfit_precondition(
+    executed: NDArray[np.bool_], applicable: NDArray[np.bool_], refusals: float, executions: float
+) -> bool:
+    """Whether the best precondition of an action fits its trials badly; both masks have the shape ``(trials,)``.
+
+    ``refusals`` and ``executions`` are the rates of all actions together.
+    """
+    refused, wrong = int((applicable & ~executed).sum()), int((~applicable & executed).sum())
+    return (
+        tail(refused, int(applicable.sum()), refusals) < CHANCE
+        or tail(wrong, int((~applicable).sum()), executions) < CHANCE
+        or bool(executed.any() and not (applicable & executed).any())
+    )

@@ -1,0 +1,170 @@
+"""Interrogations of agents whose answers are wrong now and then, at rates that nobody tells the engine.
+
+``python -m experiments.noise --rates 0.01 --rates 0.2 --seeds 20`` flips observed atoms; ``--refusals`` are rates at which
+executable steps are refused. Certain palm tuples are those that the result says are so; one is wrong if its
+mode is not the true model's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from aam_vision import domains, evaluation, targets
+from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.loop import Budget, Interrupted
+from aam_vision.interrogation.noisy.doubting import interrogate_doubting
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.result import Result
+from aam_vision.planning.engines import planner_named
+from aam_vision.strips import Location, Mode, Model, PalTuple
+from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.tables import Table, spread
+
+COLUMNS = (
+    "domain", "access", "flips", "refusals", "exact", "in doubt", "silently wrong", "certain", "wrong", "steps", "queries",
+    "seconds", "runs",
+)  # fmt: skip
+
+
+def noise(
+    rates: Annotated[list[float] | None, typer.Option(help="Flip rates (repeatable).")] = None,
+    refusals: Annotated[list[float] | None, typer.Option(help="Refusal rates (repeatable).")] = None,
+    domain: Annotated[list[str] | None, typer.Option(help="Domains (repeatable).")] = None,
+    access: Annotated[list[str] | None, typer.Option(help="Accesses (repeatable).")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of every combination.")] = 20,
+    size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
+    max_steps: Annotated[int, typer.Option(min=1, help="Attempted steps of a run at most.")] = 3000,
+    confirm: Annotated[bool, typer.Option("--confirm", help="Take no answer at its word.")] = False,
+    processes: Annotated[int, typer.Option(help="Jobs at a time; -1: one per core.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for results; a sweep that is there goes on.")] = Path(
+        "runs/noise"
+    ),
+) -> int:
+    """How often models are exact, and how often something certain is wrong, by rates of error."""
+    check_writable(out)
+    chosen = domain or ["blocksworld", "gripper", "satellite", "logistics"]
+    for name in chosen:
+        if name not in domains.DOMAINS:
+            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(domains.DOMAINS)}")
+    pairs = [(rate, refusal) for rate in rates or [0.0] for refusal in refusals or [0.0]]
+    for rate in [rate for pair in pairs for rate in pair]:
+        if not 0 <= rate <= 1:
+            raise UnusableInput(f"--rates and --refusals: {rate:g} is no rate; give numbers from 0 to 1")
+    jobs: list[Parameters] = [
+        {
+            "env": name, "access": one_access, "flip_rate": rate, "refusal_rate": refusal, "seed": seed,
+            "size": size, "max_steps": max_steps, "confirm": confirm,
+        }
+        for name in chosen
+        for one_access in access or ["settable"]
+        for rate, refusal in pairs
+        for seed in range(seeds)
+    ]  # fmt: skip
+    results = Results(out / "results.jsonl")
+    failed = sweep(jobs, noisy_interrogation, results, processes=processes)
+    rows = results.rows(jobs)
+    table = summary(rows)
+    table.print()
+    table.save(out, "noise")
+    write_atomically(out / "noise.json", json.dumps(rows, indent=2) + "\n")
+    return int(failed > 0)
+
+
+def noisy_interrogation(
+    *,
+    env: str,
+    access: str,
+    flip_rate: float,
+    refusal_rate: float,
+    seed: int,
+    size: int,
+    max_steps: int,
+    confirm: bool,
+) -> Row:
+    """One interrogation, as the command makes it."""
+    target = targets.from_environment(env, access=access, problems=[], classifiers=None, size=size, seed=seed)
+    if flip_rate or refusal_rate:
+        target = targets.unreliable(target, flip_rate, refusal_rate, seed)
+    policy = policy_for(target.agent.access, "economical", planner_named("pyperplan"))
+    began = process_time()
+    try:
+        result = interrogate_doubting(
+            target.agent,
+            policy,
+            np.random.default_rng(seed),
+            budget=Budget(steps=max_steps),
+            confirm=confirm,
+        )
+    except Interrupted as error:
+        result = error.result
+    seconds = process_time() - began
+    assert target.truth is not None, "packaged domains tell the truth afterwards"
+    truth = target.truth()
+    certain, wrong = _certain(result, truth)
+    exact = evaluation.exact(result.model, truth)
+    counts = result.counts
+    return {
+        "exact": exact,
+        "complete": result.complete,
+        "doubtful": not result.complete,
+        "certain": certain,
+        "wrong": wrong,
+        "weighed": result.assessment is not None,
+        "queries": counts.queries,
+        "steps": counts.steps,
+        "seconds": round(seconds, 3),
+        "why": result.why,
+    }
+
+
+def _certain(result: Result, truth: Model) -> tuple[int, int]:
+    """How many palm tuples the result says are certain, and how many of these are wrong."""
+    if result.doubt:
+        return 0, 0
+    modes = [(pal, result.hypotheses.modes(pal)) for pal in result.hypotheses.pal_tuples()]
+    decided = [(pal, found[0]) for pal, found in modes if len(found) == 1]
+    return len(decided), sum(mode is not _read(truth, pal) for pal, mode in decided)
+
+
+def _read(truth: Model, pal: PalTuple) -> Mode:
+    """The true mode; an effect that restates what its action requires is read as absent."""
+    schema = truth.schema(pal.action)
+    mode = schema.mode(pal.atom, pal.location)
+    restated = pal.location is Location.EFF and mode is schema.mode(pal.atom, Location.PRE)
+    return Mode.ABSENT if restated else mode
+
+
+def summary(rows: Sequence[Row]) -> Table:
+    """One line per domain, access and rates; ``silently wrong`` are runs that say complete and are not exact."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["env"], row["access"], row["flip_rate"], row["refusal_rate"]), []).append(row)
+    lines = [
+        [
+            *group,
+            f"{sum(run['exact'] for run in runs)}/{len(runs)}",
+            sum(run["doubtful"] for run in runs),
+            sum(run["complete"] and not run["exact"] for run in runs),
+            sum(run["certain"] for run in runs),
+            sum(run["wrong"] for run in runs),
+            spread([run["steps"] for run in runs]),
+            spread([run["queries"] for run in runs]),
+            sum(run["seconds"] for run in runs) / len(runs),
+            len(runs),
+        ]
+        for group, runs in groups.items()
+    ]
+    return Table("Unreliable answers, the rates not told", COLUMNS, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(noise))

@@ -1,0 +1,31 @@
+"""A run without faults is a plain one; what the table counts as silently wrong is just that."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.noise import noisy_interrogation, summary
+
+JOB = {"env": "gripper", "seed": 0, "size": 2, "max_steps": 1000, "confirm": False}
+
+
+@pytest.mark.parametrize("access", ["settable", "snapshot"])
+@pytest.mark.parametrize("rate", [0.0, 0.1])
+def test_a_run_is_exact_or_says_that_it_is_in_doubt(access: str, rate: float) -> None:
+    rates = {"access": access, "flip_rate": rate, "refusal_rate": 0.0}
+    row = noisy_interrogation(**JOB, **rates)  # type: ignore[arg-type]
+    assert row["exact"] or row["doubtful"]
+    assert row["wrong"] == 0
+    assert row["weighed"] is (rate > 0 and access == "settable")
+    (line,) = summary([{**JOB, **rates, **row}]).rows
+    assert line[:4] == ["gripper", access, rate, 0.0]
+    assert line[6] == 0
+
+
+def test_a_complete_model_that_is_not_exact_is_silently_wrong() -> None:
+    row = {
+        **JOB, "access": "settable", "flip_rate": 0.1, "refusal_rate": 0.0, "exact": False, "complete": True,
+        "doubtful": False, "certain": 20, "wrong": 1, "steps": 10, "queries": 9, "seconds": 0.1,
+    }  # fmt: skip
+    (line,) = summary([row, {**row, "exact": True, "wrong": 0}]).rows
+    assert line[4:9] == ["1/2", 0, 1, 40, 1]
