@@ -15,7 +15,7 @@ import numpy as np
 
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.moves import Ask, Move
-from aam_vision.interrogation.policies.arguments import Arguments
+from aam_vision.interrogation.policies.arguments import ArgumentChoices
 from aam_vision.interrogation.policies.made_states import with_atoms
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.walking import Walker
@@ -42,7 +42,7 @@ class VerifyingPolicy:
         for name, action in evidence.hypotheses.actions.items():
             schema = self.prior.schema(name)
             required = sum(bit for atom, bit in action.index.bit.items() if atom in schema.positive)
-            for objects in Arguments(start.objects).choices(action.index.header.types):
+            for objects in ArgumentChoices(start.objects).choices(action.index.header.types):
                 state = with_atoms(start, action, objects, required, action.index.everything & ~required)
                 node = evidence.situation(Situation(state, state))
                 yield Ask(node, (GroundAction(name, objects),), f"see {name} succeed as before")
