@@ -258,8 +258,7 @@ class Account:
         atoms = dict.fromkeys(atom for atom, _ in one.claims)
         excluded = {atom: [mode for other, mode in one.claims if other == atom] for atom in atoms}
         words = tuple(
-            f"{atom.text(header.parameters)}: {value_words(atom, one.step)}, so it is "
-            + english.listed((_NOT[mode] for mode in excluded[atom]), "and")
+            f"{atom.text(header.parameters)}: {value_words(atom, one.step)}, so it is {_left(excluded[atom])}"
             for atom in atoms
         )
         hidden = (
@@ -288,7 +287,12 @@ class Account:
         return self.events.event(step)
 
 
-_NOT = {Mode.POSITIVE: "not added", Mode.NEGATIVE: "not deleted", Mode.ABSENT: "not left alone"}
+def _left(excluded: Sequence[Mode]) -> str:
+    """What is left of an effect when these modes are ruled out, in words."""
+    left = [mode for mode in Mode if mode not in excluded]
+    return english.listed((_MAY[EFF, mode] for mode in left), "or")
+
+
 _MAY = {
     (PRE, Mode.POSITIVE): "required",
     (PRE, Mode.NEGATIVE): "required to be false",
