@@ -32,7 +32,7 @@ demo: $(VENV)/ready
 
 ## test: the tests
 .PHONY: test
-test: $(VENV)/ready $(VENV)/fast-downward
+test: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 	$(PY) $(PYTEST)
 
 ## check: what every commit must pass: lint, then test
@@ -45,7 +45,7 @@ check: export AAM_PROFILE := ci
 ## nightly: the tests with ten times as many random examples, other ones every time
 .PHONY: nightly
 nightly: export AAM_PROFILE := nightly
-nightly: $(VENV)/ready $(VENV)/fast-downward
+nightly: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 	$(PY) $(PYTEST)
 
 ## bench: CPU time of whole interrogations, and how it grows with the domain
@@ -57,6 +57,19 @@ bench: $(VENV)/ready
 .PHONY: kills
 kills: $(VENV)/ready
 	$(PY) -m experiments.kills --kills 200
+
+## results: every experiment, and its tables and figures in docs/results; goes on where it was cut short
+RESULTS := runs/results
+.PHONY: results
+results: $(VENV)/ready $(VENV)/fast-downward .venv-peers/ready
+	failed=0; \
+	$(PY) -m experiments.table1 --planner pyperplan --planner fast-downward --out $(RESULTS)/table1 || failed=1; \
+	$(PY) -m experiments.simulators --job-seconds 300 --out $(RESULTS)/simulators || failed=1; \
+	$(PY) -m experiments.fama --out $(RESULTS)/fama || failed=1; \
+	.venv-peers/bin/python -m experiments.peers --out $(RESULTS)/peers || failed=1; \
+	$(PY) -m experiments.headline --results $(RESULTS) --out docs/results --readme README.md || failed=1; \
+	cp $(RESULTS)/*/*.md $(RESULTS)/*/*.svg docs/results; \
+	exit $$failed
 
 ## lint: style, types and the directions of the imports
 .PHONY: lint
@@ -98,6 +111,22 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)/fast-downward: $(VENV)/ready
 	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: up-fast-downward \
 	    || echo "no Fast Downward for this machine: its tests are skipped"
+	touch $@
+
+# Likewise (80 MB, 9 s): there are wheels only.
+$(VENV)/ray: $(VENV)/ready
+	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: ray \
+	    || echo "no Ray for this machine: its tests are skipped"
+	touch $@
+
+# OLAM insists on another Fast Downward than ours, so the peers live apart.
+.venv-peers/ready: pyproject.toml constraints.txt
+	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
+	$(PYTHON) -m venv --clear .venv-peers
+	grep -iv '^up.fast.downward' constraints.txt > .venv-peers/constraints.txt
+	.venv-peers/bin/python -m pip install --quiet --constraint .venv-peers/constraints.txt \
+	    --editable '.[peers]' $(TORCH) pytest
+	.venv-peers/bin/python -m pip install --quiet $(PDDLGYM)
 	touch $@
 
 # The package itself is not installed here: the tests run it from this folder. Where no torch can be had,

@@ -7,7 +7,7 @@ join is always the one with the fewest matching facts, so that most searches end
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State
 
@@ -51,10 +51,27 @@ _NO_ROWS: list[Row] = []
 class StateIndex(FactIndex):
     """The true atoms of a state, arranged for joins; sorted, so that all processes agree. It does not grow."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, rows: Mapping[str, list[Row]] | None = None) -> None:
+        """``rows``: the state's own, where they are known already."""
         super().__init__(state.objects)
-        self.rows.update(state.rows)
+        self.rows.update(state.rows if rows is None else rows)
         self.state = state
+
+    def of(self, state: State) -> StateIndex:
+        """The index of another state with the same objects; cheap where they differ in few facts.
+
+        What is known of predicates with the same facts in both is shared.
+        """
+        flipped: dict[str, set[Row]] = defaultdict(set)
+        for predicate, row in self.state.true ^ state.true:
+            flipped[predicate].add(row)
+        rows = {
+            predicate: sorted(some.symmetric_difference(self.rows[predicate]))
+            for predicate, some in flipped.items()
+        }
+        other = StateIndex(state, self.rows | rows)
+        other._columns = {key: column for key, column in self._columns.items() if key[0] not in rows}
+        return other
 
 
 def bindings(
@@ -71,15 +88,20 @@ def bindings(
     the objects of their type. ``match`` fixes one more atom to one fact. Lazily generated, in the order of
     the facts; the index must not grow meanwhile.
     """
+    if any(not index.rows.get(atom.predicate) for atom in required):
+        return
     binding: list[str | None] = [None] * header.arity
     allowed = [index.objects.members(kind) for kind in header.types]
 
     def candidates(atom: LiftedAtom) -> list[Row]:
-        best = index.rows.get(atom.predicate, _NO_ROWS)
-        for place, argument in enumerate(atom.arguments):
+        predicate, arguments = atom
+        best = index.rows.get(predicate, _NO_ROWS)
+        for place, argument in enumerate(arguments):
+            if len(best) <= 1:
+                break
             value = binding[argument] if isinstance(argument, int) else argument
             if value is not None:
-                rows = index.matching(atom.predicate, place, value)
+                rows = index.matching(predicate, place, value)
                 if len(rows) < len(best):
                     best = rows
         return best
@@ -102,10 +124,12 @@ def bindings(
             return None
         return newly
 
-    def join(left: list[LiftedAtom]) -> Iterator[Row]:
-        if not left:
-            yield from fill(0)
-            return
+    def join(left: Sequence[LiftedAtom]) -> Iterable[Row]:
+        if left:
+            return join_next(left)
+        return fill(binding.index(None)) if None in binding else (tuple(binding),)  # type: ignore[arg-type]
+
+    def join_next(left: Sequence[LiftedAtom]) -> Iterator[Row]:
         atom, rows = left[0], candidates(left[0])
         for other in left[1:]:
             if len(rows) <= 1:
@@ -122,16 +146,11 @@ def bindings(
                     binding[argument] = None
 
     def fill(place: int) -> Iterator[Row]:
-        while place < header.arity and binding[place] is not None:
-            place += 1
-        if place == header.arity:
-            yield tuple(binding)  # type: ignore[arg-type]
-            return
         for value in index.objects.of_type(header.types[place]):
             if repeated or value not in binding:
                 binding[place] = value
-                yield from fill(place + 1)
+                yield from join(())
                 binding[place] = None
 
     if match is None or unify(*match) is not None:
-        yield from join(list(required))
+        yield from join(required)

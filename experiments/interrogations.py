@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from aam_vision.interrogation.loop import Budget, interrogate
 from aam_vision.interrogation.policies.choice import policy_for
 from aam_vision.interrogation.result import lifted_predicates
 from aam_vision.planning.engines import planner_named
+from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict, cpu_seconds
 from experiments.jobs import Row
 
 HELD_OUT_STATES = 200
@@ -32,7 +32,8 @@ def interrogation(
 ) -> Row:
     """Interrogate the agent of an environment, or of a PDDL file if ``domain`` names one.
 
-    ``seconds`` are CPU seconds of the interrogation with the agent's part; start-up and evaluation are left out.
+    ``seconds`` are CPU seconds of the interrogation with the agent's and the planner's part; start-up and
+    evaluation are left out. ``searches`` says how often the planner was asked for a plan.
     """
     if domain is None:
         target = targets.from_environment(
@@ -40,10 +41,11 @@ def interrogation(
         )
     else:
         target = targets.from_pddl(Path(domain), problems, access=access)
-    chosen = policy_for(target.agent.access, policy, planner_named(planner))
-    began = process_time()
+    searches = _Searches(planner_named(planner))
+    chosen = policy_for(target.agent.access, policy, searches)
+    began = cpu_seconds()
     result = interrogate(target.agent, chosen, np.random.default_rng(seed), budget=Budget(steps=max_steps))
-    seconds = process_time() - began
+    seconds = cpu_seconds() - began
     assert target.truth is not None, "environments and PDDL files tell the truth afterwards"
     truth = target.truth()
     states = evaluation.sample_states(truth, target.held_out(), HELD_OUT_STATES, np.random.default_rng(seed))
@@ -55,10 +57,23 @@ def interrogation(
         "queries": counts.queries,
         "steps": counts.steps,
         "walk_steps": counts.walk_steps,
+        "searches": searches.count,
         "seconds": round(seconds, 4),
         "accuracy": evaluation.accuracy(result.model, truth),
         "exact": evaluation.exact(result.model, truth),
         "equivalent": evaluation.equivalent(result.model, truth, states),
         "complete": result.complete,
-        "lower_bound": sum(len(s.positive) + len(s.negative) for s in truth.actions),
+        "lower_bound": result.lower_bound,
     }
+
+
+class _Searches:
+    """Counts what a planner is asked for."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+        self.count = 0
+
+    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
+        self.count += 1
+        return self._planner.solve(problem, limits)

@@ -6,17 +6,21 @@ A job that fails leaves a line, too, which says why: it costs nothing but itself
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import joblib
-
-from aam_vision.commandline import Progress, write_atomically
+from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
+from experiments.backends import workforce
+from experiments.dispatch import Dispatcher, Limits
+from experiments.versions import versions
 
 Parameters = Mapping[str, Any]
 """What one job is about: names and values that JSON can hold. Two jobs with the same ones are one job."""
@@ -38,18 +42,41 @@ class Results:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._rows: dict[str, Row] = {}
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        whole, _, torn = text.rpartition("\n")
+        self.unwritten: list[str] = []
+        """Lines of results that could not be written: tried again with every further one."""
+        self.refusal = ""
+        """Why they could not."""
+        self._read()
+
+    def _read(self) -> int:
+        """Take in every whole line; returns how many bytes they are."""
+        whole, end, _ = (self._path.read_bytes() if self._path.exists() else b"").rpartition(b"\n")
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 entry = json.loads(line)
                 self._rows[key(entry["job"])] = entry
             except (ValueError, KeyError, TypeError):
                 raise UnusableInput(
-                    f"{path}:{number}: not a result of a job; name another --out, or remove the line"
+                    f"{self._path}:{number}: not a result of a job; name another --out, or remove the line"
                 ) from None
-        if torn:  # a crash cut the last line short: that job runs again
-            write_atomically(path, f"{whole}\n" if whole else "")
+        return len(whole + end)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other sweeps away from the file; a line that a crash cut short goes: that job runs again.
+
+        Raises:
+            UnusableInput: another sweep is at it.
+        """
+        with self._path.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UnusableInput(
+                    f"{self._path}: another sweep is writing there; wait for it, or name another --out"
+                ) from None
+            os.truncate(self._path, self._read())
+            yield
 
     def missing(self, jobs: Iterable[Parameters]) -> list[Parameters]:
         """The jobs that have not been done, each once, in their order."""
@@ -57,24 +84,42 @@ class Results:
         return [job for name, job in wanted.items() if "error" in self._rows.get(name, {"error": None})]
 
     def add(self, job: Parameters, outcome: Row) -> None:
-        """Keep what became of a job."""
-        entry = {"job": dict(job), **outcome}
+        """Keep what became of a job, on disk if that can be written."""
+        entry = {"job": dict(job), **outcome, "versions": versions()}
         self._rows[key(job)] = entry
-        torn = (
-            self._path.exists() and not self._path.read_bytes().endswith(b"\n") and self._path.stat().st_size
-        )
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(("\n" if torn else "") + json.dumps(entry) + "\n")
+        self.unwritten.append(json.dumps(entry) + "\n")
+        size = self._path.stat().st_size if self._path.exists() else 0
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("".join(self.unwritten))
+            self.unwritten = []
+        except OSError as error:
+            self.refusal = f"cannot write to {self._path} ({error.strerror or error})"
+            if self._path.exists():
+                os.truncate(self._path, size)  # no half lines
 
     def rows(self, jobs: Iterable[Parameters]) -> list[Row]:
         """What is known of these jobs: their parameters and results in one row, failed ones left out."""
-        found = [self._rows[name] for name in dict.fromkeys(map(key, jobs)) if name in self._rows]
-        return [{**entry["job"], **entry["result"]} for entry in found if "result" in entry]
+        return [{**entry["job"], **entry["result"]} for entry in self._known(jobs) if "result" in entry]
+
+    def failed(self, jobs: Iterable[Parameters]) -> list[Row]:
+        """The failed jobs: their parameters, and ``error``."""
+        return [{**entry["job"], "error": entry["error"]} for entry in self._known(jobs) if "error" in entry]
 
     def failures(self, jobs: Iterable[Parameters]) -> list[str]:
         """A line for every failed job."""
-        found = [self._rows[name] for name in dict.fromkeys(map(key, jobs)) if name in self._rows]
-        return [f"{key(entry['job'])}: {entry['error']}" for entry in found if "error" in entry]
+        return [f"{key(entry['job'])}: {entry['error']}" for entry in self._known(jobs) if "error" in entry]
+
+    def made_with(self, jobs: Iterable[Parameters]) -> list[str]:
+        """The versions that made these results, each combination once."""
+        texts = [
+            ", ".join(f"{name} {version}" for name, version in entry.get("versions", {}).items())
+            for entry in self._known(jobs)
+        ]
+        return list(dict.fromkeys(filter(None, texts)))
+
+    def _known(self, jobs: Iterable[Parameters]) -> list[Row]:
+        return [self._rows[name] for name in dict.fromkeys(map(key, jobs)) if name in self._rows]
 
 
 def sweep(
@@ -84,6 +129,8 @@ def sweep(
     *,
     processes: int = -1,
     backend: str = "loky",
+    address: str | None = None,
+    limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Do what is missing, ``processes`` jobs at a time (-1: one per core).
@@ -93,31 +140,40 @@ def sweep(
         work: a function at the top level of a module; called with a job's parameters as keywords.
         results: where the outcomes are kept, as each job ends.
         processes: how many at a time.
-        backend: of joblib; ``loky`` for processes on this machine.
+        backend: ``loky`` for processes on this machine, ``ray`` for a Ray cluster.
+        address: of the Ray cluster.
+        limits: what one job may take.
         progress: says how far it is, and how long it may still take.
 
     Returns:
-        How many jobs failed.
+        How many jobs failed or could not be written down.
+
+    Raises:
+        UnusableInput: the backend cannot be used, or another sweep writes the results; what was finished is kept.
     """
-    missing = results.missing(jobs)
     progress = progress or Progress()
-    progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
-    began = monotonic()
-    parallel = joblib.Parallel(n_jobs=processes, backend=backend, return_as="generator_unordered")
-    outcomes = parallel(joblib.delayed(_guarded)(work, number, job) for number, job in enumerate(missing))
-    for done, (number, outcome) in enumerate(outcomes, 1):
-        results.add(missing[number], outcome)
-        left = (monotonic() - began) / done * (len(missing) - done)
-        progress.step(done, len(missing), f"jobs, about {left:.0f} s left")
+    with results.alone():
+        missing = results.missing(jobs)
+        progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
+        if missing:
+            with workforce(backend, processes, address) as workers:
+                dispatcher = Dispatcher(missing, work, workers, limits or Limits(), progress.stage)
+                _collect(dispatcher, len(missing), results, progress)
     failures = results.failures(jobs)
     for line in failures:
         print(f"failed: {line}", file=sys.stderr)
-    return len(failures)
+    if results.unwritten:
+        print(f"not written: {len(results.unwritten)} results ({results.refusal})", file=sys.stderr)
+    return len(failures) + len(results.unwritten)
 
 
-def _guarded(work: Callable[..., Row], number: int, job: Parameters) -> tuple[int, Row]:
-    """The job's result, or what went wrong: one failing job must not end the others."""
-    try:
-        return number, {"result": work(**job)}
-    except Exception as error:
-        return number, {"error": f"{type(error).__name__}: {error}"}
+def _collect(dispatcher: Dispatcher, count: int, results: Results, progress: Progress) -> None:
+    """Write down every outcome as it comes."""
+    began, refused = monotonic(), False
+    for done, (job, outcome) in enumerate(dispatcher.outcomes(), 1):
+        results.add(job, outcome)
+        if results.unwritten and not refused:
+            progress.stage(f"{results.refusal}: going on; results are written as soon as they can be")
+        refused = bool(results.unwritten)
+        left = (monotonic() - began) / done * (count - done)
+        progress.step(done, count, f"jobs, about {left:.0f} s left")

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aam_vision.commandline import write_atomically
+from aam_vision.errors import UnusableInput
 from experiments.interrogations import interrogation
 from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.options import Scale
 from experiments.tables import Table
+
+CUT_SHORT = 130
+"""Exit code after Ctrl-C, as of any program that it ends."""
 
 
 def report(
@@ -18,27 +25,101 @@ def report(
     summary: Callable[[Sequence[Row]], Table],
     out: Path,
     *,
-    processes: int,
+    work: Callable[..., Row] = interrogation,
+    scale: Scale | None = None,
+    processes: int = -1,
     shown: Sequence[str] = (),
+    figure: Callable[[Sequence[Row], Path], None] | None = None,
 ) -> int:
-    """Interrogate, job by job, and report.
+    """Do the jobs, and report.
 
     Args:
-        name: of the files ``name.csv``, ``name.md`` and ``name.json``.
-        jobs: parameters of ``interrogation``.
+        name: of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``.
+        jobs: parameters of ``work``.
         summary: makes the table of all finished jobs.
         out: folder of results; a sweep that is there goes on.
-        processes: jobs at a time.
+        work: what every job does.
+        scale: where jobs run, and within which limits.
+        processes: jobs at a time, where no ``scale`` is given.
         shown: columns for the terminal; default all.
+        figure: draws the rows into a file.
 
     Returns:
-        The exit code: 1 if a job failed.
+        The exit code: 1 if a job failed or something could not be written, 130 if the sweep was cut short.
+
+    Raises:
+        UnusableInput: the workers cannot be had, or ``out`` holds something else.
     """
     results = Results(out / "results.jsonl")
-    failed = sweep(jobs, interrogation, results, processes=processes)
-    rows = results.rows(jobs)
-    table = summary(rows)
+    scale = scale or Scale(processes)
+    code = 0
+    try:
+        failed = sweep(
+            jobs,
+            work,
+            results,
+            processes=scale.processes,
+            backend=scale.backend,
+            address=scale.address,
+            limits=scale.limits,
+        )
+        code = int(failed > 0)
+    except KeyboardInterrupt:
+        print("cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr)
+        code = CUT_SHORT
+    rows, failures = results.rows(jobs), results.failed(jobs)
+    try:
+        table = summary(rows)
+    except KeyError as missing:
+        raise UnusableInput(
+            f"{out}: results of another version, without {missing}; name another --out"
+        ) from None
     table.print(shown)
-    table.save(out, name)
-    write_atomically(out / f"{name}.json", json.dumps(rows, indent=2) + "\n")
-    return int(failed > 0)
+    try:
+        write_atomically(out / f"{name}.json", json.dumps([*rows, *failures], indent=2) + "\n")
+        table.save(out, name)
+        notes = provenance(len(jobs), results, jobs)
+        page = f"# {table.title}\n\n{table.markdown()}\n" + "".join(f"- {note}\n" for note in notes)
+        if figure is not None and rows:
+            figure(rows, out / f"{name}.svg")
+            page += f"\n![{table.title}]({name}.svg)\n"
+        write_atomically(out / f"{name}.md", page)
+    except OSError as error:
+        print(f"not written: the tables in {out} ({error.strerror or error})", file=sys.stderr)
+        code = code or 1
+    return code
+
+
+def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list[str]:
+    """How to make these results again, and what is missing from them: lines for a page."""
+    seeds = sorted({job["seed"] for job in jobs if "seed" in job})
+    notes = [f"Made by `{command()}`"]
+    if seeds:
+        told = (
+            f"{seeds[0]} to {seeds[-1]}" if seeds == [*range(seeds[0], seeds[-1] + 1)] else str(seeds)[1:-1]
+        )
+        notes.append(f"Seeds: {told if len(seeds) > 1 else seeds[0]}")
+    notes += [f"With {versions}" for versions in results.made_with(jobs)]
+    done = len(results.rows(jobs))
+    if done < count:
+        notes.append(f"{done} of {count} jobs are in the table")
+    for row in results.failed(jobs):
+        error = row.pop("error")
+        notes.append(
+            f"Failed: {', '.join(f'{k} {v}' for k, v in row.items() if v not in ([], None))}: {error}"
+        )
+    return notes
+
+
+def command() -> str:
+    """The command line that runs, without what differs between machines: where jobs run and results go."""
+    module = getattr(sys.modules["__main__"].__spec__, "name", None) or Path(sys.argv[0]).stem
+    kept: list[str] = []
+    arguments = iter(sys.argv[1:])
+    for argument in arguments:
+        if argument.split("=")[0] in ("--out", "--processes", "--backend", "--address"):
+            if "=" not in argument:
+                next(arguments, None)
+            continue
+        kept.append(argument)
+    return shlex.join(["python", "-m", module, *kept])

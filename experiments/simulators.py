@@ -13,9 +13,14 @@ from typing import Annotated, Any
 
 import typer
 
-from aam_vision.commandline import check_writable, run_command
-from aam_vision.envs.registry import board_domain
+from aam_vision.commandline import run_command
+from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.planning.engines import PYPERPLAN, planner_named
+from aam_vision.query import Access
+from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
+from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
 from experiments.report import report
 from experiments.tables import Table, spread
 
@@ -26,6 +31,7 @@ COLUMNS = (
     "environment",
     "queries",
     "paper",
+    "lower bound",
     "steps",
     "CPU s",
     "accuracy",
@@ -37,31 +43,44 @@ COLUMNS = (
 
 
 def simulators(
-    env: Annotated[list[str] | None, typer.Option(help="Environments (repeatable).")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 0 on.")] = 10,
-    processes: Annotated[int, typer.Option(help="Jobs at a time; -1: one per core.")] = -1,
-    out: Annotated[Path, typer.Option(help="Folder for results; a sweep that is there goes on.")] = Path(
-        "runs/simulators"
-    ),
+    env: Annotated[
+        list[str] | None, typer.Option(help="Environments (repeatable); default every one.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 10,
+    first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    policy: Annotated[str, typer.Option(help="How questions are chosen.")] = "economical",
+    planner: Annotated[str, typer.Option(help="What plans.")] = PYPERPLAN,
+    processes: Processes = -1,
+    backend: Backend = "loky",
+    address: Address = None,
+    job_seconds: JobSeconds = None,
+    job_memory: JobMemory = None,
+    out: Out = Path("runs/simulators"),
 ) -> int:
     """Queries, steps and time on the image environments, beside the paper's."""
-    check_writable(out)
-    chosen = env or list(PAPER)
+    policy_for(Access.SNAPSHOT, policy, planner_named(planner))  # an unknown one is told now
+    chosen = env or list(DOMAINS)
     for name in chosen:
         board_domain(name)  # an unknown one is told now, in one line
     jobs: list[Parameters] = [
         {
             "env": name,
             "access": "snapshot",
-            "policy": "economical",
-            "planner": "pyperplan",
+            "policy": policy,
+            "planner": planner,
             "seed": n,
             "problems": [],
         }
         for name in chosen
-        for n in range(seeds)
+        for n in range(first_seed, first_seed + seeds)
     ]
-    return report("simulators", jobs, summary, out, processes=processes)
+    chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
+    return report("simulators", jobs, summary, out, scale=chosen_scale, figure=figure)
+
+
+def figure(rows: Sequence[Row], path: Path) -> None:
+    """Queries beside the paper's."""
+    queries_figure(rows, PAPER, path)
 
 
 def summary(rows: Sequence[Row]) -> Table:
@@ -79,6 +98,7 @@ def summary(rows: Sequence[Row]) -> Table:
                 name,
                 spread([run["queries"] for run in runs]),
                 PAPER.get(name),
+                spread([run["lower_bound"] for run in runs]),
                 spread([run["steps"] for run in runs]),
                 spread([run["seconds"] for run in runs]),
                 mean(run["accuracy"] for run in runs),

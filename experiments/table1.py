@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from statistics import mean, pvariance
 from typing import Annotated, Any
 
 import typer
 
-from aam_vision import domains
-from aam_vision.commandline import check_writable, run_command
+from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.policies.choice import POLICIES, policy_for
+from aam_vision.planning.engines import PYPERPLAN, planner_named
+from aam_vision.query import Access
+from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
+from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
 from experiments.report import report
 from experiments.tables import Table, spread
 
@@ -36,9 +41,20 @@ PAPER = {
 
 COLUMNS = (
     "domain", "policy", "planner", "|P*|", "|A|", "pal tuples", "queries", "paper", "lower bound", "steps",
-    "ms a query", "variance", "accuracy", "exact", "runs",
+    "searches", "ms a query", "variance", "accuracy", "exact", "runs",
 )  # fmt: skip
-SHOWN = ("domain", "policy", "queries", "paper", "lower bound", "steps", "ms a query", "accuracy", "exact")
+SHOWN = (
+    "domain",
+    "policy",
+    "planner",
+    "queries",
+    "paper",
+    "lower bound",
+    "steps",
+    "ms a query",
+    "accuracy",
+    "exact",
+)
 """Columns for the terminal; all are in the files."""
 
 
@@ -53,25 +69,29 @@ def table1(
     benchmarks: Annotated[
         Path | None, typer.Option(help="Original files: DIR/<domain>/domain.pddl and instances/*.pddl.")
     ] = None,
-    processes: Annotated[int, typer.Option(help="Jobs at a time; -1: one per core.")] = -1,
-    out: Annotated[Path, typer.Option(help="Folder for results; a sweep that is there goes on.")] = Path(
-        "runs/table1"
-    ),
+    processes: Processes = -1,
+    backend: Backend = "loky",
+    address: Address = None,
+    job_seconds: JobSeconds = None,
+    job_memory: JobMemory = None,
+    out: Out = Path("runs/table1"),
 ) -> int:
     """Queries, steps, time and accuracy on the ten IPC domains of the paper."""
-    check_writable(out)
+    policies, planners = policy or list(POLICIES), planner or [PYPERPLAN]
+    for one_policy, one_planner in product(policies, planners):
+        policy_for(Access.SETTABLE, one_policy, planner_named(one_planner))  # an unknown one is told now
     chosen = domain or list(PAPER)
     for name in chosen:
-        if name not in domains.DOMAINS:
+        if name not in PAPER:
             raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(PAPER)}")
     jobs = [
         job
         for name in chosen
-        for one_policy in policy or ["economical", "aia"]
-        for one_planner in planner or ["pyperplan"]
+        for one_policy, one_planner in product(policies, planners)
         for job in _jobs(name, one_policy, one_planner, problems, size, benchmarks)
     ]
-    return report("table1", jobs, summary, out, processes=processes, shown=SHOWN)
+    chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
+    return report("table1", jobs, summary, out, scale=chosen_scale, shown=SHOWN, figure=figure)
 
 
 def _jobs(
@@ -88,6 +108,11 @@ def _jobs(
         {**common, "seed": n, "problems": [str(instance)], "domain": str(folder / "domain.pddl")}
         for n, instance in enumerate(instances)
     ]
+
+
+def figure(rows: Sequence[Row], path: Path) -> None:
+    """Queries beside the paper's."""
+    queries_figure(rows, PAPER, path)
 
 
 def summary(rows: Sequence[Row]) -> Table:
@@ -108,8 +133,9 @@ def summary(rows: Sequence[Row]) -> Table:
                 runs[0]["pal_tuples"],
                 spread([run["queries"] for run in runs]),
                 PAPER[name],
-                runs[0]["lower_bound"],
+                spread([run["lower_bound"] for run in runs]),
                 spread([run["steps"] for run in runs]),
+                spread([run["searches"] for run in runs]),
                 mean(times),
                 pvariance(times),
                 mean(run["accuracy"] for run in runs),

@@ -50,8 +50,10 @@ class Table:
 
     def markdown(self) -> str:
         """As a Markdown table."""
-        lines = [self.columns, ["---", *(["---:"] * (len(self.columns) - 1))]]
-        lines += [[_text(value).replace("|", "\\|") for value in row] for row in self.rows]
+        header, *rows = [
+            [_text(value).replace("|", "\\|") for value in line] for line in (self.columns, *self.rows)
+        ]
+        lines = [header, ["---", *(["---:"] * (len(header) - 1))], *rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
     def save(self, folder: Path, name: str) -> None:

@@ -87,6 +87,22 @@ def test_an_index_that_grew_answers_like_one_made_at_once(
     assert set(bindings(growing, header, required)) == set(bindings(StateIndex(state), header, required))
 
 
+@thorough(80)
+@given(st.data())
+def test_an_index_of_another_state_is_like_one_made_afresh(data: st.DataObject) -> None:
+    """The order of the bindings included, on which the choices of walks depend."""
+    state, header, required = data.draw(queries(repeated=False))
+    index = StateIndex(state)
+    list(bindings(index, header, required))  # whatever was looked up before must not go stale
+    for _ in range(3):
+        facts = sorted(state.true)
+        gone = data.draw(st.sets(st.sampled_from(facts))) if facts else set()
+        back = data.draw(st.sets(st.sampled_from(sorted(index.state.true)))) if index.state.true else set()
+        index = index.of(State((state.true - gone) | back, state.objects))
+        found = list(bindings(index, header, required))
+        assert found == list(bindings(StateIndex(index.state), header, required))
+
+
 def test_bindings_are_lazy_and_in_the_order_of_the_facts() -> None:
     objects = Objects({f"o{number}": "object" for number in range(200)}, Types())
     header = ActionHeader("act", ("x", "y", "z"), ("object",) * 3)

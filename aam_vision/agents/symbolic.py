@@ -8,7 +8,7 @@ import numpy as np
 
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, Model, State, Vocabulary
+from aam_vision.strips import ActionHeader, GroundAction, Model, Objects, State, Vocabulary
 
 
 class SymbolicAgent:
@@ -30,6 +30,8 @@ class SymbolicAgent:
         self._repeated = repeated
         self._model = model
         self._initial = tuple(initial)
+        self._indices: dict[Objects, StateIndex] = {}
+        """For every problem, of the state that a walk came to last: others share most facts with it."""
         self._required = [sorted(schema.positive, key=str) for schema in model.actions]
 
     @property
@@ -52,24 +54,26 @@ class SymbolicAgent:
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """Do something that can be done, chosen by instruction first and by its arguments second."""
         walked = []
-        state = start.state
+        here, objects = start, start.state.objects
+        known = self._indices.get(objects)
+        index = StateIndex(start.state) if known is None else known.of(start.state)
         for _ in range(steps):
-            action = self._choose(state, rng)
+            action = self._choose(index, rng)
             if action is None:
                 break
-            after = self._model.schema(action.name).successor(state, action.objects)
-            walked.append(WalkStep(Situation(state, state), action, Situation(after, after)))
-            state = after
+            state = self._model.schema(action.name).successor(index.state, action.objects)
+            walked.append(WalkStep(here, action, after := Situation(state, state)))
+            here, index = after, index.of(state)
+        self._indices[objects] = index
         return walked
 
-    def _choose(self, state: State, rng: np.random.Generator) -> GroundAction | None:
-        index = StateIndex(state)
+    def _choose(self, index: StateIndex, rng: np.random.Generator) -> GroundAction | None:
         for number in rng.permutation(len(self._model.actions)):
             schema, required = self._model.actions[int(number)], self._required[int(number)]
             options = [
                 objects
                 for objects in bindings(index, schema.header, required, repeated=self._repeated)
-                if not any(atom.ground(objects) in state.true for atom in schema.negative)
+                if not any(atom.ground(objects) in index.state.true for atom in schema.negative)
             ]
             if options:
                 return GroundAction(schema.header.name, options[int(rng.integers(len(options)))])

@@ -5,7 +5,6 @@ A *clause*, which a failed step leaves behind, is a set of literals of which at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 
 from aam_vision.errors import InconsistentAgent
@@ -179,7 +178,7 @@ class ActionHypotheses:
         """Learn from the value of one atom, which all atoms of the group are, before and after a step."""
         return self._narrow_effect(*changed_together(self.effects, group, was, now))
 
-    def after(self, held: int, dim: int, objects: Sequence[str]) -> tuple[int, int]:
+    def after(self, held: int, dim: int, objects: tuple[str, ...]) -> tuple[int, int]:
         """The values (held, dim) after an executed step, as far as they follow; the rest is dim."""
         can_hold = self.adds | (self.keeps & (held | dim))
         can_fail = self.deletes | (self.keeps & ~held)

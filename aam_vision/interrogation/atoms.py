@@ -67,7 +67,7 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-Getter = Callable[[Sequence[str]], tuple[str, ...]]
+Getter = Callable[[tuple[str, ...]], tuple[str, ...]]
 
 
 class AtomIndex:
@@ -83,7 +83,7 @@ class AtomIndex:
         self.constants = frozenset(vocabulary.constants)
         self._getters = [(bit, atom.predicate, _getter(atom.arguments)) for atom, bit in self.bit.items()]
 
-    def grounded(self, objects: Sequence[str]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
+    def grounded(self, objects: tuple[str, ...]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
         """Every bit with its atom under the binding (a plain tuple, equal to the ``Atom``)."""
         return [(bit, (predicate, get(objects))) for bit, predicate, get in self._getters]
 
@@ -91,7 +91,7 @@ class AtomIndex:
         """For each of these atoms its predicate, and a function from a binding to its objects."""
         return [(predicate, get) for bit, predicate, get in self._getters if bit & mask]
 
-    def values(self, state: State, objects: Sequence[str]) -> tuple[int, int]:
+    def values(self, state: State, objects: tuple[str, ...]) -> tuple[int, int]:
         """Masks of the atoms that are true, and of those that are unknown, in the state."""
         true = state.true
         unknown = state.unknown
@@ -105,12 +105,10 @@ class AtomIndex:
                 elif atom in unknown:
                     dim |= bit
         else:
-            for bit, predicate, get in self._getters:
-                if (predicate, get(objects)) in true:
-                    held |= bit
+            held = sum([bit for bit, predicate, get in self._getters if (predicate, get(objects)) in true])
         return held, dim
 
-    def coinciding(self, objects: Sequence[str]) -> list[int]:
+    def coinciding(self, objects: tuple[str, ...]) -> list[int]:
         """Atoms that are one under the binding, as masks of two bits or more.
 
         That needs an object named twice, or a constant for an argument. Their change is the joint doing of
@@ -123,7 +121,7 @@ class AtomIndex:
             groups[fact] = groups.get(fact, 0) | bit
         return [mask for mask in groups.values() if mask.bit_count() > 1]
 
-    def shared(self, objects: Sequence[str]) -> int:
+    def shared(self, objects: tuple[str, ...]) -> int:
         """Atoms that another atom of the action coincides with under the binding."""
         return sum(self.coinciding(objects))
 
@@ -140,29 +138,32 @@ class AtomIndex:
             and (merged := merge(self.vocabulary, self.header, atom, rival, repeated=self.repeated))
         ]
 
+    def atom(self, bit: int) -> LiftedAtom:
+        """The atom of this bit."""
+        return self.atoms[bit.bit_length() - 1]
+
     def facts(self, mask: int, objects: Sequence[str]) -> frozenset[Atom]:
         """The atoms whose bits are set, under the binding."""
-        return frozenset([self.atoms[bit.bit_length() - 1].ground(objects) for bit in bits(mask)])
+        return frozenset([self.atom(bit).ground(objects) for bit in bits(mask)])
 
     def select(self, mask: int) -> frozenset[LiftedAtom]:
         """The atoms whose bits are set."""
-        return frozenset([self.atoms[bit.bit_length() - 1] for bit in bits(mask)])
+        return frozenset([self.atom(bit) for bit in bits(mask)])
 
     def text(self, literals: Literals) -> list[str]:
         """The literals in words, e.g. ``["at(?p, ?from)", "not clear(?from)"]``."""
         names = self.header.parameters
-        return [self.atoms[bit.bit_length() - 1].text(names) for bit in bits(literals.positive)] + [
-            f"not {self.atoms[bit.bit_length() - 1].text(names)}" for bit in bits(literals.negative)
+        return [self.atom(bit).text(names) for bit in bits(literals.positive)] + [
+            f"not {self.atom(bit).text(names)}" for bit in bits(literals.negative)
         ]
 
 
 def _getter(arguments: tuple[int | str, ...]) -> Getter:
     """A fast function from a binding to the atom's objects."""
-    if all(isinstance(argument, int) for argument in arguments):
-        if len(arguments) > 1:
-            return itemgetter(*arguments)
-        if arguments:
-            only = arguments[0]
-            return lambda objects: (objects[only],)  # type: ignore[index]
-        return lambda objects: ()
-    return lambda objects: tuple([objects[a] if isinstance(a, int) else a for a in arguments])
+    places = [argument for argument in arguments if isinstance(argument, int)]
+    if len(places) < len(arguments):
+        return lambda objects: tuple([objects[a] if isinstance(a, int) else a for a in arguments])
+    if len(places) > 1:
+        return itemgetter(*places)
+    # one object or none: a slice of a tuple is a tuple
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))

@@ -23,7 +23,7 @@ WIDTH = 400
 
 
 class Samples(NamedTuple):
-    """Samples at what an action requires."""
+    """Guesses at what an action requires, drawn from the posterior."""
 
     literals: Sequence[Literals]
     """What a guess may require."""

@@ -75,6 +75,8 @@ class Evidence:
         self._by_state: dict[State, Node] = {}
         self._open: list[Edge] = []
         self._reconciled: dict[Edge, tuple[int, State, State]] = {}
+        self._read: dict[Edge, tuple[State, State]] = {}
+        """The states that the open edges were last learned from."""
         self._kinds_of_success: set[tuple[str, int]] = set()
         self._seen_steps: set[tuple[State, GroundAction]] = set()
 
@@ -203,6 +205,8 @@ class Evidence:
 
     def _changed(self, edge: Edge, held: int, dim: int) -> None:
         """Learn from what a step has changed; ``held`` and ``dim`` are the values before it."""
+        if edge.before.state.unknown or edge.after.state.unknown:
+            self._read[edge] = edge.before.state, edge.after.state
         hypotheses = self.hypotheses[edge.action.name]
         index, objects = hypotheses.index, edge.action.objects
         now, now_dim = index.values(edge.after.state, objects)
@@ -260,6 +264,8 @@ class Evidence:
                     self._reconciled[edge] = basis
                 if edge.before.state.unknown or edge.after.state.unknown:
                     still_open.append(edge)
+                else:
+                    del self._reconciled[edge], self._read[edge]
             self._open = still_open
 
     def _reconcile(self, edge: Edge) -> bool:
@@ -298,6 +304,8 @@ class Evidence:
                 learnt_after[atom] = values.pop()
         _learn(edge.before, learnt_before)
         _learn(edge.after, learnt_after)
+        if not shared and self._read[edge] == (edge.before.state, edge.after.state):
+            return False  # the effects were read off these very states
         held, dim = hypotheses.index.values(edge.before.state, edge.action.objects)
         hypotheses.succeeded(held, dim)
         self._changed(edge, held, dim)

@@ -117,7 +117,7 @@ class Outlook:
         for name, action in self._evidence.hypotheses.actions.items():
             if self._most[name] * ahead.probability <= least * cost:
                 continue
-            for objects, worth in self._options(name, action, index, grid):
+            for objects, worth in self._options(name, action, index, grid, cost):
                 if worth * ahead.probability <= least * cost:
                     continue
                 step = GroundAction(name, objects)
@@ -130,12 +130,17 @@ class Outlook:
         return best
 
     def _options(
-        self, name: str, action: ActionHypotheses, index: StateIndex, grid: StateGrid
+        self, name: str, action: ActionHypotheses, index: StateIndex, grid: StateGrid, cost: int
     ) -> Iterator[tuple[Row, float]]:
-        """Arguments worth trying in a state, with their worth: all are compared unless they are too many."""
+        """Arguments worth trying in a state that costs so many steps, with what they are worth for these.
+
+        All are compared unless they are too many.
+        """
         if name in self._worth.unseen:
             self._left -= BEAM
-            yield from self._worth.unseen[name].promising(grid, BEST)
+            first = self._worth.unseen[name].best_in(grid, cost - 1)
+            if first is not None:
+                yield first[0], first[1] * cost
             return
         if grid.cells(action.index) <= MAX_CELLS:
             self._left -= GRID + grid.cells(action.index) // GRID

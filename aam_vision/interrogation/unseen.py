@@ -29,6 +29,8 @@ from aam_vision.strips import LiftedAtom
 
 EXPECTED_PRECONDITIONS = 0.5
 """Positive preconditions of an action beyond one for each parameter, before anything is known of it."""
+TRIES = 6
+"""Choices of arguments that share the way to where they can be tried."""
 FIRST = 0.5
 """Worth of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
 PROOF = 0.03
@@ -105,8 +107,22 @@ class Unseen:
         success = self.success(violated)
         return success and success * self.worth + (1 - success) * PROOF / max(1, violated.size())
 
+    def best_in(self, grid: StateGrid, way: int) -> tuple[Row, float] | None:
+        """The best choice of arguments in a state that is so many steps away, and what it is worth per step.
+
+        Who goes there can try the next best choices, too: so the steps of the way are shared among as many
+        tries as make the most of it.
+        """
+        first: Row | None = None
+        most = total = 0.0
+        for number, (objects, value) in enumerate(self.promising(grid, TRIES), 1):
+            first = first or objects
+            total += value
+            most = max(most, total / (way + number))
+        return None if first is None else (first, most)
+
     def promising(self, grid: StateGrid, count: int) -> Iterator[tuple[Row, float]]:
-        """The best choices of arguments in a state, with the worth of each."""
+        """The best choices of arguments in a state, with the worth of each; one of those that violate the same."""
         action = self.action
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         if not choices.rows:
@@ -120,9 +136,14 @@ class Unseen:
             success[choices.violated[:, inside].all(axis=1)] = 0
         failing = (1 - success) * PROOF / np.maximum(choices.violated.sum(axis=1), 1)
         worth = np.where(success > 0, success * self.worth + failing, 0.0)
-        for place in np.argsort(-worth, kind="stable")[:count]:
-            if worth[place] > 0:
+        told: set[bytes] = set()
+        for place in np.argsort(-worth, kind="stable"):
+            violated = choices.violated[place].tobytes()
+            if worth[place] > 0 and violated not in told:
+                told.add(violated)
                 yield choices.rows[place], float(worth[place])
+                if len(told) == count:
+                    return
 
     def _naming(self) -> list[Literals]:
         """For each parameter the atoms that name it: an action nearly always requires one of them."""

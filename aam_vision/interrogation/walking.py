@@ -8,9 +8,10 @@ preconditions. A walk starts where few have started, in a kind of situation that
 from __future__ import annotations
 
 from bisect import insort
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from math import inf
+from operator import itemgetter
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Walker:
     _fruitless: int = 0
     _version: int = -1
     _problems: dict[Objects, dict[Kind, list[Node]]] = field(default_factory=dict)
-    _sorted: dict[Objects, list[Kind]] = field(default_factory=lambda: defaultdict(list))
+    _sorted: dict[Objects, list[tuple[Kind, list[Node]]]] = field(default_factory=lambda: defaultdict(list))
     _departures: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     _taken: int = 0
 
@@ -70,17 +71,17 @@ class Walker:
         for node in evidence.nodes[self._taken :]:
             if node.situation is not None:
                 objects = node.state.objects
-                kind = tuple((predicate, len(rows)) for predicate, rows in node.state.rows.items())
+                kind = tuple(sorted(Counter(map(itemgetter(0), node.state.true)).items()))
                 kinds = self._problems.setdefault(objects, {})
                 if kind not in kinds:
                     kinds[kind] = []
-                    insort(self._sorted[objects], kind)
+                    insort(self._sorted[objects], (kind, kinds[kind]))
                 kinds[kind].append(node)
         self._taken = len(evidence.nodes)
 
     def _start(self, problem: Objects, rng: np.random.Generator) -> Node:
-        names, kinds = self._sorted[problem], self._problems[problem]
-        weights = np.array([1.0 / (1 + self._departures[kinds[name][0].number]) ** 2 for name in names])
-        kind = kinds[names[int(rng.choice(len(names), p=weights / weights.sum()))]]
+        kinds = [nodes for _, nodes in self._sorted[problem]]
+        weights = np.array([1.0 / (1 + self._departures[nodes[0].number]) ** 2 for nodes in kinds])
+        kind = kinds[int(rng.choice(len(kinds), p=weights / weights.sum()))]
         self._departures[kind[0].number] += 1
         return kind[int(rng.integers(len(kind)))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,40 @@ def test_a_file_of_something_else_is_refused_in_one_line(tmp_path: Path) -> None
     path.write_text(json.dumps({"fruit": "apple"}) + "\n" + json.dumps([1]) + "\n")
     with pytest.raises(UnusableInput, match=r"results.jsonl:1: not a result of a job"):
         Results(path)
+
+
+def test_two_sweeps_never_write_to_one_file(tmp_path: Path) -> None:
+    jobs, path = _jobs(tmp_path, 1), tmp_path / "results.jsonl"
+    with Results(path).alone(), pytest.raises(UnusableInput, match="another sweep is writing there"):
+        sweep(jobs, work, Results(path), processes=1)
+    assert not (tmp_path / "calls").exists()
+    assert sweep(jobs, work, Results(path), processes=1) == 0
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from experiments.jobs import Results, sweep
+from tests.experiments.test_jobs import work
+
+folder = Path(sys.argv[1])
+jobs = [{"number": number, "folder": str(folder)} for number in (0, 1, 2)]
+path = folder / "results.jsonl"
+assert sweep(jobs[:1], work, Results(path), processes=1) == 0
+room = path.stat().st_size + 20
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+print(sweep(jobs, work, results := Results(path), processes=1), [row["square"] for row in results.rows(jobs)])
+"""
+
+
+def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk: writes fail half-way, as they do there."""
+    command = [sys.executable, "-c", FULL_DISK, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    assert done.stdout == "2 [0, 1, 4]\n", "the sweep goes on, and knows what it could not write"
+    assert done.stderr.count("going on") == 1
+    assert "not written: 2 results (cannot write to" in done.stderr
+    jobs, again = _jobs(tmp_path, 3), Results(tmp_path / "results.jsonl")
+    assert [row["square"] for row in again.rows(jobs)] == [0], "no half line is left behind"
+    assert sweep(jobs, work, again, processes=1) == 0
+    assert [row["square"] for row in Results(tmp_path / "results.jsonl").rows(jobs)] == [0, 1, 4]

@@ -6,8 +6,14 @@ import csv
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from aam_vision.commandline import run_command
+from experiments.simulators import simulators
+from experiments.table1 import table1
 from experiments.tables import Table, spread
 
 ROOT = Path(__file__).parents[2]
@@ -29,20 +35,47 @@ def test_table1_interrogates_and_reports_beside_the_paper(tmp_path: Path) -> Non
     with (tmp_path / "table1.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     assert [(line["paper"], line["lower bound"], line["exact"]) for line in lines] == [("17", "6", "2/2")] * 2
+    assert "\\|P*\\|" in (tmp_path / "table1.md").read_text()
+    assert (tmp_path / "table1.svg").read_text().startswith("<?xml")
     again = _run("experiments.table1", *options)
     assert "4 of 4 jobs were done before" in again.stderr
     assert again.stdout == first.stdout
 
 
-def test_bad_input_is_one_line(tmp_path: Path) -> None:
-    for options, said in (
-        (("--domain", "chess"), "--domain chess: unknown"),
-        (("--benchmarks", str(tmp_path)), f"--benchmarks {tmp_path}: no gripper/domain.pddl"),
-    ):
-        done = _run("experiments.table1", *options, "--out", str(tmp_path / "out"))
-        assert done.returncode == 2
-        assert said in done.stderr
-        assert done.stderr.count("\n") == 1
+def test_bad_input_is_one_line_before_any_job_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    cases: list[tuple[Callable[..., int], tuple[str, ...], str]] = [
+        (table1, ("--domain", "chess"), "--domain chess: unknown"),
+        (table1, ("--benchmarks", str(tmp_path)), f"--benchmarks {tmp_path}: no gripper/domain.pddl"),
+        (table1, ("--policy", "aia", "--policy", "lucky"), "--policy lucky: unknown"),
+        (table1, ("--planner", "oracle"), "--planner oracle: unknown"),
+        (table1, ("--address", "head:6379"), "--address head:6379: only with --backend ray"),
+        (simulators, ("--env", "chess"), "no environment 'chess'"),
+        (simulators, ("--policy", "lucky"), "--policy lucky: unknown"),
+        (simulators, ("--policy", "aia"), "--policy aia: needs settable access"),
+        (simulators, ("--planner", "oracle"), "--planner oracle: unknown"),
+    ]
+    for command, options, said in cases:
+        monkeypatch.setattr(sys, "argv", [command.__name__, *options, "--out", str(out)])
+        assert run_command(command) == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
+        assert not out.exists()
+
+
+def test_a_failed_job_is_named_beside_the_table(tmp_path: Path) -> None:
+    options = ("--domain", "gripper", "--problems", "1", "--policy", "economical", "--job-memory", "0.001")
+    done = _run("experiments.table1", *options, "--out", str(tmp_path))
+    assert done.returncode == 1
+    assert "over its limit of 0.001 GiB" in done.stderr
+    page = (tmp_path / "table1.md").read_text()
+    assert "0 of 1 jobs are in the table" in page
+    assert "over its limit of 0.001 GiB" in page
+    assert "Made by `python -m experiments.table1 --domain gripper" in page
+    assert [row["error"] for row in json.loads((tmp_path / "table1.json").read_text())]
 
 
 def test_a_table_is_the_same_in_csv_and_markdown() -> None:

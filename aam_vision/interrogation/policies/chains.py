@@ -1,38 +1,62 @@
 """Plans of several probes, and a state made for all of them.
 
 A chain grows by one near miss at a time. Each tries some arguments, and for each of these the state is changed so that
-the new step violates just what it should; then all steps before it are simulated again. That is done many
-times for one question, so it works on numbered facts: a state is an array of truth values, and an action's atoms
-under its arguments are places in it.
+the new step violates just what it should; then the steps before it are simulated again, if that concerns them. It is
+tried many times for one question, so a state is written as what differs from the sketch that all chains start from,
+and facts are numbered: a set of facts is a Python integer, as a set of an action's atoms is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import lru_cache, partial, reduce
+from operator import or_
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
-from aam_vision.interrogation.atoms import Literals
+from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.policies.arguments import ArgumentChoices, Pinned
 from aam_vision.joins import Fact
-from aam_vision.strips import Atom, GroundAction, Objects, State
+from aam_vision.strips import Atom, GroundAction, State
 
-TURNS = 4
-"""Choices of arguments that are tried for one step of a chain."""
-
-Values = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.intp]
+KEPT = 1500
+"""Instructions that are remembered at most, and so many sets of objects in use."""
 
 
-class Step(NamedTuple):
-    """One step of a chain, and the undecided literals that it violates."""
+class Instruction:
+    """An action with its arguments: which atoms of it are which facts."""
 
-    name: str
-    objects: tuple[str, ...]
-    violated: Literals
+    def __init__(
+        self, action: ActionHypotheses, objects: tuple[str, ...], facts: list[int], held: int
+    ) -> None:
+        """``facts``: the fact of every atom, in the order of their bits; ``held``: atoms true in the sketch."""
+        self.action = action
+        self.name = action.index.header.name
+        self.objects = objects
+        self.held = held
+        self.speaks_of = reduce(or_, facts, 0)
+        """All facts that its atoms are."""
+        self._facts = facts
+        # by the fact's length, since hashing the fact itself takes long where there are thousands of them
+        self._atoms: dict[int, int] = {}
+        for bit, fact in zip(action.index.bit.values(), facts, strict=True):
+            length = fact.bit_length()
+            self._atoms[length] = self._atoms.get(length, 0) | bit
+
+    def atoms(self, facts: int) -> int:
+        """Its atoms that are among these facts."""
+        found = 0
+        for fact in bits(facts & self.speaks_of):
+            found |= self._atoms[fact.bit_length()]
+        return found
+
+    def facts(self, atoms: int) -> int:
+        """The facts that these atoms of it are."""
+        found = 0
+        for bit in bits(atoms):
+            found |= self._facts[bit.bit_length() - 1]
+        return found
 
 
 class Sketch:
@@ -41,198 +65,159 @@ class Sketch:
     def __init__(self, start: State) -> None:
         self.start = start
         self._facts: list[Fact] = []
-        self._numbers: dict[Fact, int] = {}
-        self._true = np.zeros(256, np.uint8)
-        self._places: dict[tuple[str, tuple[str, ...]], Places] = {}
+        self._bits: dict[Fact, int] = {}
+        self.instruction = lru_cache(KEPT)(self._instruction)
+        """An action with its arguments."""
+        self.arguments = lru_cache(KEPT)(partial(ArgumentChoices, start.objects))
+        """Choices of arguments, preferring objects that are not in use."""
 
-    def places(self, action: ActionHypotheses, objects: tuple[str, ...]) -> Places:
-        """The numbers of an action's atoms under a binding, in the order of their bits."""
-        key = action.index.header.name, objects
-        places = self._places.get(key)
-        if places is None:
-            places = np.array([self._number(fact) for _, fact in action.index.grounded(objects)], np.intp)
-            self._places[key] = places
-        return places
-
-    def flipped(self, flips: Values) -> Values:
-        """The start with some facts flipped; ``flips`` may be from when fewer facts had come up."""
-        values = self._true.copy()
-        values[: len(flips)] ^= flips
-        return values
-
-    def flips(self, values: Values) -> Values:
-        """Where the values are not those of the start."""
-        return values ^ self._true
-
-    def state(self, flips: Values) -> State:
-        """The start with these facts flipped, as a state."""
-        changed = {Atom(*self._facts[place]) for place in np.flatnonzero(flips)}
+    def state(self, flipped: int) -> State:
+        """The start with these facts flipped."""
+        changed = {Atom(*self._facts[fact.bit_length() - 1]) for fact in bits(flipped)}
         return State(self.start.true ^ changed, self.start.objects)
 
+    def _instruction(self, action: ActionHypotheses, objects: tuple[str, ...]) -> Instruction:
+        atoms = action.index.grounded(objects)
+        true = self.start.true
+        facts = [self._bits.get(fact) or self._number(fact) for _, fact in atoms]
+        held = sum([bit for bit, fact in atoms if fact in true])
+        return Instruction(action, objects, facts, held)
+
     def _number(self, fact: Fact) -> int:
-        number = self._numbers.get(fact)
-        if number is None:
-            number = self._numbers[fact] = len(self._facts)
-            self._facts.append(fact)
-            if number == len(self._true):
-                self._true = np.concatenate([self._true, np.zeros_like(self._true)])
-            self._true[number] = fact in self.start.true
-        return number
+        bit = self._bits[fact] = 1 << len(self._facts)
+        self._facts.append(fact)
+        return bit
 
 
-class Chain:
+class Changes(NamedTuple):
+    """What some steps do to the state in which they start."""
+
+    flipped: int = 0
+    """Facts that are then what they were not."""
+    unknown: int = 0
+    """Facts of which it is not known what they are then."""
+
+
+class Step(NamedTuple):
+    """One step of a chain."""
+
+    instruction: Instruction
+    violated: Literals
+    """The undecided literals that it violates."""
+    held: int
+    """Its atoms that hold where the plan starts."""
+
+    def after(self, changes: Changes) -> Changes | None:
+        """What is changed after it; None if it does not violate just what it should."""
+        instruction, violated, held = self
+        action = instruction.action
+        held ^= instruction.atoms(changes.flipped)
+        dim = instruction.atoms(changes.unknown)
+        if action.violated(held, dim) != violated:
+            return None
+        now, now_dim = action.after(held, dim, instruction.objects)
+        return Changes(
+            changes.flipped ^ instruction.facts(held ^ now),
+            changes.unknown ^ instruction.facts(dim ^ now_dim),
+        )
+
+
+class Chain(NamedTuple):
     """A plan of probes from one state made for all of them."""
 
-    def __init__(self, evidence: Evidence, sketch: Sketch) -> None:
-        self._evidence = evidence
-        self._sketch = sketch
-        self._flips = np.zeros(0, np.uint8)
-        self._end = (self._flips, self._flips)
-        """What is flipped where the next step will be made, and what is unknown there."""
-        self._touched = np.zeros(0, np.bool_)
-        """Facts that the steps so far speak of."""
-        self.steps: list[Step] = []
-
-    def copy(self) -> Chain:
-        """The same chain, to be continued in another way."""
-        other = Chain(self._evidence, self._sketch)
-        other.steps, other._touched = [*self.steps], self._touched
-        other._flips, other._end = self._flips, self._end
-        return other
+    evidence: Evidence
+    sketch: Sketch
+    steps: tuple[Step, ...] = ()
+    flipped: int = 0
+    """Facts that are not as in the sketch where the plan starts."""
+    changes: Changes = Changes()
+    """What the steps change."""
+    dropped: tuple[Atom, ...] = ()
+    """Atoms that a step should require, and that are missing there."""
+    touched: int = 0
+    """Facts that the steps speak of."""
+    changeable: int = 0
+    """Facts that the steps may change."""
+    fixed: int = 0
+    """Candidates of a step that no step before it may change: flipped at the start, they are wrong there, too."""
 
     def has(self, name: str, violated: Literals) -> bool:
         """Whether this probe is one of the steps."""
-        return any(step.name == name and step.violated == violated for step in self.steps)
+        return any(step.instruction.name == name and step.violated == violated for step in self.steps)
 
-    def append(self, name: str, violated: Literals) -> bool:
-        """Add a probe at the end if some state serves it and all the steps before it."""
-        action = self._evidence.hypotheses[name]
+    def then(self, name: str, violated: Literals) -> Chain | None:
+        """The chain with one more probe, if some state serves it and all the steps before it."""
+        action = self.evidence.hypotheses[name]
         candidates = action.candidates
-        on = _numbers(candidates.positive & ~violated.positive | violated.negative, action)
-        off = _numbers(candidates.negative & ~violated.negative | violated.positive, action)
-        tried = set()
+        on = candidates.positive & ~violated.positive | violated.negative
+        off = candidates.negative & ~violated.negative | violated.positive
         for objects in self._choices(action, violated):
-            if objects in tried:
-                continue
-            tried.add(objects)
-            places = self._sketch.places(action, objects)
-            values = self._sketch.flipped(self._flips)
-            changed = _set(values, places[on], places[off])
-            step = Step(name, objects, violated)
-            end = self._simulated(values, changed, step)
-            if end is not None:
-                self._take(step, places, self._sketch.flips(values), *end)
-                return True
-        return False
+            instruction = self.sketch.instruction(action, objects)
+            held = instruction.held ^ instruction.atoms(self.flipped)
+            flipped = instruction.facts(on & ~held | off & held)
+            if not flipped & self.fixed:
+                last = Step(instruction, violated, held ^ instruction.atoms(flipped))
+                longer = self._with(flipped, last)
+                if longer is not None:
+                    return longer
+        return None
 
-    def _take(self, step: Step, places: Places, flips: Values, true: Values, unknown: Values) -> None:
-        """Add a step that works; ``true`` and ``unknown`` are what holds after it."""
-        self._flips, self._end = flips, (self._sketch.flips(true), unknown)
-        self.steps.append(step)
-        touched = np.zeros(len(true), np.bool_)
-        touched[: len(self._touched)] = self._touched
-        touched[places] = True
-        self._touched = touched
+    def _with(self, flipped: int, last: Step) -> Chain | None:
+        """One more step, with these facts flipped in the beginning; None if any step is not as it should be.
 
-    def _simulated(self, values: Values, changed: Places, last: Step) -> tuple[Values, Values] | None:
-        """What is true and what is unknown after the last step; None if any step is not as it should be.
-
-        Where no earlier step touches what was changed at the start, all goes as it went before.
+        Where no earlier step touches what is flipped, all goes as it went before.
         """
-        if not self._touched[changed[changed < len(self._touched)]].any():
-            flips, known = self._end
-            true, unknown = self._sketch.flipped(flips), np.zeros_like(values)
-            unknown[: len(known)] = known
-            true[changed] ^= 1
-        else:
-            true, unknown = values.copy(), np.zeros_like(values)
-            if not all(self._executed(step, true, unknown) for step in self.steps):
-                return None
-        return (true, unknown) if self._executed(last, true, unknown) else None
-
-    def _executed(self, step: Step, true: Values, unknown: Values) -> bool:
-        """Whether a step violates just what it should there; if so, it is executed as far as that is known."""
-        action = self._evidence.hypotheses[step.name]
-        places = self._sketch.places(action, step.objects)
-        held, dim = _mask(true, places), _mask(unknown, places)
-        if action.violated(held, dim) != step.violated:
-            return False
-        now, now_dim = action.after(held, dim, step.objects)
-        if changed := (held ^ now) | (dim ^ now_dim):
-            numbers = _numbers(changed, action)
-            true[places[numbers]] = _unpacked(now, action)[numbers]
-            unknown[places[numbers]] = _unpacked(now_dim, action)[numbers]
-        return True
+        steps = self.steps
+        changes: Changes | None = self.changes
+        if self.touched & flipped:
+            steps = tuple([step._replace(held=step.held ^ step.instruction.atoms(flipped)) for step in steps])
+            changes = Changes()
+            for step in steps:
+                changes = changes and step.after(changes)
+        changes = changes and last.after(changes)
+        if changes is None:
+            return None
+        instruction, violated, _ = last
+        action = instruction.action
+        dropped = [action.index.atom(bit).ground(instruction.objects) for bit in bits(violated.positive)]
+        return Chain(
+            self.evidence,
+            self.sketch,
+            steps=(*steps, last),
+            flipped=self.flipped ^ flipped,
+            changes=changes,
+            dropped=(*self.dropped, *dropped),
+            touched=self.touched | instruction.speaks_of,
+            changeable=self.changeable | instruction.facts(action.adds | action.deletes),
+            fixed=self.fixed | instruction.facts(action.positive | action.negative) & ~self.changeable,
+        )
 
     def plan(self) -> list[GroundAction]:
         """The steps as instructions."""
-        return [GroundAction(step.name, step.objects) for step in self.steps]
+        return [GroundAction(step.instruction.name, step.instruction.objects) for step in self.steps]
 
     def state(self) -> State:
         """The state to start the plan from."""
-        return self._sketch.state(self._flips)
+        return self.sketch.state(self.flipped)
 
     def _choices(self, action: ActionHypotheses, violated: Literals) -> Iterator[tuple[str, ...]]:
-        used = {name for step in self.steps for name in step.objects}
-        for pinned in (*self._on_dropped(action, violated), {}):
-            yield from arguments(self._sketch.start.objects, action.index.header.types, used, pinned)
+        """Arguments to try, none of them twice."""
+        arguments = self.sketch.arguments(
+            frozenset(name for s in self.steps for name in s.instruction.objects)
+        )
+        tried = set()
+        for pinned in (*self._on_dropped(action, violated), ()):
+            for objects in arguments.choices(action.index.header.types, pinned):
+                if objects not in tried:
+                    tried.add(objects)
+                    yield objects
 
-    def _on_dropped(self, action: ActionHypotheses, violated: Literals) -> list[dict[int, str]]:
+    def _on_dropped(self, action: ActionHypotheses, violated: Literals) -> Iterator[Pinned]:
         """Arguments under which the literal is an atom that an earlier step of the chain misses already."""
         if violated.size() != 1 or not violated.positive:
-            return []
-        (atom,) = action.index.select(violated.positive)
-        pins = []
-        for step in self.steps:
-            other = self._evidence.hypotheses[step.name].index
-            for dropped in other.select(step.violated.positive):
-                if dropped.predicate == atom.predicate:
-                    fact = dropped.ground(step.objects)
-                    pairs = zip(atom.arguments, fact.objects, strict=True)
-                    pins.append({place: name for place, name in pairs if isinstance(place, int)})
-        return pins
-
-
-def _set(values: Values, on: Places, off: Places) -> Places:
-    """Make these facts true and those false; which of them were not."""
-    changed = np.concatenate([on[values[on] == 0], off[values[off] == 1]])
-    values[changed] ^= 1
-    return changed
-
-
-def _mask(values: Values, places: Places) -> int:
-    """The atoms that are set, as bits."""
-    return int.from_bytes(np.packbits(values[places], bitorder="little").tobytes(), "little")
-
-
-def _numbers(mask: int, action: ActionHypotheses) -> Places:
-    """The numbers of the bits that are set."""
-    return _unpacked(mask, action).nonzero()[0]
-
-
-def _unpacked(mask: int, action: ActionHypotheses) -> Values:
-    """The bits of an action's atoms as truth values."""
-    octets = np.frombuffer(mask.to_bytes(len(action.index.atoms) // 8 + 1, "little"), np.uint8)
-    return np.unpackbits(octets, bitorder="little")
-
-
-def arguments(
-    objects: Objects, types: tuple[str, ...], used: set[str], pinned: Mapping[int, str]
-) -> Iterator[tuple[str, ...]]:
-    """Some choices of arguments, with some of them pinned, preferring objects that no step uses yet."""
-    if any(name not in objects.members(types[place]) for place, name in pinned.items()):
-        return
-    if len(set(pinned.values())) < len(pinned):
-        return
-    unused = {kind: [name for name in objects.of_type(kind) if name not in used] for kind in types}
-    for turn in range(TURNS):
-        chosen = dict(pinned)
-        for place, kind in enumerate(types):
-            if place in pinned:
-                continue
-            taken = chosen.values()
-            free = [name for name in unused[kind] if name not in taken]
-            if not free and not (free := [name for name in objects.of_type(kind) if name not in taken]):
-                return
-            chosen[place] = free[turn % len(free)]
-        yield tuple([chosen[place] for place in range(len(types))])
+            return
+        atom = action.index.atom(violated.positive)
+        for fact in self.dropped:
+            if fact.predicate == atom.predicate:
+                pairs = zip(atom.arguments, fact.objects, strict=True)
+                yield tuple([(place, name) for place, name in pairs if isinstance(place, int)])

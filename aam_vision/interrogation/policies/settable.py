@@ -26,7 +26,8 @@ from aam_vision.interrogation.atoms import NOTHING, Literals, bits
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.moves import Ask, Move, Stop
-from aam_vision.interrogation.policies.chains import Chain, Sketch, arguments
+from aam_vision.interrogation.policies.arguments import ArgumentChoices
+from aam_vision.interrogation.policies.chains import Chain, Sketch
 from aam_vision.interrogation.policies.made_states import arguments_as, left_false, with_atoms
 from aam_vision.interrogation.policies.waiting import Outlook, Probe, Waiting, likeliest, outlook
 from aam_vision.interrogation.walking import Walker
@@ -87,7 +88,7 @@ class SettablePolicy:
         for name, action in evidence.hypotheses.actions.items():
             if action.successes:
                 continue
-            for objects in islice(arguments(start.objects, action.index.header.types, set(), {}), 1):
+            for objects in ArgumentChoices(start.objects).choices(action.index.header.types)[:1]:
                 for off in left_false(action):
                     state = with_atoms(start, action, objects, action.index.everything & ~off, off)
                     if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
@@ -109,7 +110,8 @@ class SettablePolicy:
         lasts = [
             (name, literals) for _, name, literals in sorted((w[-1] for w in waiting), reverse=True)[:LASTS]
         ]
-        doubtful = islice(merge(*waiting), RIDERS) if length > 1 else ()
+        # no rider is an action's of which the least probable literals come after those of so many others
+        doubtful = islice(merge(*sorted(waiting)[:RIDERS]), RIDERS) if length > 1 else ()
         riders = [rider for rider in doubtful if rider[1:] != lasts[0]]
         groups = [(outlook.name, outlook.group) for outlook in outlooks if outlook.group]
         for opening in (*([group] for group in groups[:OPENINGS]), []):
@@ -122,8 +124,10 @@ class SettablePolicy:
         self, evidence: Evidence, opening: list[Probe], riders: list[Waiting], lasts: list[Probe], length: int
     ) -> Chain | None:
         """A chain of the opening, riders, and a last probe after as many of them as leave room for it."""
-        chain = Chain(evidence, self._sketch_of(evidence))
-        if not all(chain.append(*probe) for probe in opening):
+        chain: Chain | None = Chain(evidence, self._sketch_of(evidence))
+        for probe in opening:
+            chain = chain and chain.then(*probe)
+        if chain is None:
             return None
         stages = [chain]
         reached = 1.0
@@ -133,16 +137,16 @@ class SettablePolicy:
                 break
             if refusals.get(name, 0) == MAX_REFUSALS:
                 continue
-            longer = stages[-1].copy()
-            if longer.append(name, literals):
+            longer = stages[-1].then(name, literals)
+            if longer is not None:
                 stages.append(longer)
                 reached *= 1 - chance
             else:
                 refusals[name] = refusals.get(name, 0) + 1
         for stage in reversed(stages):
             for last in lasts:
-                longer = stage.copy()
-                if not stage.has(*last) and longer.append(*last):
+                longer = None if stage.has(*last) else stage.then(*last)
+                if longer is not None:
                     return longer
         return stages[-1] if len(stages) > 1 else None
 
@@ -150,14 +154,14 @@ class SettablePolicy:
         """A single step, where nothing can be chained; of one literal, where no group can be violated."""
         single = ((name, literal) for name, group in likeliest(waiting) for literal in group.singles())
         for probe in chain_together(likeliest(waiting), single):
-            chain = Chain(evidence, self._sketch_of(evidence))
-            if chain.append(*probe):
+            chain = Chain(evidence, self._sketch_of(evidence)).then(*probe)
+            if chain is not None:
                 return self._ask_tests(evidence, chain)
         return None
 
     def _ask_tests(self, evidence: Evidence, chain: Chain) -> Ask:
         """The query that a chain makes; it is noted what it tests."""
-        self._asked = [(s.name, s.violated) for s in chain.steps if s.violated.positive]
+        self._asked = [(s.instruction.name, s.violated) for s in chain.steps if s.violated.positive]
         return _ask_chain(evidence, chain)
 
     def _chain_length(self) -> int:
@@ -181,8 +185,8 @@ class SettablePolicy:
         for name, action in evidence.hypotheses.actions.items():
             group = self._outlook(name, action).group if action.successes else NOTHING
             if group:
-                chain = Chain(evidence, self._sketch_of(evidence))
-                if chain.append(name, group):
+                chain = Chain(evidence, self._sketch_of(evidence)).then(name, group)
+                if chain is not None:
                     return _ask_chain(evidence, chain)
         return None
 
@@ -197,7 +201,7 @@ class SettablePolicy:
                         return ask
                     continue
                 shown = 0 if action.adds & bit else bit
-                for objects in islice(arguments(start.objects, action.index.header.types, set(), {}), 1):
+                for objects in ArgumentChoices(start.objects).choices(action.index.header.types)[:1]:
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
                     state = with_atoms(start, action, objects, on, off)
                     if not action.violated(*action.index.values(state, objects)):
@@ -251,7 +255,7 @@ class SettablePolicy:
 
 def _ask_chain(evidence: Evidence, chain: Chain) -> Ask:
     """The query that a chain makes."""
-    texts = [", ".join(evidence.hypotheses[step.name].index.text(step.violated)) for step in chain.steps]
+    texts = [", ".join(step.instruction.action.index.text(step.violated)) for step in chain.steps]
     return _ask(evidence, chain.state(), chain.plan(), f"test {'; then '.join(texts)}")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from aam_vision.interrogation.atoms import NOTHING, Literals, union
 from aam_vision.interrogation.evidence import Evidence, Node
+from aam_vision.interrogation.grids import StateGrid
 from aam_vision.interrogation.moves import Ask, Move
 from aam_vision.interrogation.outlook import Outlook, Test
 from aam_vision.interrogation.paths import Paths, PlannedProbe
@@ -137,9 +138,12 @@ class TrajectoryPolicy:
                 state = node.state
                 for step in planned.path:
                     state = evidence.predict(state, step)
-                violated = action.violated(*action.index.values(state, planned.step.objects))
-                plan = (*planned.path, planned.step)
-                value = unseen.value(violated) / len(plan)
+                found = unseen.best_in(StateGrid(state, evidence.hypotheses.vocabulary), len(planned.path))
+                if found is None:
+                    continue
+                objects, value = found
+                plan = (*planned.path, GroundAction(name, objects))
+                violated = action.certainly_violated(*action.index.values(state, objects))
                 if (node.number, plan) not in self._asked and value > (best.value if best else 0):
                     best = Test(plan, value, f"see {name} succeed", (name, violated))
         return best

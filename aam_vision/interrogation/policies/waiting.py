@@ -38,19 +38,21 @@ class Outlook:
 
 def outlook(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Outlook:
     """What there is to test of one action."""
-    trusted, suspects = beliefs.split(name, action)
-    chances = {
-        literal.positive: beliefs.probability(name, literal, action)
-        for literal in (*trusted, *suspects)
-        if literal.positive
-    }
+    chances: dict[int, float] = {}
+    spurious = 0
+    for literal in action.undecided.singles():
+        chance = beliefs.probability(name, literal, action)
+        if literal.positive:
+            chances[literal.positive] = chance
+        elif chance <= 0.5:
+            spurious |= literal.negative
     positive = _packed(name, _given_refusals(action, chances))
     return Outlook(
         name,
         action.version,
         positive,
         sum(likely < 0.5 for likely, _, _ in positive),
-        _group(action, union(literal for literal in suspects if literal.negative)),
+        _group(action, Literals(0, spurious)),
     )
 
 

@@ -1,0 +1,213 @@
+"""Jobs handed to workers, one at a time each, within limits.
+
+What goes wrong costs the job that it happens to: a job that raises or takes too much has failed, a job whose worker
+was lost (killed, crashed, or its node gone) is tried once more. A worker whose job failed is replaced, so that
+nothing of the failure reaches the next job.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from aam_vision.errors import UnusableInput
+from experiments.backends import Worker, Workforce
+
+ATTEMPTS = 2
+"""How often a job is begun whose workers are lost: the first loss may have been something else's fault."""
+FAILED_STARTS = 5
+"""After so many workers in a row that never got ready, there is no use in asking for more."""
+PATIENCE_S = 30.0
+"""Seconds without any worker after which we say what we wait for."""
+
+Outcome = dict[str, Any]
+"""What became of a job: ``{"result": ...}``, or ``{"error": why}``."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may take; None for as much as there is."""
+
+    seconds: float | None = None
+    """Wall-clock time, from the moment its worker has it."""
+    gibibytes: float | None = None
+    """Private memory that it may add to what its process holds already (Linux)."""
+
+    def __post_init__(self) -> None:
+        if self.gibibytes is not None and not sys.platform.startswith("linux"):
+            raise UnusableInput(f"--job-memory {self.gibibytes:g}: can be enforced on Linux only")
+
+
+@dataclass(frozen=True)
+class _Assignment:
+    worker: Worker
+    job: Any
+    attempt: int
+    deadline: float
+
+
+class Dispatcher:
+    """Has jobs done by workers.
+
+    Args:
+        jobs: keywords for every call of ``work``.
+        work: what to do; returns a job's result.
+        workers: who does it.
+        limits: what one job may take.
+        say: hears what happens besides.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Any],
+        work: Callable[..., Any],
+        workers: Workforce,
+        limits: Limits,
+        say: Callable[[str], None],
+    ) -> None:
+        self._waiting = deque((job, 1) for job in jobs)
+        self._work = work
+        self._workers = workers
+        self._limits = limits
+        self._say = say
+        self._starting: dict[Future[None], Worker] = {}
+        self._running: dict[Future[Any], _Assignment] = {}
+        self._failed_starts = 0
+
+    def outcomes(self) -> Iterator[tuple[Any, Outcome]]:
+        """Every job with what became of it, as they end.
+
+        Raises:
+            UnusableInput: no worker can be started.
+        """
+        try:
+            while self._waiting or self._running:
+                self._hire()
+                for future in self._ended():
+                    if future in self._starting:
+                        self._started(future)
+                        continue
+                    given = self._running.pop(future)
+                    outcome = self._outcome(future, given)
+                    if outcome is None or "error" in outcome:
+                        given.worker.kill()
+                    else:
+                        self._assign(given.worker)
+                    if outcome is not None:
+                        yield given.job, outcome
+        finally:
+            for worker in (*self._starting.values(), *(given.worker for given in self._running.values())):
+                worker.kill()
+
+    def _hire(self) -> None:
+        free = self._workers.size - len(self._starting) - len(self._running)
+        for _ in range(min(free, len(self._waiting) - len(self._starting))):
+            worker = self._workers.hire()
+            self._starting[worker.run(ready, self._work)] = worker
+
+    def _ended(self) -> list[Future[Any]]:
+        """What is done or out of time, in the order in which it began."""
+        futures = [*self._starting, *self._running]
+        now = monotonic()
+        left = min((given.deadline for given in self._running.values()), default=inf) - now
+        timeout = PATIENCE_S if not self._running else None if left == inf else max(0.0, left)
+        done, _ = wait(futures, timeout, return_when=FIRST_COMPLETED)
+        if not done and not self._running:
+            self._say("waiting for workers: no core is free")
+        now = monotonic()
+        late = {future for future, given in self._running.items() if given.deadline <= now}
+        return [future for future in futures if future in done or future in late]
+
+    def _started(self, future: Future[None]) -> None:
+        """A worker is ready, or will never be."""
+        worker = self._starting.pop(future)
+        try:
+            future.result()
+        except Exception as error:  # of whatever kind the backend tells it by
+            worker.kill()
+            self._failed_starts += 1
+            if self._failed_starts == FAILED_STARTS:
+                raise UnusableInput(f"no worker process can be started: {_told(error)}") from None
+            return
+        self._failed_starts = 0
+        self._assign(worker)
+
+    def _assign(self, worker: Worker) -> None:
+        """The next job, or no more use for the worker."""
+        if not self._waiting:
+            worker.kill()
+            return
+        job, attempt = self._waiting.popleft()
+        try:
+            future = worker.run(guarded, self._work, job, self._limits.gibibytes)
+        except Exception:  # it was lost while it had nothing to do
+            worker.kill()
+            self._waiting.appendleft((job, attempt))
+            return
+        seconds = self._limits.seconds
+        deadline = inf if seconds is None else monotonic() + seconds
+        self._running[future] = _Assignment(worker, job, attempt, deadline)
+
+    def _outcome(self, future: Future[Any], given: _Assignment) -> Outcome | None:
+        """What became of the job; None if it is to be tried again."""
+        if not future.done():
+            return {"error": f"over its limit of {self._limits.seconds:g} s"}
+        try:
+            found: Outcome = future.result()
+        except Exception as error:  # of whatever kind the backend tells it by
+            if given.attempt == ATTEMPTS:
+                return {"error": f"lost its worker {ATTEMPTS} times: {_told(error)}"}
+            self._say(f"a worker was lost ({_told(error)}): trying again {given.job}")
+            self._waiting.append((given.job, given.attempt + 1))
+            return None
+        return found
+
+
+def ready(work: Callable[..., Any]) -> None:
+    """What a worker does first: to receive ``work`` is to import its module, which takes no job's time."""
+
+
+def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outcome:
+    """The job's result, or what went wrong; runs in the worker."""
+    try:
+        with _memory_limit(gibibytes):
+            return {"result": work(**job)}
+    except MemoryError as error:
+        return {"error": f"over its limit of {gibibytes:g} GiB" if gibibytes else f"MemoryError: {error}"}
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+@contextmanager
+def _memory_limit(gibibytes: float | None) -> Iterator[None]:
+    """Refuse memory beyond what the process has now and so much more.
+
+    Not the address space is limited but the private data: libraries map gibibytes that they never touch.
+    """
+    if gibibytes is None:
+        yield
+        return
+    import resource
+
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = held + int(gibibytes * 2**30)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit if hard < 0 else min(limit, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _told(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else '-'}"

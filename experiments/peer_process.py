@@ -1,0 +1,230 @@
+"""One peer in a process and a folder of its own: ``python -m experiments.peer_process learn|score ARGUMENT...``.
+
+Peers replace unified-planning's global environment, seed global generators and delete ``./tmp``: nothing else may
+happen here. ``experiments.contest`` starts these processes; files in the working directory are what they share.
+"""
+
+from __future__ import annotations
+
+import amlgym.algorithms  # isort: skip  # before anything that imports unified-planning
+
+import json
+import random
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from amlgym.metrics import predictive_power, problem_solving, syntactic_precision, syntactic_recall
+from amlgym.modeling.trajectory import Trajectory
+from amlgym.modeling.UPEnv import UPEnv
+from amlgym.util.util import empty_domain
+from unified_planning.engines import UPSequentialSimulator
+from unified_planning.exceptions import UPInvalidActionError
+from unified_planning.io import PDDLReader
+from unified_planning.plans import ActionInstance
+
+from aam_vision.errors import AgentFailed
+from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.pddl import domain_text, read_domain, read_problem
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import Atom, Model, Objects, State
+
+DOMAIN, PROBLEM, LEARNED = "domain.pddl", "problem.pddl", "learned.pddl"
+SOLVING_S = 20
+"""Seconds for each problem that is solved with a learned model."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a peer says: its model as PDDL, and whether it claims that nothing is left to learn."""
+
+    pddl: str
+    steps: int
+    claims: bool | None = None
+
+
+class CountingSimulator(UPSequentialSimulator):  # type: ignore[misc]
+    """Unified-planning's simulator, counting every attempted action; to ask first whether it will do is to attempt it."""
+
+    def __init__(self, problem: Any) -> None:
+        super().__init__(problem)
+        self.attempts = 0
+        self._asked: tuple[Any, str] | None = None
+
+    def _is_applicable(self, state: Any, action: Any, parameters: Any = None) -> bool:
+        self.attempts += 1
+        self._asked = (state, str(action))
+        return bool(super()._is_applicable(state, action, parameters))
+
+    def apply(self, state: Any, action: Any, parameters: Any = None) -> Any:
+        if self._asked is None or self._asked[0] is not state or self._asked[1] != str(action):
+            self.attempts += 1
+        self._asked = None
+        return super().apply(state, action, parameters)
+
+
+def simulator() -> CountingSimulator:
+    """The simulator of the problem in the working directory."""
+    return CountingSimulator(PDDLReader().parse_problem(DOMAIN, PROBLEM))
+
+
+def olam(steps: int, seed: int) -> Learned:
+    """OLAM (Lamanna et al., IJCAI 2021); it stops when it finds nothing that could be refined."""
+    from olam.modeling.PDDLenv import PDDLEnv
+
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002, TID251  # the peer's generator, not ours
+    world = simulator()
+    parse = PDDLEnv.parse_action_str
+
+    def parse_and_count(env: Any, action: Any) -> Any:
+        """Instructions with arguments of a wrong type are refused before the simulator sees them."""
+        parsed = parse(env, action)
+        world.attempts += parsed is None
+        return parsed
+
+    PDDLEnv.parse_action_str = parse_and_count
+    learner = amlgym.algorithms.get_algorithm("OLAM", input_domain_path=empty_domain(DOMAIN))
+    model, _ = learner.learn(world, max_steps=steps, seed=seed)
+    return Learned(model, world.attempts, world.attempts < steps)
+
+
+def information_gain(steps: int, seed: int) -> Learned:
+    """Information gain (as AMLGym ships it); it stops when no action promises any."""
+    world = simulator()
+    learner = amlgym.algorithms.get_algorithm("InformationGainAgent", input_domain_path=empty_domain(DOMAIN))
+    model, _ = learner.learn(world, max_steps=steps, seed=seed)
+    return Learned(model, world.attempts, world.attempts < steps)
+
+
+def toolkit(steps: int, seed: int) -> Learned:
+    """This toolkit, the policy economical under trajectory access, on the same simulator."""
+    world = simulator()
+    described = read_domain("described.pddl")  # what an interrogator may know: no preconditions, no effects
+    objects = read_problem(described, PROBLEM).initial.objects
+    agent = _SimulatorAgent(described, objects, world)
+    policy = policy_for(Access.TRAJECTORY, "economical", PyperplanPlanner())
+    try:
+        result = interrogate(agent, policy, np.random.default_rng(seed), budget=Budget(steps=steps))
+    except Interrupted as error:
+        result = error.result
+    return Learned(domain_text(result.model), world.attempts, result.complete)
+
+
+class _SimulatorAgent:
+    """Unified-planning's simulator as an agent that can only go on from where it stands."""
+
+    access = Access.TRAJECTORY
+
+    def __init__(self, described: Model, objects: Objects, world: CountingSimulator) -> None:
+        self.vocabulary = described.vocabulary
+        self.headers = described.headers
+        self._world = world
+        self._objects = objects
+        self._fluents = list(world._problem.initial_values)
+
+    def initial(self) -> Sequence[Situation]:
+        return [self._situation(self._world.get_initial_state())]
+
+    def ask(self, query: Query) -> Response:
+        problem, state, executed = self._world._problem, query.initial.handle, 0
+        for action in query.plan:
+            objects = tuple(problem.object(name) for name in action.objects)
+            try:
+                after = self._world.apply(state, ActionInstance(problem.action(action.name), objects))
+            except UPInvalidActionError:
+                after = None
+            if after is None:
+                break
+            state, executed = after, executed + 1
+        return Response(executed, self._situation(state) if executed else query.initial)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """Every attempted action is the policy's own choice here."""
+        raise AgentFailed("this agent does not act on its own")
+
+    def _situation(self, state: Any) -> Situation:
+        true = frozenset(
+            Atom(fluent.fluent().name, tuple(str(argument) for argument in fluent.args))
+            for fluent in self._fluents
+            if state.get_value(fluent).is_true()
+        )
+        return Situation(state, State(true, self._objects))
+
+
+def sam(steps: int, seed: int) -> Learned:
+    """SAM (Juba et al., KR 2021), offline: from a random trace, successes only."""
+    return _offline("SAM", steps, seed)
+
+
+def nolam(steps: int, seed: int) -> Learned:
+    """NOLAM (Lamanna and Serafini, ICAPS 2024), offline, told that there is no noise."""
+    return _offline("NOLAM", steps, seed, noise=0.0)
+
+
+def _offline(name: str, steps: int, seed: int, **options: Any) -> Learned:
+    """Learn from ``steps`` random executed actions: these peers cannot use refusals."""
+    world = simulator()
+    rng = np.random.default_rng(seed)
+    states, actions = [world.get_initial_state()], []
+    for _ in range(steps):
+        possible = sorted(world.get_applicable_actions(states[-1]), key=str)
+        if not possible:
+            break
+        action, parameters = possible[int(rng.integers(len(possible)))]
+        actions.append(ActionInstance(action, tuple(parameters)))
+        states.append(world.apply(states[-1], actions[-1]))
+    Trajectory(states, actions).write("trace")
+    learner = amlgym.algorithms.get_algorithm(name, **options)
+    return Learned(learner.learn(empty_domain(DOMAIN), ["trace"]), len(actions))
+
+
+PEERS: dict[str, Callable[[int, int], Learned]] = {
+    "this toolkit": toolkit,
+    "OLAM": olam,
+    "information gain": information_gain,
+    "SAM": sam,
+    "NOLAM": nolam,
+}
+
+
+def score() -> dict[str, float]:
+    """AMLGym's own metrics of ``learned.pddl``; states and problems to judge on are files beside it."""
+    precision, recall = syntactic_precision(LEARNED, DOMAIN), syntactic_recall(LEARNED, DOMAIN)
+    found = {"syntactic_precision": precision["mean"], "syntactic_recall": recall["mean"]}
+    held_out = json.loads(Path("held_out.json").read_text(encoding="utf-8"))
+    problems = list(held_out)
+    power = predictive_power(
+        [UPEnv(LEARNED, problem) for problem in problems],
+        [UPEnv(DOMAIN, problem) for problem in problems],
+        list(held_out.values()),
+        show_progress=False,
+    )
+    for kind, values in power.items():
+        found |= {f"{kind}_{what}": value for what, value in values.items()}
+    solved = problem_solving(LEARNED, DOMAIN, problems, timeout=SOLVING_S, show_progress=False)
+    found |= {"solving": solved["solving_ratio"], "false_plans": solved["false_plans_ratio"]}
+    return {name: float(value) for name, value in found.items()}
+
+
+def main(what: str, *arguments: str) -> None:
+    """Do one thing and leave it in ``WHAT.json``."""
+    with redirect_stdout(sys.stderr):
+        if what == "learn":
+            name, steps, seed = arguments
+            learned = PEERS[name](int(steps), int(seed))
+            Path(LEARNED).write_text(learned.pddl, encoding="utf-8")
+            found: dict[str, Any] = asdict(learned)
+        else:
+            found = score()
+    Path(f"{what}.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,130 @@
+"""Today's learners of action models beside this toolkit, judged by AMLGym's own metrics.
+
+``python -m experiments.peers`` has everyone learn the same generated problems on the same step-counting simulator.
+Those who choose what to try on one trajectory are in one table, those who learn from a given trajectory in another:
+what access a learner has is never mixed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import mean
+from typing import Annotated, Any
+
+import typer
+
+from aam_vision import domains
+from aam_vision.commandline import run_command
+from aam_vision.errors import UnusableInput
+from experiments.contest import contest
+from experiments.jobs import Parameters, Row
+from experiments.options import Address, Backend, JobMemory, Out, Processes, scale
+from experiments.report import report
+from experiments.tables import Table, spread
+
+ONLINE = ("this toolkit", "OLAM", "information gain")
+OFFLINE = ("SAM", "NOLAM")
+DEFAULT = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
+
+METRICS = {
+    "syntactic P": "syntactic_precision",
+    "syntactic R": "syntactic_recall",
+    "applicability P": "applicability_mean_precision",
+    "applicability R": "applicability_mean_recall",
+    "effects P": "predicted_effects_mean_precision",
+    "effects R": "predicted_effects_mean_recall",
+    "solving": "solving",
+    "false plans": "false_plans",
+}
+"""AMLGym's metrics (P: precision, R: recall), means over the runs that ended with a model."""
+
+COLUMNS = (
+    "domain", "learner", "steps", "equivalent", "claims to be done", "false claims", *METRICS, "s", "ended",
+)  # fmt: skip
+SHOWN = (
+    "domain", "learner", "steps", "equivalent", "false claims", "applicability R", "solving", "ended",
+)  # fmt: skip
+
+
+def peers(
+    domain: Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, each with a problem of its own.")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 200,
+    peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 120,
+    size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
+    processes: Processes = -1,
+    backend: Backend = "loky",
+    address: Address = None,
+    job_memory: JobMemory = None,
+    out: Out = Path("runs/peers"),
+) -> int:
+    """OLAM, information gain, SAM, NOLAM and this toolkit on one trajectory, by AMLGym's metrics."""
+    chosen = domain or list(DEFAULT)
+    for name in chosen:
+        if name not in domains.DOMAINS:
+            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(domains.DOMAINS)}")
+    if any(find_spec(package) is None for package in ("amlgym", "olam")):
+        raise UnusableInput(
+            'the peers are not installed; pip install "aam-vision[peers]", in an environment of its own: '
+            "OLAM insists on versions that others do without"
+        )
+    common = {"steps": steps, "seconds": peer_seconds, "size": size}
+    run_on = scale(out, processes, backend, address, None, job_memory)
+    codes = []
+    for title, learners, file in (
+        (
+            "Peers, online: one trajectory, no reset, every attempted step chosen by the learner",
+            ONLINE,
+            "peers",
+        ),
+        ("Peers, offline: from one random trajectory of successful steps", OFFLINE, "peers_offline"),
+    ):
+        jobs: list[Parameters] = [
+            {"env": name, "peer": learner, "seed": seed, **common}
+            for name in chosen
+            for learner in learners
+            for seed in range(seeds)
+        ]
+        codes.append(
+            report(file, jobs, partial(summary, title), out, work=contest, scale=run_on, shown=SHOWN)
+        )
+    return max(codes)
+
+
+def summary(title: str, rows: Sequence[Row]) -> Table:
+    """One line per domain and learner."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["env"], row["peer"]), []).append(row)
+    return Table(title, COLUMNS, [[*names, *_line(runs)] for names, runs in groups.items()])
+
+
+def _line(runs: Sequence[Row]) -> list[Any]:
+    done = [run for run in runs if run["ended"] == "learned"]
+    claims = [run for run in done if run["claims"] is not None]
+
+    def share(what: Sequence[bool]) -> str | None:
+        return f"{sum(what)}/{len(what)}" if what else None
+
+    def average(name: str) -> float | None:
+        values = [run[name] for run in done if name in run]
+        return mean(values) if values else None
+
+    endings = [run["ended"] for run in runs]
+    return [
+        spread([run["steps_taken"] for run in done]),
+        share([run.get("equivalent", False) for run in runs]),
+        share([run["claims"] for run in claims]),
+        share([run["claims"] and not run["equivalent"] for run in claims]),
+        *(average(name) for name in METRICS.values()),
+        spread([run["learning_s"] for run in runs]),
+        ", ".join(f"{endings.count(ending)} {ending}" for ending in dict.fromkeys(endings)),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(peers))

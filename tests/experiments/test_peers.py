@@ -1,0 +1,82 @@
+"""What a peer does wrong is a row, and where the peers are, they learn and are scored."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from aam_vision.commandline import run_command
+from experiments import contest as contests
+from experiments.contest import contest
+from experiments.jobs import Row
+from experiments.peers import OFFLINE, ONLINE, peers, summary
+
+installed = pytest.mark.skipif(
+    find_spec("amlgym") is None or find_spec("olam") is None, reason="needs the extra peers"
+)
+
+
+def learned(peer: str, seconds: float = 100) -> Row:
+    return contest(env="gripper", peer=peer, seed=0, steps=50, seconds=seconds, size=1)
+
+
+@pytest.mark.skipif(find_spec("amlgym") is not None, reason="the peers are there")
+def test_missing_peers_are_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["peers", "--out", str(tmp_path / "out")])
+    assert run_command(peers) == 2
+    told = capsys.readouterr().err
+    assert 'pip install "aam-vision[peers]"' in told
+    assert told.count("\n") == 1
+
+
+def test_a_crash_and_a_hang_are_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hung = learned("OLAM", seconds=0.01)
+    assert (hung["ended"], hung["why"]) == ("out of time", "over 0.01 s")
+    crashed = learned("nobody")
+    assert crashed["ended"] == "crashed"
+    assert "Error" in crashed["why"]
+
+
+def test_what_is_no_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def writes_nonsense(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
+        (folder / "learn.json").write_text('{"steps": 7, "claims": true}')
+        (folder / "learned.pddl").write_text("(define (domain of nonsense))")
+        return "learned", ""
+
+    monkeypatch.setattr(contests, "_process", writes_nonsense)
+    row = learned("anyone")
+    assert (row["ended"], row["steps_taken"]) == ("no model", 7)
+    assert "learned_compared.pddl" in row["why"]
+
+
+def test_a_false_claim_is_counted_and_a_crash_costs_no_mean() -> None:
+    right = {"ended": "learned", "steps_taken": 8, "claims": True, "equivalent": True, "solving": 1.0}
+    wrong = {"ended": "learned", "steps_taken": 9, "claims": True, "equivalent": False, "solving": 0.5}
+    rows = [
+        {"env": "gripper", "peer": "OLAM", "learning_s": 1.0, **run}
+        for run in (right, wrong, {"ended": "crashed", "why": "KeyError"})
+    ]
+    (line,) = summary("T", rows).rows
+    shown = dict(zip(summary("T", rows).columns, line, strict=True))
+    assert (shown["claims to be done"], shown["false claims"], shown["equivalent"]) == ("2/2", "1/2", "1/3")
+    assert (shown["solving"], shown["ended"]) == (0.75, "2 learned, 1 crashed")
+    assert shown["syntactic P"] is None
+
+
+@installed
+@pytest.mark.parametrize("peer", [*ONLINE, *OFFLINE])
+def test_every_peer_learns_and_is_scored(peer: str) -> None:
+    row = learned(peer)
+    assert row["ended"] == "learned", row["why"]
+    assert row["why"] == ""
+    assert 0 < row["steps_taken"] <= 50
+    assert 0 <= row["solving"] <= 1
+    if peer in ("this toolkit", "OLAM"):
+        assert row["claims"]
+        assert row["equivalent"]
+        assert row["syntactic_recall"] == 1
