@@ -31,7 +31,7 @@ def compare_models(
     from aam_vision.errors import UnusableInput
     from aam_vision.evaluation import shortest_disagreement
     from aam_vision.pddl import read_domain, read_problem
-    from aam_vision.report.account import differences
+    from aam_vision.report.differences import differences
     from aam_vision.report.recorded import shape
 
     one, other = read_domain(first), read_domain(second)

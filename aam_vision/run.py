@@ -241,9 +241,9 @@ def _run(
         found = summary(arguments, target, result, times, prior)
         write_atomically(folder / "model.pddl", model)
         write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
-        _write_report(target, folder, journal)
         print(model)
         print(text(found, result.why, folder))
+        _write_report(target, folder, journal)
         if failure is not None:
             print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
             return AGENT_FAILED

@@ -83,26 +83,14 @@ class Proofs:
     """
 
     def __init__(self, transcript: Transcript) -> None:
-        single = transcript.in_single_steps()
-        evidence = fresh(single)
-        self.hypotheses: Hypotheses = evidence.hypotheses
-        """What follows from all answers."""
-        self.decided: list[int] = []
-        """How many pal tuples were decided after each entry."""
         self.contradiction: str | None = None
-        self._fell: dict[str, dict[Place, list[tuple[int, int]]]] = {
-            name: {place: [] for place in _masks(action)} for name, action in self.hypotheses.actions.items()
-        }
-        for number, entry in enumerate(single.entries):
-            before = {name: _masks(self.hypotheses[name]) for name in self.hypotheses.actions}
-            try:
-                take_in(evidence, entry)
-            except InconsistentAgent as error:
-                self.contradiction = f"{single.names()[number]}: {error}"
-                single = single.of(single.entries[:number])
-                break
-            self._note(number, before)
-            self.decided.append(self.hypotheses.decided())
+        single = transcript.in_single_steps()
+        wrong = self._replay(single)
+        if wrong is not None:
+            number, error = wrong
+            self.contradiction = f"{single.names()[number]}: {error}"
+            single = single.of(single.entries[:number])
+            self._replay(single)
         self.transcript = single
         """The answers that are consistent, walks in single steps."""
         self.steps = tuple(attempted(single))
@@ -117,6 +105,26 @@ class Proofs:
                 self._successes[name].append((step, ruled_out(index, step)))
             else:
                 self._refused[name].append(step)
+
+    def _replay(self, single: Transcript) -> tuple[int, str] | None:
+        """Take all in; the number of the first entry that contradicts those before it, and how, if one does."""
+        evidence = fresh(single)
+        self.hypotheses: Hypotheses = evidence.hypotheses
+        """What follows from all answers."""
+        self.decided: list[int] = []
+        """How many pal tuples were decided after each entry."""
+        self._fell: dict[str, dict[Place, list[tuple[int, int]]]] = {
+            name: {place: [] for place in _masks(action)} for name, action in self.hypotheses.actions.items()
+        }
+        for number, entry in enumerate(single.entries):
+            before = {name: _masks(action) for name, action in self.hypotheses.actions.items()}
+            try:
+                take_in(evidence, entry)
+            except InconsistentAgent as error:
+                return number, str(error)
+            self._note(number, before)
+            self.decided.append(self.hypotheses.decided())
+        return None
 
     def proof(self, pal: PalTuple) -> Proof:
         """What is known of the pal tuple, and why."""

@@ -9,9 +9,10 @@ from functools import cached_property
 from aam_vision.interrogation.attempts import Step
 from aam_vision.interrogation.proofs import Claim, Exclusion, Proof, Proofs
 from aam_vision.report import english
+from aam_vision.report.differences import Difference, differences
 from aam_vision.report.events import Event, Events, value_words
 from aam_vision.report.recorded import Recorded, read_model
-from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Location, Mode, Model, PalTuple
+from aam_vision.strips import ActionHeader, Location, Mode, PalTuple
 
 PRE, EFF = Location.PRE, Location.EFF
 
@@ -61,35 +62,6 @@ class ActionAccount:
     """Pal tuples that were shown to play no part."""
     successes: int
     refusals: int
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A palm tuple that is another one in another model."""
-
-    action: str
-    location: Location
-    text: str
-    modes: tuple[Mode, Mode]
-
-    def __str__(self) -> str:
-        ours, other = (mode.value for mode in self.modes)
-        return f"{self.text} in {self.location.value} of {self.action}: {ours} and {other}"
-
-
-def differences(one: Model, other: Model) -> list[Difference]:
-    """The palm tuples in which two models of the same actions differ, in the order of the first."""
-    found = []
-    for schema in one.actions:
-        rival = other.schema(schema.header.name)
-        for location in Location:
-            atoms = dict.fromkeys((*_atoms(schema, location), *_atoms(rival, location)))
-            for atom in sorted(atoms, key=lambda atom: (atom.predicate, str(atom.arguments))):
-                modes = schema.mode(atom, location), rival.mode(atom, location)
-                if modes[0] is not modes[1]:
-                    text = atom.text(schema.header.parameters)
-                    found.append(Difference(schema.header.name, location, text, modes))
-    return found
 
 
 class Account:
@@ -258,8 +230,7 @@ class Account:
         atoms = dict.fromkeys(atom for atom, _ in one.claims)
         excluded = {atom: [mode for other, mode in one.claims if other == atom] for atom in atoms}
         words = tuple(
-            f"{atom.text(header.parameters)}: {value_words(atom, one.step)}, so it is "
-            + english.listed((_NOT[mode] for mode in excluded[atom]), "and")
+            f"{atom.text(header.parameters)}: {value_words(atom, one.step)}, so it is {_left(excluded[atom])}"
             for atom in atoms
         )
         hidden = (
@@ -288,7 +259,12 @@ class Account:
         return self.events.event(step)
 
 
-_NOT = {Mode.POSITIVE: "not added", Mode.NEGATIVE: "not deleted", Mode.ABSENT: "not left alone"}
+def _left(excluded: Sequence[Mode]) -> str:
+    """What is left of an effect when these modes are ruled out, in words."""
+    left = [mode for mode in Mode if mode not in excluded]
+    return english.listed((_MAY[EFF, mode] for mode in left), "or")
+
+
 _MAY = {
     (PRE, Mode.POSITIVE): "required",
     (PRE, Mode.NEGATIVE): "required to be false",
@@ -312,9 +288,3 @@ def _sentence(header: ActionHeader, needs: Sequence[Line], changes: Sequence[Lin
     """If ..., then after the action: ..."""
     condition = f"If {english.listed(line.words for line in needs)}, then" if needs else "Always,"
     return f"{condition} after {header.name}: {english.listed(line.words for line in changes)}."
-
-
-def _atoms(schema: ActionSchema, location: Location) -> list[LiftedAtom]:
-    if location is PRE:
-        return [*schema.positive, *schema.negative]
-    return [*schema.add, *schema.delete]

@@ -44,6 +44,8 @@ class Event:
     changes: tuple[str, ...]
     """What the step has changed of that, ``+`` or ``-`` first."""
     executed: bool
+    asked: bool
+    """Whether it belongs to a query; else the agent did it on its own."""
 
     @property
     def step(self) -> str:
@@ -97,6 +99,7 @@ class Events:
             () if before is None else self._facts(step.action, before, None),
             () if before is None or after is None else self._changes(step.action, before, after),
             step.executed,
+            isinstance(entry, Asked),
         )
 
     def _pictures(

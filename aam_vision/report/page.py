@@ -21,7 +21,7 @@ from aam_vision.report.album import Picture, picture
 from aam_vision.report.events import Event
 from aam_vision.strips import Location, Mode
 
-MAX_IMAGES_BYTES = 3_000_000
+MAX_IMAGES_BYTES = 2_500_000
 """Of all images in a page: above that they are made smaller."""
 MAX_EVENTS = 300
 """Questions that are listed at most, and lines of an action whose proofs are shown."""

@@ -17,7 +17,7 @@ from aam_vision.agents.encoding import (
     read_vocabulary,
     typed,
 )
-from aam_vision.agents.journal import Journal, Row
+from aam_vision.agents.journal import Journal, NothingRecorded, Row
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.transcript import Asked, Entry, Transcript, Walked
 from aam_vision.perception import Box
@@ -68,8 +68,11 @@ def read_run(folder: Path) -> Recorded:
     """
     if not folder.is_dir():
         raise UnusableInput(f"{folder}: no such folder; give the --out folder of a run")
-    with Journal.open(folder) as journal:
-        return read_journal(folder, journal)
+    try:
+        with Journal.open(folder) as journal:
+            return read_journal(folder, journal)
+    except NothingRecorded:
+        raise UnusableInput(f"{folder}: no run is recorded there; give the --out folder of a run") from None
 
 
 def read_journal(folder: Path, journal: Journal) -> Recorded:
@@ -80,7 +83,7 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
     """
     try:
         return _Reader(journal).recorded(folder, _figures(folder / "result.json"))
-    except (Malformed, ValueError, TypeError, KeyError, IndexError) as error:
+    except (Malformed, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
 
 

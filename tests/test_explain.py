@@ -1,0 +1,260 @@
+"""The commands that tell about runs and models: what they print, and what they refuse in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import sqlite3
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from aam_vision import domains
+from aam_vision.ask import ask_model
+from aam_vision.commandline import run_command
+from aam_vision.compare import compare_models
+from aam_vision.errors import UnusableInput
+from aam_vision.explain import explain_run
+from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.pddl import domain_text
+from aam_vision.report.account import Account
+from aam_vision.report.claims import named
+from aam_vision.report.recorded import read_run
+from aam_vision.strips import Location
+from tests.report.conftest import Runs, run_of
+
+__all__ = ["run_of"]
+
+GRIPPER = """(define (problem p) (:domain gripper-typed) (:objects a b - room x - ball l - gripper)
+  (:init (at_robby a) (at x a) (free l)) (:goal (and (at x b))))"""
+
+
+COMMANDS = {"explain": explain_run, "compare": compare_models, "ask": ask_model}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command has said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def _command(name: str, *arguments: str | Path) -> Done:
+    """A command in this process: each of its own takes seconds to import what it needs."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", [name, *map(str, arguments)]),
+        mock.patch.dict(os.environ, {"COLUMNS": "80"}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run_command(COMMANDS[name])
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def _refused(done: Done) -> str:
+    """The one line that says what cannot be used."""
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.fixture
+def problem(tmp_path: Path) -> Path:
+    path = tmp_path / "p.pddl"
+    path.write_text(GRIPPER)
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.pddl"
+    path.write_text(domain_text(domains.load("gripper")))
+    return path
+
+
+# --- explain ---------------------------------------------------------------------------------------------------------
+
+
+def test_explain_tells_what_every_action_needs_and_changes(run_of: Runs) -> None:
+    done = _command("explain", run_of("gripper"))
+    assert done.returncode == 0, done.stderr
+    assert "free(?gripper)" in done.stdout
+    assert "Exactly the ground truth." in done.stdout
+    assert "\x1b" not in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if "report.html" not in line)
+
+
+def test_explain_shows_the_proof_of_a_line(run_of: Runs) -> None:
+    done = _command("explain", run_of("gripper"), "--why", "free(?gripper) in pre of pick")
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "could not be done" in told
+    assert "So free(?gripper) is required: nothing else can have been the reason." in told
+
+
+def test_explain_writes_the_page(run_of: Runs, tmp_path: Path) -> None:
+    run = run_of("gripper")
+    assert _command("explain", run, "--html", tmp_path / "again.html").returncode == 0
+    assert (tmp_path / "again.html").read_text() == (run / "report.html").read_text()
+
+
+def test_explain_refuses_what_is_no_run_in_one_line(run_of: Runs, tmp_path: Path) -> None:
+    assert "no such folder" in _refused(_command("explain", tmp_path / "nothing"))
+    assert "no run is recorded" in _refused(_command("explain", tmp_path))
+    unknown = _refused(_command("explain", run_of("gripper"), "--why", "free(?griper) in pre of pick"))
+    assert "did you mean free(?gripper)" in unknown
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM entries",
+        "DELETE FROM entries WHERE number = 2",
+        "UPDATE entries SET answer = '7'",
+        "UPDATE entries SET question = '{}'",
+        "UPDATE entries SET kind = 'joke' WHERE number > 1",
+        'UPDATE states SET content = \'{"true": [["at", "nobody", "nowhere"]]}\'',
+        "UPDATE about SET value = '[]' WHERE name = 'agent'",
+        "UPDATE about SET value = '{}' WHERE name = 'arguments'",
+        "INSERT OR REPLACE INTO about VALUES ('scenes', '[{\"a\": 1}]')",
+        "INSERT OR REPLACE INTO about VALUES ('scenes', '7')",
+        "INSERT OR REPLACE INTO about VALUES ('sources', '{\"at\": 7}')",
+        "INSERT OR REPLACE INTO about VALUES ('sources', '7')",
+    ],
+)
+def test_explain_refuses_a_damaged_journal_in_one_line(run_of: Runs, tmp_path: Path, damage: str) -> None:
+    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    with sqlite3.connect(copy / "transcript.sqlite") as connection:
+        connection.execute(damage)
+    connection.close()
+    with pytest.raises(UnusableInput, match="damaged"):
+        Account(read_run(copy))
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"env": 3}', '{"queries": -1}', "\x00"])
+def test_explain_refuses_damaged_figures_in_one_line(run_of: Runs, tmp_path: Path, content: str) -> None:
+    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    (copy / "result.json").write_text(content)
+    with pytest.raises(UnusableInput, match=r"result\.json: damaged"):
+        read_run(copy)
+
+
+def test_explain_tells_of_a_run_that_has_not_ended(run_of: Runs, tmp_path: Path) -> None:
+    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    for name in ("result.json", "model.pddl", "truth.pddl", "report.html"):
+        (copy / name).unlink()
+    done = _command("explain", copy)
+    assert done.returncode == 0, done.stderr
+    assert "not come to its end" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "location"),
+    [
+        ("free(?g) in pre of pick", Location.PRE),
+        ("not free( ?g ) in effects of pick", Location.EFF),
+        ("FREE ( ?g ) in the precondition of PICK", Location.PRE),
+    ],
+)
+def test_a_pal_tuple_can_be_named_in_several_ways(text: str, location: Location) -> None:
+    model = domains.load("gripper")
+    text = text.replace("?g ", "?gripper ").replace("?g)", "?gripper)")
+    pal = named(text, Hypotheses(model.vocabulary, model.headers))
+    assert (pal.action, pal.location, pal.atom.predicate) == ("pick", location, "free")
+
+
+# --- compare ---------------------------------------------------------------------------------------------------------
+
+
+def test_compare_finds_no_difference_between_equal_models(model: Path, problem: Path) -> None:
+    done = _command("compare", model, model, "--problem", problem)
+    assert "no difference" in done.stdout
+    assert "a plan on which they disagree: none" in done.stdout
+
+
+def test_compare_names_the_difference_and_a_shortest_plan_that_shows_it(
+    model: Path, problem: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.pddl"
+    other.write_text(model.read_text().replace("(free ?gripper)\n", "\n"))
+    assert other.read_text() != model.read_text()
+    done = _command("compare", model, other, "--problem", problem)
+    assert done.returncode == 0, done.stderr
+    assert "free(?gripper) in eff of drop: + and ∅" in done.stdout
+    assert "(2 steps)" in done.stdout
+    assert done.stdout.index("(pick x a l)") < done.stdout.index("(drop x a l)")
+
+
+def test_compare_refuses_models_of_other_agents(model: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.pddl"
+    other.write_text(domain_text(domains.load("blocksworld")))
+    assert "other actions" in _refused(_command("compare", model, other))
+    assert "cannot be read" in _refused(_command("compare", model, tmp_path / "none.pddl"))
+
+
+# --- ask -------------------------------------------------------------------------------------------------------------
+
+
+def _ask(model: Path, problem: Path, plan: str) -> Done:
+    path = problem.with_name("plan.txt")
+    path.write_text(plan)
+    return _command("ask", model, "--problem", problem, "--plan", path)
+
+
+def test_ask_predicts_step_by_step_up_to_the_first_that_cannot_be_done(model: Path, problem: Path) -> None:
+    done = _ask(model, problem, "(pick x a l) ; first\n\nmove(a, b)\n(PICK x a l)\n(move b a)\n")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "1. pick(x, a, l): done; +carry(x, l), -at(x, a), -free(l)"
+    assert lines[2].startswith("3. pick(x, a, l): cannot be done: ")
+    assert lines[-1] == "2 of 4 steps are done"
+
+
+def test_ask_says_where_what_is_not_determined_matters(model: Path, problem: Path) -> None:
+    undetermined = [
+        {"action": "pick", "location": "pre", "group": ["free(?gripper)"], "known": ""},
+        {"action": "move", "location": "eff", "group": ["+at_robby(?to) or ∅"], "known": ""},
+    ]
+    model.with_name("result.json").write_text(json.dumps({"undetermined": undetermined}))
+    sure = _ask(model, problem, "(pick x a l)")
+    assert "certain" not in sure.stdout
+    doubted = _ask(model, problem, "(move a b)\n(move b a)")
+    assert "?at_robby(b)" in doubted.stdout
+    assert "whether at_robby(b) holds is not certain" in doubted.stdout
+    problem.write_text(GRIPPER.replace("(free l)", ""))
+    unsure = _ask(model, problem, "(pick x a l)")
+    assert "cannot be done, but that is not certain" in unsure.stdout
+    assert "it is not determined whether free(l) is required" in unsure.stdout
+
+
+@pytest.mark.parametrize(
+    ("plan", "complaint"),
+    [
+        ("(pick x a l", "line 1: '(pick x a l' is no step"),
+        ("(move a b)\n(fly a b)", "line 2: no action 'fly'"),
+        ("(move a)", "1 arguments instead of 2"),
+        ("(move a c)", "no object 'c'"),
+        ("(move a x)", "x is a ball, and move wants a room there"),
+    ],
+)
+def test_ask_names_the_line_of_a_plan_that_is_none(
+    model: Path, problem: Path, plan: str, complaint: str
+) -> None:
+    assert complaint in _refused(_ask(model, problem, plan))
+
+
+def test_ask_refuses_figures_of_another_model(model: Path, problem: Path) -> None:
+    other = [{"action": "fly", "location": "pre", "group": ["up(?x)"], "known": ""}]
+    model.with_name("result.json").write_text(json.dumps({"undetermined": other}))
+    assert "about another model" in _refused(_ask(model, problem, "(move a b)"))
