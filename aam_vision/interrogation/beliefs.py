@@ -38,7 +38,7 @@ class Beliefs:
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
-        self._ever_true = {name for node in nodes for name, rows in node.index.rows.items() if rows}
+        self._ever_true = {predicate for node in nodes for predicate, _ in node.state.true}
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
