@@ -9,7 +9,7 @@ plan, it followed from other answers, and the proof says so (``Proof.seen``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
@@ -135,11 +135,12 @@ class Proofs:
         if Mode.ABSENT not in modes:
             own = Literals(bit, 0) if Mode.POSITIVE in modes else Literals(0, bit)
             return self._of_refusal(pal, modes, own)
+        wanted = {(Location.PRE, mode): bit for mode in Mode if mode not in modes}
+        exclusions = self._exclusions(pal.action, wanted)
         for clause in sorted(action.clauses):
             if (clause.positive | clause.negative) & bit:
-                return self._of_refusal(pal, modes, clause)
-        wanted = {(Location.PRE, mode): bit for mode in Mode if mode not in modes}
-        return Proof(pal, modes, self._exclusions(pal.action, wanted))
+                return replace(self._of_refusal(pal, modes, clause), exclusions=exclusions)
+        return Proof(pal, modes, exclusions)
 
     # --- effects and refusals ------------------------------------------------------------------------------------
 
