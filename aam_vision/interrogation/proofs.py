@@ -154,6 +154,9 @@ class Proofs:
             # what restates a proven precondition changes nothing, and is read as absent
             modes = (Mode.ABSENT,)
             premises = (self.proof(pal._replace(location=Location.PRE)),)
+            if action.index.merges:
+                # and that no other effect deletes it, where atoms may coincide, is what further answers tell
+                return Proof(pal, modes, exclusions, premises=premises, inferred=(pal.atom,))
         return Proof(pal, modes, exclusions, premises=premises)
 
     def _of_refusal(self, pal: PalTuple, modes: tuple[Mode, ...], left: Literals) -> Proof:
