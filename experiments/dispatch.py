@@ -182,6 +182,9 @@ def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outc
             return {"result": work(**job)}
     except MemoryError as error:
         return {"error": f"over its limit of {gibibytes:g} GiB" if gibibytes else f"MemoryError: {error}"}
+    except SystemError as error:  # of C code that did not look whether it had got the memory
+        told = f"SystemError: {error}"
+        return {"error": f"over its limit of {gibibytes:g} GiB ({told})" if gibibytes else told}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
 

@@ -3,6 +3,9 @@
 The policy is asked as before, so that all it remembers is as before, and its moves are those of the earlier run,
 but for one thing: what is given up after some time of planning may be found this time, or the other way
 round. Then the earlier move is made, and not the policy's: whatever was asked is sound, and answered already.
+
+What was asked a second time was no move of a policy, but the check that follows the last of them
+(``noisy.doubting``): there the policy has stopped.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.moves import Ask, Move, Policy, Walk
+from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction
 
@@ -35,6 +38,7 @@ class Resuming:
         self._upcoming = upcoming
         self.differences = 0
         """How often the policy would have moved otherwise this time."""
+        self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The earlier move, or the policy's."""
@@ -49,6 +53,12 @@ class Resuming:
             if not (isinstance(move, Walk) and move.start is node and move.steps >= what):
                 self.differences += 1
             return Walk(node, what)
+        if (node.number, what) in self._asked:
+            if isinstance(move, Stop):
+                return move
+            self.differences += 1
+            return Stop(False, "the earlier run found no way to ask more in its time")
+        self._asked.add((node.number, what))
         if isinstance(move, Ask) and move.start is node and move.plan == what:
             return move
         self.differences += 1

@@ -18,11 +18,13 @@ from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.noise import NoisySimulator
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.loop import Budget, interrogate
 from aam_vision.interrogation.moves import Policy
+from aam_vision.interrogation.noisy.doubting import interrogate_doubting
 from aam_vision.interrogation.policies.choice import policy_for
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.result import Result
@@ -96,7 +98,7 @@ def _run(
         journalled = JournalledAgent(mortal, journal, generators)
         policy = Resuming(_policy(agent.access), journalled.upcoming)
         try:
-            result = interrogate(journalled, policy, np.random.default_rng(5), budget=AMPLE)
+            result = interrogate_doubting(journalled, policy, np.random.default_rng(5), budget=AMPLE)
         except Killed:
             return None, mortal
         assert policy.differences == 0
@@ -109,6 +111,7 @@ def _assert_same(one: Result, other: Result) -> None:
     assert one.counts == other.counts
     assert one.curve == other.curve
     assert (one.complete, one.why, one.undetermined) == (other.complete, other.why, other.undetermined)
+    assert (one.doubt, one.assessment is None) == (other.doubt, other.assessment is None)
 
 
 def _assert_goes_on(
@@ -116,7 +119,7 @@ def _assert_goes_on(
 ) -> None:
     """Processes that end after so many exchanges of their own, one after the other, and one that does not."""
     agent, _ = make()
-    plain = interrogate(agent, _policy(agent.access), np.random.default_rng(5), budget=AMPLE)
+    plain = interrogate_doubting(agent, _policy(agent.access), np.random.default_rng(5), budget=AMPLE)
     with TemporaryDirectory() as folder:
         asked: list[object] = []
         for number in (*lives, None):
@@ -147,6 +150,21 @@ def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
     assert problems[0].objects is not problems[1].objects
     model = packaged.load("blocksworld")
     _assert_goes_on(lambda: (SymbolicAgent(model, problems, Access.SNAPSHOT), ()), [1, 8])
+
+
+@pytest.mark.parametrize("lives", [[3], [20, 15], [60, 1, 1]])
+def test_a_run_that_weighs_its_answers_goes_on(lives: list[int]) -> None:
+    """Wherever it is ended: before it doubts, while it asks again, and while it weighs."""
+    from aam_vision import domains as packaged
+
+    model = packaged.load("gripper")
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
+
+    def make() -> tuple[Agent, Sequence[np.random.Generator]]:
+        faults = np.random.default_rng(3)
+        return UnreliableAgent(SymbolicAgent(model, [problem], Access.SETTABLE), 0.05, 0.0, faults), (faults,)
+
+    _assert_goes_on(make, lives)
 
 
 @pytest.mark.parametrize(
