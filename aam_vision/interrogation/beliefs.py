@@ -76,6 +76,12 @@ class Beliefs:
         if literal.negative:
             return PRIOR_NEGATIVE
         prior = min(PRIOR_POSITIVE, MOST_EXPECTED / len(action.index.atoms))
+        return self.posterior(prior, name, literal)
+
+    def posterior(self, prior: float, name: str, literal: Literals) -> float:
+        """The probability, which was ``prior`` before any success was seen; of a negative literal it stays so."""
+        if literal.negative:
+            return prior
         return _posterior(prior, self.rate(name, literal.positive), self._walked[name])
 
 
