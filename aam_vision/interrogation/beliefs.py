@@ -9,6 +9,7 @@ ever concluded from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import islice
 from math import prod
 
@@ -38,7 +39,7 @@ class Beliefs:
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
-        self._ever_true = {predicate for node in nodes for predicate, _ in node.state.true}
+        self._nodes = nodes[:]
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
@@ -61,6 +62,10 @@ class Beliefs:
     def ever_true(self, predicate: str) -> bool:
         """Whether any atom of the predicate was true in any situation."""
         return predicate in self._ever_true
+
+    @cached_property
+    def _ever_true(self) -> set[str]:
+        return {predicate for node in self._nodes for predicate, _ in node.state.true}
 
     def split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
         """Undecided literals that are probably preconditions, and those that probably are not."""
