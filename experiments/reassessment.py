@@ -44,6 +44,7 @@ def reassessment(
         list[int] | None, typer.Option(help="How many changes (repeatable); default 0, 1, 3.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of every combination.")] = 10,
+    first_seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 3,
     processes: Processes = -1,
     backend: Backend = "loky",
@@ -61,7 +62,7 @@ def reassessment(
         {"env": name, "changes": number, "seed": seed, "size": size}
         for name in chosen
         for number in (changes or [0, 1, 3])
-        for seed in range(seeds)
+        for seed in range(first_seed, first_seed + seeds)
     ]
     chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
     return report("reassessment", jobs, summary, out, work=reassessed, scale=chosen_scale)

@@ -92,12 +92,20 @@ class SettablePolicy:
         for name, action in evidence.hypotheses.actions.items():
             if action.successes:
                 continue
+            expected = self._expected_false(name, action)
             for objects in ArgumentChoices(start.objects).choices(action.index.header.types)[:1]:
-                for off in left_false(action):
+                for also in left_false(action):
+                    off = expected | also
                     state = with_atoms(start, action, objects, action.index.everything & ~off, off)
                     if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
                         return _ask(evidence, state, [GroundAction(name, objects)], f"see {name} succeed")
         return None
+
+    def _expected_false(self, name: str, action: ActionHypotheses) -> int:
+        """Atoms that probably have to be false."""
+        assert self._beliefs is not None, "beliefs are formed when walking ends"
+        negative = [literal for literal in action.undecided.singles() if literal.negative]
+        return sum(one.negative for one in negative if self._beliefs.probability(name, one, action) > 0.5)
 
     def _proof(self, evidence: Evidence) -> Ask | None:
         """Near misses in a chain: doubtful ones first, in the end something that is probably true."""

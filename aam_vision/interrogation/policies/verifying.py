@@ -124,12 +124,12 @@ class VerifyingPolicy:
         """A plan of as many successes as leave room for a refusal in the end; of as many as there are, if none does."""
         plan = Expected(self.prior, evidence)
         asked = [wish for wish in wishes if plan.succeed(wish)]
-        known = {name for name, action in evidence.hypotheses.actions.items() if action.successes}
+        clear = {name for name in evidence.hypotheses.actions if not self._tells(evidence, Wish(name, False))}
         for number in range(len(asked), 0, -1):
             shorter = Expected(self.prior, evidence)
             for wish in asked[:number]:
                 shorter.succeed(wish)
-            if shorter.fail(known | {wish.name for wish in asked[:number]}):
+            if shorter.fail(clear | {wish.name for wish in asked[:number] if not wish.others}):
                 return shorter, asked[:number]
         return plan, asked
 
