@@ -160,8 +160,8 @@ def load(name: str) -> OwnEnvironment | None:
         ) from error
     if not isinstance(found, OwnEnvironment):
         raise UnusableInput(
-            f"--env {name}: {point.value} of {_origin(point)} is no OwnEnvironment but a "
-            f"{type(found).__name__}; announce an aam_vision.envs.own.OwnEnvironment"
+            f"--env {name}: {point.value} of {_origin(point)} is no OwnEnvironment (but "
+            f"{type(found).__name__}); announce an aam_vision.envs.own.OwnEnvironment"
         )
     if found.name != name:
         raise UnusableInput(

@@ -21,7 +21,17 @@ from aam_vision.perception import (
     Scene,
     VisualVocabulary,
 )
-from aam_vision.strips import ActionHeader, Atom, Objects, Predicate, State, Types
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+)
 
 LENGTH, SIDE = 4, 16
 LEFT, RIGHT, LIGHT = range(3)
@@ -58,7 +68,7 @@ class Corridor(gymnasium.Env[Frame, Any]):
     def render(self) -> Frame:  # type: ignore[override]
         image = np.zeros((SIDE, SIDE * LENGTH, 3), np.uint8)
         for cell in range(LENGTH):
-            image[:, cell * SIDE : (cell + 1) * SIDE, 1] = 200 * self.lit[cell]
+            image[::4, cell * SIDE : (cell + 1) * SIDE, 1] = 200 * self.lit[cell]
         image[4:12, self.at * SIDE + 4 : self.at * SIDE + 12, 0] = 255
         return image
 
@@ -72,7 +82,7 @@ def vocabulary(define: Any = next_to) -> VisualVocabulary:
         "corridor",
         (
             Perceived(Predicate("at", ("cell",)), Reading.THERE, {"": "agent"}, "the red square"),
-            Perceived(Predicate("lit", ("cell",)), Reading.THERE, {"": "lit"}, "a green floor"),
+            Perceived(Predicate("lit", ("cell",)), Reading.THERE, {"": "lit"}, "green stripes"),
             Defined(Predicate("next", ("cell", "cell")), define, "from left to right"),
         ),
         TYPES,
@@ -89,6 +99,35 @@ INSTRUCTIONS = (
     Instruction(ActionHeader("left", *PAIR), LEFT, lambda env: (cell(env.at), cell(env.at - 1))),
     Instruction(ActionHeader("right", *PAIR), RIGHT, lambda env: (cell(env.at), cell(env.at + 1))),
     Instruction(ActionHeader("light", ("where",), ("cell",)), [LIGHT], lambda env: [(cell(env.at),)]),
+)
+
+
+def _atoms(*given: tuple[str, tuple[int, ...]]) -> frozenset[LiftedAtom]:
+    return frozenset(LiftedAtom(name, arguments) for name, arguments in given)
+
+
+INTENDED = Model(
+    vocabulary().vocabulary(),
+    (
+        ActionSchema(
+            INSTRUCTIONS[0].header,
+            _atoms(("at", (0,)), ("next", (1, 0))),
+            add=_atoms(("at", (1,))),
+            delete=_atoms(("at", (0,))),
+        ),
+        ActionSchema(
+            INSTRUCTIONS[1].header,
+            _atoms(("at", (0,)), ("next", (0, 1))),
+            add=_atoms(("at", (1,))),
+            delete=_atoms(("at", (0,))),
+        ),
+        ActionSchema(
+            INSTRUCTIONS[2].header,
+            _atoms(("at", (0,))),
+            negative=_atoms(("lit", (0,))),
+            add=_atoms(("lit", (0,))),
+        ),
+    ),
 )
 
 

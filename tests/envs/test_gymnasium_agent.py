@@ -19,9 +19,10 @@ from aam_vision.interrogation.loop import Budget, interrogate
 from aam_vision.interrogation.policies.choice import policy_for
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model
+from aam_vision.strips import ActionHeader, Atom
 from tests.envs.corridor import (
     INSTRUCTIONS,
+    INTENDED,
     LEFT,
     LENGTH,
     RIGHT,
@@ -41,35 +42,6 @@ WAYS = {"copy": "copy", "replay": "replay", "own": OWN}
 
 def _put(env: Any, token: tuple[int, tuple[bool, ...]]) -> None:
     env.at, env.lit = token[0], list(token[1])
-
-
-def _atoms(*given: tuple[str, tuple[int, ...]]) -> frozenset[LiftedAtom]:
-    return frozenset(LiftedAtom(name, arguments) for name, arguments in given)
-
-
-INTENDED = Model(
-    vocabulary().vocabulary(),
-    (
-        ActionSchema(
-            INSTRUCTIONS[0].header,
-            _atoms(("at", (0,)), ("next", (1, 0))),
-            add=_atoms(("at", (1,))),
-            delete=_atoms(("at", (0,))),
-        ),
-        ActionSchema(
-            INSTRUCTIONS[1].header,
-            _atoms(("at", (0,)), ("next", (0, 1))),
-            add=_atoms(("at", (1,))),
-            delete=_atoms(("at", (0,))),
-        ),
-        ActionSchema(
-            INSTRUCTIONS[2].header,
-            _atoms(("at", (0,))),
-            negative=_atoms(("lit", (0,))),
-            add=_atoms(("lit", (0,))),
-        ),
-    ),
-)
 
 
 def _learned(subject: GymnasiumAgent, budget: Budget | None = None) -> Any:
