@@ -1,7 +1,7 @@
 """Any deterministic Gymnasium environment as an agent that can be interrogated.
 
 What the user brings: a vocabulary with the source of every predicate's truth (``perception``), instructions and what
-they mean to the environment (``gymnasium_simulator.Instruction``), what they point out about each problem
+they mean to the environment (``meaning.Instruction``), what they point out about each problem
 (``Scene``), and a perception that reads its images. The tutorial ``docs/tutorials/own-environment.md`` makes one.
 """
 
@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aam_vision.agents.image import ImageAgent
-from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator, Instruction, headers
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perception, Scene, VisualVocabulary

@@ -1,55 +1,25 @@
 """Any deterministic Gymnasium environment as a ``Simulator``: instructions in the user's words, images out.
 
-Gymnasium has no word for "could not": whatever an environment is told, it makes a step. So the user says for every
-instruction what it stands for (``Instruction``), and an instruction whose step changes nothing that is watched - the
-image, unless the user names something else - counts as refused, and is taken back.
+What is not understood, or turns out not to have been carried out (``meaning``), is refused, and a step that was made in vain
+is taken back (``restoring``). That the environment is deterministic and comes back is tried first, on images.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from aam_vision.envs.meaning import Instruction, differ
 from aam_vision.envs.restoring import Env, Restore, way_back
 from aam_vision.errors import AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene
-from aam_vision.strips import ActionHeader, GroundAction
+from aam_vision.strips import GroundAction
 
 CHECKED_STEPS = 16
 """Random steps that are made twice, to see that an environment is deterministic and can be restored."""
-
-
-def differ(before: Any, after: Any) -> bool:
-    """Whether what is watched has changed."""
-    return not np.array_equal(before, after)
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """What the user tells the agent to do, and what that means to the environment.
-
-    Args:
-        header: its name and parameters, in the user's words.
-        actions: the environment's actions it stands for: one, several in order (a list), or a function of
-            the arguments that gives either.
-        arguments: a function of the environment (``env.unwrapped``): what the parameters stand for at present, as
-            far as the agent is concerned - the place where it stands, the one in front of it. One tuple of objects, or
-            an iterable of several. To be told anything else is not to be understood: nothing happens. What is
-            of another type than its parameter drops out. It is to say what words mean, never whether the
-            instruction will work: that is what the interrogation finds out.
-        watch: a function of the environment: what tells whether the instruction was carried out; the image
-            by default.
-        executed: of what is watched before and after: whether it was; by default, whether the two differ.
-    """
-
-    header: ActionHeader
-    actions: Any
-    arguments: Callable[[Any], tuple[str, ...] | Iterable[tuple[str, ...]]]
-    watch: Callable[[Any], Any] | None = None
-    executed: Callable[[Any, Any], bool] = differ
 
 
 @dataclass(frozen=True)
@@ -202,11 +172,8 @@ class GymnasiumSimulator:
     def _arguments(self, instruction: Instruction) -> list[tuple[str, ...]]:
         """What the parameters can stand for at present."""
         header = instruction.header
-        given = self._users(instruction.arguments, f"arguments of {header.name}", self._env.unwrapped)
-        if isinstance(given, tuple) and all(isinstance(one, str) for one in given):
-            given = [given]
         found = []
-        for objects in given:
+        for objects in self._users(instruction.meant, f"arguments of {header.name}", self._env.unwrapped):
             if len(objects) != header.arity or not all(one in self.scene.objects for one in objects):
                 raise UnusableInput(
                     f"{self._name}: arguments of {header.name} gave {objects!r}; give {header.arity} objects "
@@ -231,8 +198,8 @@ class GymnasiumSimulator:
             _, _, terminated, _, _ = self._env.step(action)
         except Exception as error:
             raise UnusableInput(
-                f"{self._name}: {told} stands for action {action!r}, which raised {reason(error)}; name "
-                f"an action of {self._env.action_space}"
+                f"{self._name}: {told}: action {action!r} raised {reason(error)}; give an action of "
+                f"{self._env.action_space}"
             ) from error
         self._done.append(action)
         self._over = self._over or bool(terminated)
@@ -295,16 +262,3 @@ class GymnasiumSimulator:
                 raise UnusableInput(
                     f"{self._name}: shows another image {when} (seed {self._seed}, after {number} steps); {advice}"
                 )
-
-
-def headers(instructions: Iterable[Instruction]) -> tuple[ActionHeader, ...]:
-    """The headers of instructions.
-
-    Raises:
-        UnusableInput: two have one name.
-    """
-    found = tuple(instruction.header for instruction in instructions)
-    names = [header.name for header in found]
-    if len(set(names)) < len(names):
-        raise UnusableInput(f"two instructions have one name: {', '.join(names)}; rename one")
-    return found

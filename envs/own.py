@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aam_vision.envs.gymnasium_agent import GymnasiumAgent
-from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator, Instruction, headers
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.perception import Frame, Perception, Scene, VisualVocabulary

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 import gymnasium
 
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.errors import AgentFailed, UnusableInput, reason
 
 Env = gymnasium.Env[Any, Any]
 
@@ -39,7 +39,7 @@ class _Copying:
             return deepcopy(env)
         except Exception as error:  # whatever the parts of an environment refuse to be copied with
             raise UnusableInput(
-                f"{env}: cannot be copied ({reason(error)}); give restore='replay', or functions "
+                f"{env.unwrapped}: cannot be copied ({reason(error)}); give restore='replay', or functions "
                 f"restore=(snapshot, restore) of your own"
             ) from error
 
@@ -56,8 +56,13 @@ class _Replaying:
 
     def restore(self, env: Env, token: Sequence[Any]) -> Env:
         self._reset(env)
-        for action in token:
-            env.step(action)
+        try:
+            for action in token:
+                env.step(action)
+        except Exception as error:
+            raise AgentFailed(
+                f"{env.unwrapped}: raised {reason(error)} when its actions were made again; make it deterministic"
+            ) from error
         return env
 
 
@@ -69,14 +74,16 @@ class _Own:
         try:
             return self._snapshot(env)
         except Exception as error:
-            raise UnusableInput(f"{env}: your snapshot(env) raised {reason(error)}; correct it") from error
+            raise UnusableInput(
+                f"{env.unwrapped}: your snapshot(env) raised {reason(error)}; correct it"
+            ) from error
 
     def restore(self, env: Env, token: Any) -> Env:
         try:
             self._restore(env, token)
         except Exception as error:
             raise UnusableInput(
-                f"{env}: your restore(env, token) raised {reason(error)}; correct it"
+                f"{env.unwrapped}: your restore(env, token) raised {reason(error)}; correct it"
             ) from error
         return env
 

@@ -8,18 +8,21 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
 from aam_vision.envs.gymnasium_agent import GymnasiumAgent
-from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator, Instruction
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.envs.meaning import Instruction
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.evaluation import exact
 from aam_vision.interrogation.loop import Budget, interrogate
 from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.perception import Scene
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, Atom
+from aam_vision.strips import ActionHeader, Atom, Objects
 from tests.envs.corridor import (
     INSTRUCTIONS,
     INTENDED,
@@ -27,6 +30,7 @@ from tests.envs.corridor import (
     LENGTH,
     RIGHT,
     SCENE,
+    TYPES,
     Corridor,
     Eyes,
     agent,
@@ -221,11 +225,13 @@ def test_an_environment_that_changes_its_ways_later_fails_as_an_agent() -> None:
     [
         ({"arguments": lambda env: env.nowhere}, r"arguments of left raised AttributeError"),
         ({"arguments": lambda env: ("cell-9", "cell-0")}, r"give 2 objects of the scene"),
+        ({"arguments": lambda env: (cell for cell in [env.at / 0])}, r"left raised ZeroDivisionError"),
+        ({"arguments": lambda env: 3}, r"arguments of left raised TypeError"),
         ({"arguments": lambda env: ("cell-0",)}, r"give 2 objects of the scene"),
         ({"actions": lambda start, end: start[99]}, r"actions of left\(.*\) raised IndexError"),
         ({"watch": lambda env: env.at / 0}, r"watch of left\(.*\) raised ZeroDivisionError"),
         ({"executed": lambda before: True}, r"executed of left\(.*\) raised TypeError"),
-        ({"actions": [LEFT, 7]}, r"left\(.*\) stands for action 7, which raised AssertionError"),
+        ({"actions": [LEFT, 7]}, r"left\(.*\): action 7 raised AssertionError"),
     ],
 )
 def test_instructions_that_raise_are_named(changes: dict[str, Any], told: str) -> None:
@@ -267,3 +273,42 @@ def test_what_does_not_go_together() -> None:
     assert "give a function that makes one" in _told(lambda: agent(Corridor(), seeds=(0, 1)))
     simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE)
     assert "use one of left, right, light" in _told(lambda: simulator.instruct("fly", ()))
+
+
+def test_an_instruction_that_means_nothing_now_is_not_understood() -> None:
+    silent = replace(INSTRUCTIONS[0], arguments=lambda env: None)
+    simulator = GymnasiumSimulator(Corridor(), [silent], SCENE)
+    assert not simulator.instruct("left", ("cell-1", "cell-0"))
+    assert simulator.choose(np.random.default_rng(0)) is None
+
+
+# --- environments that others have made ------------------------------------------------------------
+
+
+def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:
+    """Gymnasium's FrozenLake; it holds a clock of pygame's, which nobody can copy."""
+    pytest.importorskip("pygame")
+    places = {f"cell-{i}": ((i // 4, i % 4),) for i in range(16)}
+    board = Scene(Objects(dict.fromkeys(places, "cell"), TYPES), 4, 4, places)
+    walk = [
+        Instruction(ActionHeader(name, ("from",), ("cell",)), action, lambda env: (f"cell-{env.s}",))
+        for action, name in enumerate(("left", "down", "right", "up"))
+    ]
+    env = gymnasium.make("FrozenLake-v1", render_mode="rgb_array", **options)
+    return GymnasiumSimulator(env, walk, board, restore)
+
+
+def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
+    assert "cannot be copied (TypeError" in _told(lambda: _frozen_lake("copy", is_slippery=False))
+    simulator = _frozen_lake("replay", is_slippery=False)
+    assert not simulator.instruct("up", ("cell-0",)), "the edge"
+    assert simulator.instruct("right", ("cell-0",))
+    there = simulator.snapshot()
+    assert simulator.instruct("down", ("cell-1",)), "into a hole"
+    assert not simulator.instruct("left", ("cell-5",)), "and that is the end"
+    simulator.restore(there)
+    assert simulator.instruct("left", ("cell-1",))
+
+
+def test_a_slippery_lake_is_told_to_be_no_agent_for_us() -> None:
+    assert "switch its chance off (slippery floors" in _told(lambda: _frozen_lake("replay", is_slippery=True))
