@@ -117,8 +117,12 @@ def interrogate_agent(
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
 
-    Examples: python -m aam_vision.run --env sokoban --seed 0 --out runs/first;
-    python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
+    Examples:
+        python -m aam_vision.run --env sokoban --seed 0 --out runs/first
+        python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
+        python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
+        python -m aam_vision.run --agent "./my-agent --fast" --access reset
+        python -m aam_vision.run --resume runs/first
     """
     given = Arguments(
         env=env,
