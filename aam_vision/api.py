@@ -46,11 +46,6 @@ def interrogate(
     What may be asked, and so what is asked, follows from ``agent.access``. Answers are taken at their word until they
     prove wrong; then they are weighed (settable access).
 
-    >>> import aam_vision
-    >>> result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
-    >>> result.status, result.counts.queries, len(result.undetermined)
-    ('budget', 3, 4)
-
     Args:
         agent: Anything with the methods of ``aam_vision.Agent``.
         seed: Of every random choice: the same agent, seed and options give the same result.
@@ -69,6 +64,12 @@ def interrogate(
     Raises:
         UnusableInput: there is no such policy or planner, or an option does not fit the agent.
         Interrupted: the agent failed, or is no STRIPS agent; its ``result`` holds what was learned.
+
+    Examples:
+        >>> import aam_vision
+        >>> result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
+        >>> result.status, result.counts.queries, len(result.undetermined)
+        ('budget', 3, 4)
     """
     import numpy as np
 
@@ -105,11 +106,6 @@ def agent_for(
 ) -> Agent:
     """The agent of an environment by its name: one seen in images, or one of a packaged PDDL domain.
 
-    >>> import aam_vision
-    >>> agent = aam_vision.agent_for("blocksworld", access="reset", problems=[0])
-    >>> [str(header) for header in agent.headers]
-    ['pick-up(?x - block)', 'put-down(?x - block)', 'stack(?x - block, ?y - block)', 'unstack(?x - block, ?y - block)']
-
     Args:
         environment: ``sokoban``, ``doors``, ..., ``gripper``, ``blocksworld``, ...: all that ``--env`` takes.
         access: What the agent allows; default the most that it can.
@@ -122,6 +118,14 @@ def agent_for(
 
     Raises:
         UnusableInput: no such environment, problem, access or weights.
+
+    Examples:
+        >>> import aam_vision
+        >>> agent = aam_vision.agent_for("blocksworld", access="reset", problems=[0])
+        >>> agent.access
+        <Access.RESET: 'reset'>
+        >>> print(*agent.headers, sep=", ")
+        pick-up(?x - block), put-down(?x - block), stack(?x - block, ?y - block), unstack(?x - block, ?y - block)
     """
     return targets.from_environment(
         environment,
@@ -144,8 +148,6 @@ def symbolic_agent(
 ) -> Agent:
     """An agent that holds the model of a PDDL domain, in the initial states of PDDL problems.
 
-    ``aam_vision.symbolic_agent("D.pddl", ["P1.pddl", "P2.pddl"])``
-
     Args:
         domain: A PDDL domain file: STRIPS with types, constants and negative preconditions.
         problems: PDDL problem files of that domain, at least one.
@@ -154,6 +156,12 @@ def symbolic_agent(
 
     Raises:
         UnusableInput: a file cannot be used, there is no problem, or no such access.
+
+    Examples:
+        >>> import aam_vision
+        >>> agent = aam_vision.symbolic_agent("D.pddl", ["P1.pddl", "P2.pddl"])
+        >>> len(agent.initial())
+        2
     """
     return targets.from_pddl(
         Path(domain),

@@ -19,12 +19,15 @@ import aam_vision
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.errors import UnusableInput
 from aam_vision.run import interrogate_agent
+from tests import documentation
 
 ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize("module", ["aam_vision", "aam_vision.api"])
-def test_the_examples_do_what_they_show(module: str) -> None:
+def test_the_examples_do_what_they_show(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documentation.provide(tmp_path)
+    monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0
     assert found.failed == 0
