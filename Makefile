@@ -72,6 +72,12 @@ results: $(VENV)/ready $(VENV)/fast-downward .venv-peers/ready
 	cp $(RESULTS)/*/*.md $(RESULTS)/*/*.svg docs/results; \
 	exit $$failed
 
+## docs: the documentation site, in build/site
+.PHONY: docs
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(VENV)/ready
+	$(PY) -m mkdocs build --strict
+
 ## lint: style, types and the directions of the imports
 .PHONY: lint
 lint: $(VENV)/ready

@@ -3,6 +3,46 @@
 An agent acts in a simulator and shows its states only as images. The toolkit poses plan outcome
 queries, reads the images with trained classifiers, and recovers the agent's STRIPS model in the
 user's own words (Verma, Marpally, Srivastava: "Asking the Right Questions", AAAI-21).
+
+>>> import aam_vision
+>>> agent = aam_vision.agent_for("gripper")
+>>> result = aam_vision.interrogate(agent)
+>>> result
+<Result: complete; 3 actions, 20 pal tuples, 0 groups undetermined; 6 queries, 54 steps>
+
+What is named here is imported when it is first asked for, so that importing the package costs nothing.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aam_vision.api import agent_for, interrogate, symbolic_agent
+    from aam_vision.interrogation.result import Result
+    from aam_vision.query import Access, Agent
+
 __version__ = "0.1.0"
+
+__all__ = ["Access", "Agent", "Result", "__version__", "agent_for", "interrogate", "symbolic_agent"]
+
+_HOMES = {
+    "Access": "query",
+    "Agent": "query",
+    "Result": "interrogation.result",
+    "agent_for": "api",
+    "interrogate": "api",
+    "symbolic_agent": "api",
+}
+
+
+def __getattr__(name: str) -> object:
+    """What ``_HOMES`` names, from its module."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"aam_vision.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -22,7 +22,8 @@ def ask_model(
 ) -> None:
     """Say step by step what a learned model predicts of a plan.
 
-    Example: python -m aam_vision.ask runs/first/model.pddl --problem P.pddl --plan plan.txt
+    Examples:
+        python -m aam_vision.ask model.pddl --problem P.pddl --plan plan.txt
     """
     from aam_vision.pddl import read_domain, read_problem
     from aam_vision.report.plans import read_plan_file

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -19,15 +20,25 @@ UNUSABLE_INPUT = 2
 """Exit code when something the user supplied cannot be used."""
 
 
+def parser_of(command: Callable[..., int | None]) -> Any:
+    """The command line of a function: its parameters are the options, its docstring is the help.
+
+    Lines under ``Examples:`` are shown below the options as they stand. (It is a command of click's, whichever copy
+    typer brings along.)
+    """
+    told, _, examples = cleandoc(command.__doc__ or "").partition("\nExamples:\n")
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command(help=told, epilog=f"\b\nExamples:\n{cleandoc(examples)}" if examples else None)(command)
+    return typer.main.get_command(app)
+
+
 def run_command(command: Callable[..., int | None]) -> int:
-    """Run a function as a command line; its parameters are the options.
+    """Run a function as a command line.
 
     Returns:
         The exit code: 0, or 2 after one line on stderr that says what cannot be used.
     """
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(command)
-    parser = typer.main.get_command(app)
+    parser = parser_of(command)
     try:
         result = parser.main(standalone_mode=False)
     except UnusableInput as error:

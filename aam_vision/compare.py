@@ -25,8 +25,9 @@ def compare_models(
 ) -> None:
     """Print the palm tuples in which two models differ, and a shortest plan on which they disagree.
 
-    Examples: python -m aam_vision.compare runs/a/model.pddl runs/b/model.pddl;
-    python -m aam_vision.compare runs/a/model.pddl runs/a/truth.pddl --problem P.pddl
+    Examples:
+        python -m aam_vision.compare runs/a/model.pddl runs/b/model.pddl
+        python -m aam_vision.compare runs/a/model.pddl D.pddl --problem P.pddl
     """
     from aam_vision.errors import UnusableInput
     from aam_vision.evaluation import shortest_disagreement

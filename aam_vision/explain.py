@@ -20,9 +20,10 @@ def explain_run(
 ) -> None:
     """Say what a run has found out about its agent, and why.
 
-    Examples: python -m aam_vision.explain runs/first;
-    python -m aam_vision.explain runs/first --why "clear(?to) in pre of move";
-    python -m aam_vision.explain runs/first --html report.html
+    Examples:
+        python -m aam_vision.explain runs/first
+        python -m aam_vision.explain runs/first --why "clear(?to) in pre of move"
+        python -m aam_vision.explain runs/first --html report.html
     """
     from rich.console import Console
 

@@ -19,7 +19,6 @@ from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
-from aam_vision.query import Access
 
 if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
@@ -121,8 +120,12 @@ def interrogate_agent(
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
 
-    Examples: python -m aam_vision.run --env sokoban --seed 0 --out runs/first;
-    python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
+    Examples:
+        python -m aam_vision.run --env sokoban --seed 0 --out runs/first
+        python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
+        python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
+        python -m aam_vision.run --agent "./my-agent --fast" --access reset
+        python -m aam_vision.run --resume runs/first
     """
     given = Arguments(
         env=env,
@@ -212,11 +215,7 @@ def _run(
     check_writable(folder)
     target = targets.of(arguments)
     prior = _prior(arguments, target)
-    policy = policy_for(target.agent.access, arguments.policy, timed)
-    if prior is not None and target.agent.access is Access.SETTABLE and arguments.policy == "economical":
-        from aam_vision.interrogation.policies.verifying import VerifyingPolicy
-
-        policy = VerifyingPolicy(prior)
+    policy = policy_for(target.agent.access, arguments.policy, timed, prior)
     if cache is not None:
         target = targets.cached(target, cache)
     from aam_vision.agents.journal import Journal
@@ -245,7 +244,7 @@ def _run(
         write_atomically(folder / "model.pddl", model)
         write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
         print(model)
-        print(text(found, result.why, folder))
+        print(text(found, result, folder))
         _write_report(target, folder, journal)
         if failure is not None:
             print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)

@@ -11,6 +11,7 @@ from aam_vision import evaluation
 from aam_vision.arguments import Arguments
 from aam_vision.interrogation.differences import differences
 from aam_vision.interrogation.result import Result, lifted_predicates
+from aam_vision.interrogation.showing import aligned, figures
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 
@@ -62,7 +63,7 @@ def _figures(result: Result) -> dict[str, Any]:
     """What the interrogation itself tells."""
     counts = result.counts
     return {
-        "status": "complete" if result.complete else "budget",
+        "status": result.status,
         "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
@@ -139,48 +140,30 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
     }
 
 
-def text(summary: dict[str, Any], why: str, folder: Path) -> str:
+def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
     """The summary for a person."""
-    return "\n".join(
+    return aligned(
         [
-            f"status        {summary['status']}: {why}",
-            f"queries       {summary['queries']} (no sound interrogation needs fewer than "
-            f"{summary['lower_bound']} for what was proven)",
-            f"steps         {summary['steps']} ({summary['walk_steps']} walked, "
-            f"{summary['failed_steps']} failed, {summary['resets']} resets)",
-            f"pal tuples    {summary['pal_tuples']} ({len(summary['undetermined'])} groups undetermined)",
-            *_noise(summary),
+            *figures(result),
             *_changed(summary["differences"]),
-            f"ground truth  {_verdict(summary)}",
-            f"time          {summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
-            f"{summary['planner_s']:.1f} planner)",
-            f"saved in      {folder}",
+            ("ground truth", _verdict(summary)),
+            (
+                "time",
+                f"{summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
+                f"{summary['planner_s']:.1f} planner)",
+            ),
+            ("saved in", str(folder)),
         ]
     )
 
 
-def _changed(found: list[dict[str, str]] | None) -> list[str]:
+def _changed(found: list[dict[str, str]] | None) -> list[tuple[str, str]]:
     """The differences to the model learned earlier, one a line, if there is such a model."""
     if found is None:
         return []
     if not found:
-        return ["differences   none to the model learned earlier"]
-    return [f"{'' if number else 'differences':<14}{one['text']}" for number, one in enumerate(found)]
-
-
-def _noise(summary: dict[str, Any]) -> list[str]:
-    """How unreliable the answers were, in a line, if they were."""
-    noise = summary["noise"]
-    if noise is None:
-        return [f"in doubt      everything: {summary['doubt']}"] if summary["doubt"] else []
-    seen = [
-        f"{100 * max(noise[kind].values(), default=0):.1f}%"
-        for kind in ("false_positives", "false_negatives")
-    ]
-    return [
-        f"answers       not reliable: at most {seen[0]} of false and {seen[1]} of true atoms of a predicate misread, "
-        f"{100 * noise['refusals']:.1f}% of steps refused by mistake (estimates)"
-    ]
+        return [("differences", "none to the model learned earlier")]
+    return [("" if number else "differences", one["text"]) for number, one in enumerate(found)]
 
 
 def _verdict(summary: dict[str, Any]) -> str:

@@ -64,7 +64,12 @@ def fama(
         "runs/fama"
     ),
 ) -> int:
-    """Accuracy and time of FAMA and AIA against traces or queries, beside the paper's."""
+    """Accuracy and time of FAMA and AIA against traces or queries, beside the paper's.
+
+    Examples:
+        python -m experiments.fama
+        python -m experiments.fama --domain gripper --seeds 2 --traces 10
+    """
     chosen = domain or list(fama_paper.FAMA)
     for name in chosen:
         if name not in fama_paper.FAMA:

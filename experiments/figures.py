@@ -6,12 +6,12 @@ import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
-from typing import Any
-
-import matplotlib
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from aam_vision.commandline import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
 
@@ -22,6 +22,8 @@ PAPER_COLOUR = "#999999"
 
 def save_svg(figure: Figure, path: Path) -> None:
     """Write a figure; the same figure gives the same bytes."""
+    import matplotlib
+
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "aam-vision", "svg.fonttype": "none"}):
         figure.savefig(text, format="svg", metadata={"Date": None})
@@ -30,6 +32,8 @@ def save_svg(figure: Figure, path: Path) -> None:
 
 def queries_figure(rows: Sequence[Row], paper: Mapping[str, int], path: Path) -> None:
     """Queries by environment: the paper's, each method's with the least and the most, and the lower bound."""
+    from matplotlib.figure import Figure
+
     names = list(dict.fromkeys(row["env"] for row in rows))
     methods = list(dict.fromkeys((row["policy"], row["planner"]) for row in rows))
     figure = Figure(figsize=(1.5 + 0.9 * len(names), 3.6), layout="constrained")

@@ -32,7 +32,12 @@ def headline(
         Path | None, typer.Option(help="A page to fill with the same tables, between its two marks.")
     ] = None,
 ) -> int:
-    """Write README.md with a short table for each experiment that has results."""
+    """Write README.md with a short table for each experiment that has results.
+
+    Examples:
+        python -m experiments.headline
+        python -m experiments.headline --results runs/results --readme README.md
+    """
     makers = {"table1": settable, "simulators": snapshot, "peers": trajectory}
     found = {name: results / name / f"{name}.json" for name in makers}
     if not any(path.exists() for path in found.values()):

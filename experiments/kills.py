@@ -251,7 +251,11 @@ def kills(
     seed: Annotated[int, typer.Option(min=0, help="Of the moments.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for the runs and the table.")] = Path("runs/kills"),
 ) -> int:
-    """Kill runs and agents at random moments, and see that they go on as if nothing had been."""
+    """Kill runs and agents at random moments, and see that they go on as if nothing had been.
+
+    Examples:
+        python -m experiments.kills --kills 20
+    """
     check_writable(out)
     rng, progress = np.random.default_rng(seed), Progress()
     rows: list[Row] = []

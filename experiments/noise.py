@@ -49,7 +49,12 @@ def noise(
         "runs/noise"
     ),
 ) -> int:
-    """How often models are exact, and how often something certain is wrong, by rates of error."""
+    """How often models are exact, and how often something certain is wrong, by rates of error.
+
+    Examples:
+        python -m experiments.noise --rates 0.01 --rates 0.1
+        python -m experiments.noise --domain gripper --refusals 0.02 --seeds 5
+    """
     check_writable(out)
     chosen = domain or ["blocksworld", "gripper", "satellite", "logistics"]
     for name in chosen:

@@ -62,7 +62,12 @@ def peers(
     job_memory: JobMemory = None,
     out: Out = Path("runs/peers"),
 ) -> int:
-    """OLAM, information gain, SAM, NOLAM and this toolkit on one trajectory, by AMLGym's metrics."""
+    """OLAM, information gain, SAM, NOLAM and this toolkit on one trajectory, by AMLGym's metrics.
+
+    Examples:
+        python -m experiments.peers
+        python -m experiments.peers --domain gripper --seeds 1 --steps 50
+    """
     chosen = domain or list(DEFAULT)
     for name in chosen:
         if name not in domains.DOMAINS:

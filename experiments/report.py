@@ -10,7 +10,6 @@ from pathlib import Path
 
 from aam_vision.commandline import write_atomically
 from aam_vision.errors import UnusableInput
-from experiments.interrogations import interrogation
 from experiments.jobs import Parameters, Results, Row, sweep
 from experiments.options import Scale
 from experiments.tables import Table
@@ -25,7 +24,7 @@ def report(
     summary: Callable[[Sequence[Row]], Table],
     out: Path,
     *,
-    work: Callable[..., Row] = interrogation,
+    work: Callable[..., Row] | None = None,
     scale: Scale | None = None,
     processes: int = -1,
     shown: Sequence[str] = (),
@@ -38,7 +37,7 @@ def report(
         jobs: parameters of ``work``.
         summary: makes the table of all finished jobs.
         out: folder of results; a sweep that is there goes on.
-        work: what every job does.
+        work: what every job does; default an interrogation.
         scale: where jobs run, and within which limits.
         processes: jobs at a time, where no ``scale`` is given.
         shown: columns for the terminal; default all.
@@ -50,6 +49,10 @@ def report(
     Raises:
         UnusableInput: the workers cannot be had, or ``out`` holds something else.
     """
+    if work is None:
+        from experiments.interrogations import interrogation
+
+        work = interrogation
     results = Results(out / "results.jsonl")
     scale = scale or Scale(processes)
     code = 0

@@ -14,10 +14,6 @@ from typing import Annotated, Any
 import typer
 
 from aam_vision.commandline import run_command
-from aam_vision.envs.registry import DOMAINS, board_domain
-from aam_vision.interrogation.policies.choice import policy_for
-from aam_vision.planning.engines import PYPERPLAN, planner_named
-from aam_vision.query import Access
 from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
 from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
@@ -49,7 +45,7 @@ def simulators(
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 10,
     first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
     policy: Annotated[str, typer.Option(help="How questions are chosen.")] = "economical",
-    planner: Annotated[str, typer.Option(help="What plans.")] = PYPERPLAN,
+    planner: Annotated[str, typer.Option(help="What plans.")] = "pyperplan",
     processes: Processes = -1,
     backend: Backend = "loky",
     address: Address = None,
@@ -57,7 +53,17 @@ def simulators(
     job_memory: JobMemory = None,
     out: Out = Path("runs/simulators"),
 ) -> int:
-    """Queries, steps and time on the image environments, beside the paper's."""
+    """Queries, steps and time on the image environments, beside the paper's.
+
+    Examples:
+        python -m experiments.simulators
+        python -m experiments.simulators --env doors --seeds 3 --out runs/doors
+    """
+    from aam_vision.envs.registry import DOMAINS, board_domain
+    from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.planning.engines import planner_named
+    from aam_vision.query import Access
+
     policy_for(Access.SNAPSHOT, policy, planner_named(planner))  # an unknown one is told now
     chosen = env or list(DOMAINS)
     for name in chosen:

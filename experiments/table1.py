@@ -16,9 +16,6 @@ import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.policies.choice import POLICIES, policy_for
-from aam_vision.planning.engines import PYPERPLAN, planner_named
-from aam_vision.query import Access
 from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
 from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
@@ -76,7 +73,17 @@ def table1(
     job_memory: JobMemory = None,
     out: Out = Path("runs/table1"),
 ) -> int:
-    """Queries, steps, time and accuracy on the ten IPC domains of the paper."""
+    """Queries, steps, time and accuracy on the ten IPC domains of the paper.
+
+    Examples:
+        python -m experiments.table1
+        python -m experiments.table1 --domain gripper --policy economical --problems 3
+        python -m experiments.table1 --backend ray --address head:6379
+    """
+    from aam_vision.interrogation.policies.choice import POLICIES, policy_for
+    from aam_vision.planning.engines import PYPERPLAN, planner_named
+    from aam_vision.query import Access
+
     policies, planners = policy or list(POLICIES), planner or [PYPERPLAN]
     for one_policy, one_planner in product(policies, planners):
         policy_for(Access.SETTABLE, one_policy, planner_named(one_planner))  # an unknown one is told now

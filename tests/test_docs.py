@@ -1,29 +1,237 @@
-"""What the documentation shows is what there is."""
+"""What the documentation shows is what there is: every block of every page is run, or checked as far as it can be.
+
+``tests/documentation.py`` says which kinds of blocks there are; a block of none of them fails, and so does a command of
+no known kind. What takes minutes (training, experiments, set-up) is parsed only: there is such a command, with such
+options. So is what needs the files that it would have made. Agents seen in images are asked two questions, unless the
+page shows what comes of it.
+"""
 
 from __future__ import annotations
 
+import doctest
+import importlib
+import io
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
 from aam_vision.agents import reference_agent
+from aam_vision.commandline import run_command
+from aam_vision.envs.registry import DOMAINS as IMAGE_ENVIRONMENTS
+from aam_vision.errors import UnusableInput
+from aam_vision.pddl import read_domain, read_problem
+from tests import documentation
+from tests.commands import commands, parsed
+from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
-ROOT = Path(__file__).parent.parent
-PROTOCOL = (ROOT / "docs" / "agent-protocol.md").read_text(encoding="utf-8")
+PAGES = [page for page in pages() if blocks(page)]
+PROTOCOL = ROOT / "docs" / "agent-protocol.md"
+QUICK = {
+    "aam_vision.run",
+    "aam_vision.explain",
+    "aam_vision.compare",
+    "aam_vision.ask",
+    "aam_vision.agents.check",
+}
+"""Commands that are run; all others are parsed."""
+TOOLS = {"pytest", "ruff", "mypy"}
+"""Of those who work on the toolkit: ``python -m TOOL PATH...``, whose paths have to be there."""
+FEW_QUESTIONS = ["--max-queries", "2"]
 
 
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PROTOCOL, re.DOTALL)
+class Reader:
+    """Somebody who follows a page from top to bottom, in a folder with the files that pages name for any file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "page"}
+        """What the Python blocks have defined so far."""
+        self.unmade: set[str] = set()
+        """Files and folders that commands would have made which were parsed only."""
+        self.domain: Path | None = None
+        """The PDDL domain shown last."""
+        documentation.provide(folder)
+
+    def follow(self, block: Block) -> None:
+        """Do what a block says."""
+        kinds: dict[str, Callable[[Block], None]] = {
+            "console": self._console,
+            "python": self._python,
+            "pddl": self._pddl,
+            "json": lambda block: json.loads(block.body),
+            "jsonl": lambda block: [json.loads(line) for line in block.body.splitlines()],
+            "toml": lambda block: tomllib.loads(block.body),
+            "bash": self._script,
+            "text": lambda block: None,
+        }
+        assert block.language in kinds, f"{block}: no kind of block; use one of {', '.join(kinds)}"
+        if block.title is not None:
+            (self.folder / block.title).write_text(block.body, encoding="utf-8")
+        kinds[block.language](block)
+
+    def _python(self, block: Block) -> None:
+        code = compile(block.body, str(block), "exec") if ">>> " not in block.body else None
+        if block.title is not None:
+            return
+        if code is not None:
+            exec(code, self.names)
+            return
+        test = doctest.DocTestParser().get_doctest(block.body, self.names, str(block), None, 0)
+        told: list[str] = []
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.append, clear_globs=False)
+        assert not told, "".join(told)
+        self.names.update(test.globs)
+
+    def _pddl(self, block: Block) -> None:
+        path = self.folder / (block.title or "shown.pddl")
+        path.write_text(block.body, encoding="utf-8")
+        if "(:domain" not in block.body:
+            read_domain(path)
+            self.domain = path
+        else:
+            assert self.domain is not None, f"{block}: no domain comes before this problem"
+            read_problem(self.domain, path)
+
+    def _script(self, block: Block) -> None:
+        done = subprocess.run(["bash", "-n"], input=block.body, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{block}: {done.stderr}"
+
+    def _console(self, block: Block) -> None:
+        for command in documentation.commands(block):
+            name, *words = command.words
+            where = f"{block}: {shlex.join(command.words)}"
+            if name == "make":
+                _check_make(words, where)
+            elif name == "pip":
+                _check_pip(words, where)
+            elif name in ("python", ".venv/bin/python") and words[0] == "-m" and words[1] in TOOLS:
+                missing = [word for word in words[2:] if "/" in word and not (ROOT / word).exists()]
+                assert missing == [], where
+            else:
+                assert (name, words[0]) == ("python", "-m"), f"{where}: a command of no known kind"
+                assert words[1] in commands(), f"{where}: no such command"
+                self._command(command, words[1], words[2:], where)
+
+    def _command(self, command: Command, module: str, arguments: list[str], where: str) -> None:
+        options = _parsed(module, arguments, where)
+        made = {str(path) for name in ("out", "html") if (path := options.get(name)) is not None}
+        needed = {str(value) for name, value in options.items() if value is not None} - made
+        if module not in QUICK or any(_within(path, self.unmade) for path in needed):
+            self.unmade |= made
+            return
+        if (
+            module == "aam_vision.run"
+            and options["env"] in IMAGE_ENVIRONMENTS
+            and not command.shown
+            and options["max_queries"] is options["max_steps"] is None
+        ):
+            arguments = [*arguments, *FEW_QUESTIONS]
+        code, printed = _called(module, arguments)
+        refused = bool(command.shown) and command.shown[0].startswith("error: ")
+        assert code == (2 if refused else 0), f"{where}\n{printed}"
+        assert "\x1b" not in printed, where
+        assert is_shown(command.shown, printed), (
+            f"{where}\nshown:\n{os.linesep.join(command.shown)}\nis:\n{printed}"
+        )
+
+
+def _called(module: str, arguments: list[str]) -> tuple[int, str]:
+    """The exit code of a command and what it prints; in this process, where nothing has to be imported again."""
+    printed = io.StringIO()
+    command = getattr(importlib.import_module(module), commands()[module])
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
+        patch.setattr(sys, "argv", [module, *arguments])
+        code = run_command(command)
+    return code, printed.getvalue()
+
+
+def _parsed(module: str, arguments: list[str], where: str) -> dict[str, Any]:
+    """The options of a command, if there are such options."""
+    try:
+        return parsed(module, arguments)
+    except Exception as error:
+        raise AssertionError(f"{where}: {getattr(error, 'message', error)}") from error
+
+
+def _within(path: str, folders: set[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _check_make(words: list[str], where: str) -> None:
+    """There are such targets."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^\.PHONY: (\S+)$", makefile, re.MULTILINE))
+    assert {word for word in words if "=" not in word} <= targets, where
+
+
+def _check_pip(words: list[str], where: str) -> None:
+    """It installs what has a place here: this package with extras that it has, and what constraints.txt pins."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8").lower()
+    assert words[0] == "install", where
+    for word in words[1:]:
+        own = re.fullmatch(r"(?:\.|aam-vision)(?:\[([\w,-]+)\])?", word)
+        if own is not None:
+            asked = own[1].split(",") if own[1] else []
+            assert set(asked) <= set(project["optional-dependencies"]), where
+        elif not word.startswith("-"):
+            assert (ROOT / word).exists() or word.split("=")[0].lower() in pinned, f"{where}: {word}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_whoever_follows_a_page_sees_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "80")
+    reader = Reader(tmp_path)
+    for block in blocks(page):
+        reader.follow(block)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_files_lead_somewhere(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not target.startswith(("http://", "https://", "#", "mailto:")):
+            path = page.parent / target.partition("#")[0]
+            drawn = path.suffix == ".png" and "docs" in page.parts  # by the site's hooks
+            assert path.exists() or drawn, f"{page.relative_to(ROOT)}: {target}"
+
+
+def test_a_block_of_no_kind_and_a_command_of_no_kind_are_told(tmp_path, monkeypatch):
+    reader = Reader(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for language, body in [
+        ("ruby", "puts 1"),
+        ("console", "$ curl example.org"),
+        ("console", "$ python -m aam_vision.run --no-such-option"),
+        ("console", "$ python -m aam_vision.no_such_command"),
+        ("console", "$ make no-such-target"),
+        ("console", "$ pip install 'aam-vision[no-such-extra]'"),
+        ("console", "$ python -m aam_vision.run --domain none.pddl --problem P.pddl"),
+        ("console", "$ python -m aam_vision.compare A.pddl D.pddl\nthey differ"),
+        ("python", ">>> 1 + 1\n3\n"),
+        ("pddl", "(define (domain"),
+        ("bash", "if then"),
+    ]:
+        block = Block(PROTOCOL, 1, language, None, body)
+        with pytest.raises((AssertionError, SyntaxError, UnusableInput)):
+            reader.follow(block)
 
 
 def test_the_agent_on_the_page_is_short_and_conforms(tmp_path: Path) -> None:
-    (code,) = _blocks("python")
+    (code,) = [block.body for block in blocks(PROTOCOL) if block.language == "python"]
     assert code == Path(reference_agent.__file__).read_text(encoding="utf-8")
     assert len(code.splitlines()) < 100
     assert "aam_vision" not in code, "it needs nothing of the toolkit"
@@ -39,18 +247,19 @@ def test_the_agent_on_the_page_is_short_and_conforms(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("block", _blocks("json"))
-def test_every_line_on_the_page_is_of_the_protocol(block: str) -> None:
+@pytest.mark.parametrize("block", [b for b in blocks(PROTOCOL) if b.language == "json"], ids=str)
+def test_every_line_on_the_page_is_of_the_protocol(block: Block) -> None:
     path = Path(reference_agent.__file__).with_name("protocol.schema.json")
-    jsonschema.validate(json.loads(block), json.loads(path.read_text(encoding="utf-8")))
+    jsonschema.validate(json.loads(block.body), json.loads(path.read_text(encoding="utf-8")))
 
 
 def test_the_limits_on_the_page_are_the_defaults() -> None:
     from aam_vision.agents.program import ProgramLimits
     from aam_vision.arguments import Arguments
 
+    protocol = PROTOCOL.read_text(encoding="utf-8")
     limits, options = ProgramLimits(), Arguments()
     assert (limits.seconds, limits.memory >> 20) == (options.agent_seconds, options.agent_memory)
     for told in (f"{limits.seconds:g} s", f"{limits.memory >> 20} MB", f"{limits.line >> 20} MiB"):
-        assert f"| {told} |" in PROTOCOL
-    assert f"restarts at one question | {limits.retries} |" in PROTOCOL
+        assert f"| {told} |" in protocol
+    assert f"restarts at one question | {limits.retries} |" in protocol

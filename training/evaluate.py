@@ -40,7 +40,12 @@ def evaluate(
     threads: Annotated[int, typer.Option(min=1, help="Threads that share the images.")] = 1,
     backend: Annotated[str, typer.Option(help="What runs the network: torch or onnx.")] = "torch",
 ) -> None:
-    """Perceive legal states of unseen and of interrogated layouts; compare with the simulator."""
+    """Perceive legal states of unseen and of interrogated layouts; compare with the simulator.
+
+    Examples:
+        python -m aam_vision.training.evaluate --env doors --corruptions
+        python -m aam_vision.training.evaluate --env doors --weights runs/w
+    """
     from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain
 

@@ -24,7 +24,11 @@ def export(
         Path | None, typer.Option(help="Folder with weights and card; default: shipped.")
     ] = None,
 ) -> None:
-    """Write the classifiers of an environment as an ONNX model (needs the extra onnx)."""
+    """Write the classifiers of an environment as an ONNX model (needs the extra onnx).
+
+    Examples:
+        python -m aam_vision.training.export --env doors --out doors.onnx
+    """
     from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain
 

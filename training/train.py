@@ -69,6 +69,11 @@ def train(
 
     Beside weights, card and model card, the folder receives arguments.json, logs/metrics.csv
     (losses, and the confusion of every classifier) and checkpoints/last.ckpt and best.ckpt (not with --ship).
+
+    Examples:
+        python -m aam_vision.training.train --env sokoban --out runs/w
+        python -m aam_vision.training.train --env doors --only unlocked --out runs/u
+        python -m aam_vision.training.train --env doors --fast-dev-run
     """
     if resume is not None and not resume.is_file():
         raise UnusableInput(f"--resume {resume}: no such file; name checkpoints/last.ckpt of a run")

@@ -36,7 +36,9 @@ def check(
 ) -> int:
     """Check that a program speaks the agent protocol (docs/agent-protocol.md).
 
-    Example: python -m aam_vision.agents.check "python -m aam_vision.agents.reference_agent"
+    Examples:
+        python -m aam_vision.agents.check "./my-agent --fast"
+        python -m aam_vision.agents.check "python my_agent.py" --seconds 60
     """
     if not 0 < seconds < 1e6:
         raise UnusableInput(f"--seconds {seconds:g}: give a number above 0")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from aam_vision.agents.counting import Counts
+from aam_vision.interrogation import showing
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.noisy.assessment import Assessment
 from aam_vision.interrogation.transcript import Transcript
 from aam_vision.interrogation.transfer import element
+from aam_vision.pddl import domain_text
 from aam_vision.strips import Model, lifted_atoms
 
 
@@ -35,9 +37,9 @@ class CurvePoint:
     model: Model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """The outcome of an interrogation.
+    """The outcome of an interrogation; printed, its figures, and in a notebook its model, too.
 
     ``model`` is the cautious one: undetermined positive preconditions in, everything else undetermined
     out. ``complete`` says that no query within the access could tell any more.
@@ -46,7 +48,9 @@ class Result:
     model: Model
     complete: bool
     why: str
+    """Why it ended, in words."""
     counts: Counts
+    """What it cost: queries, steps, failed steps, walk steps, resets."""
     hypotheses: Hypotheses
     transcript: Transcript
     """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
@@ -57,6 +61,25 @@ class Result:
     """How probable a palm tuple had to be to count as certain."""
     doubt: str = ""
     """Why nothing here is certain, if so: something was seen that no STRIPS agent shows."""
+
+    def __repr__(self) -> str:
+        return showing.in_short(self)
+
+    def __str__(self) -> str:
+        return showing.aligned(showing.figures(self))
+
+    def _repr_html_(self) -> str:
+        return showing.html(self)
+
+    @property
+    def pddl(self) -> str:
+        """The model as a PDDL domain."""
+        return domain_text(self.model)
+
+    @property
+    def status(self) -> str:
+        """``complete``, or ``budget`` where more could have been learned, as ``result.json`` has it."""
+        return "complete" if self.complete else "budget"
 
     @property
     def undetermined(self) -> list[Undetermined]:

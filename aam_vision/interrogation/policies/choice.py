@@ -9,8 +9,10 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.replaying import Replaying
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
+from aam_vision.interrogation.policies.verifying import VerifyingPolicy
 from aam_vision.planning.planner import Planner
 from aam_vision.query import Access
+from aam_vision.strips import Model
 
 POLICIES = ("economical", "aia")
 
@@ -25,8 +27,10 @@ def check_policy(name: str) -> None:
         raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
 
 
-def policy_for(access: Access, name: str, planner: Planner) -> Policy:
+def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
     """A fresh policy: the paper's, or the one that asks least under the access.
+
+    A model learned earlier (``prior``) is verified where any state can be asked about; elsewhere it saves nothing.
 
     Raises:
         UnusableInput: there is no such policy, or it needs another access.
@@ -38,7 +42,7 @@ def policy_for(access: Access, name: str, planner: Planner) -> Policy:
         return AiaPolicy(planner=planner)
     match access:
         case Access.SETTABLE:
-            return SettablePolicy()
+            return SettablePolicy() if prior is None else VerifyingPolicy(prior)
         case Access.SNAPSHOT:
             return EconomicalPolicy(planner=planner)
         case Access.RESET:

@@ -1,0 +1,175 @@
+"""The toolkit in a program or a notebook: an agent, one function that interrogates it, and its result.
+
+>>> import aam_vision
+>>> result = aam_vision.interrogate(aam_vision.agent_for("blocksworld"))
+>>> print(result)
+status        complete: every pal tuple is decided
+queries       9 (no sound interrogation needs fewer than 9 for what was proven)
+steps         102 (76 walked, 18 failed, 36 resets)
+pal tuples    52 (0 groups undetermined)
+>>> print(result.pddl.splitlines()[0])
+(define (domain blocks)
+
+``python -m aam_vision.run`` puts the same parts together, with a journal, a report and a ground truth around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision import targets
+from aam_vision.query import Access, Agent
+
+if TYPE_CHECKING:
+    from aam_vision.interrogation.result import Result
+    from aam_vision.strips import Model
+
+
+def interrogate(
+    agent: Agent,
+    *,
+    seed: int = 0,
+    max_queries: int | None = None,
+    max_steps: int | None = None,
+    policy: str = "economical",
+    planner: str = "pyperplan",
+    repeated_arguments: bool = False,
+    confidence: float = 0.999,
+    confirm: bool = False,
+    prior: Model | None = None,
+) -> Result:
+    """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
+
+    What may be asked, and so what is asked, follows from ``agent.access``. Answers are taken at their word until they
+    prove wrong; then they are weighed (settable access).
+
+    Args:
+        agent: Anything with the methods of ``aam_vision.Agent``.
+        seed: Of every random choice: the same agent, seed and options give the same result.
+        max_queries: Stop at so many queries.
+        max_steps: Stop at so many attempted steps, walks included.
+        policy: How questions are chosen: ``economical``, or ``aia``, the paper's (settable access only).
+        planner: ``pyperplan``, or an installed engine of unified-planning.
+        repeated_arguments: Also learn what happens when one object is named twice; the agent has to allow it.
+        confidence: Where answers prove unreliable, how probable the whole model has to be.
+        confirm: Take no answer at its word, even if none proves unreliable (settable access).
+        prior: A model learned earlier, to be verified instead of learned anew.
+
+    Returns:
+        The model, what is not determined and why, what it cost, and the transcript.
+
+    Raises:
+        UnusableInput: there is no such policy or planner, or an option does not fit the agent.
+        Interrupted: the agent failed, or is no STRIPS agent; its ``result`` holds what was learned.
+
+    Examples:
+        >>> import aam_vision
+        >>> result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
+        >>> result.status, result.counts.queries, len(result.undetermined)
+        ('budget', 3, 4)
+    """
+    import numpy as np
+
+    from aam_vision.interrogation.loop import Budget
+    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
+    from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.planning.engines import planner_named
+
+    if prior is not None:
+        from aam_vision.interrogation.differences import check_prior
+
+        check_prior(prior, agent.vocabulary, agent.headers, prior.vocabulary.name)
+    return interrogate_doubting(
+        agent,
+        policy_for(agent.access, policy, planner_named(planner), prior),
+        np.random.default_rng(seed),
+        budget=Budget(max_queries, max_steps),
+        repeated=repeated_arguments,
+        confidence=confidence,
+        confirm=confirm,
+    )
+
+
+def agent_for(
+    environment: str,
+    *,
+    access: Access | str | None = None,
+    problems: Iterable[int] = (),
+    seed: int = 0,
+    size: int = 2,
+    repeated_arguments: bool = False,
+    classifiers: str | PathLike[str] | None = None,
+    image_noise: float = 0.0,
+) -> Agent:
+    """The agent of an environment by its name: one seen in images, or one of a packaged PDDL domain.
+
+    Args:
+        environment: ``sokoban``, ``doors``, ..., ``gripper``, ``blocksworld``, ...: all that ``--env`` takes.
+        access: What the agent allows; default the most that it can.
+        problems: The numbers of its problems; default all of them.
+        seed: Of the problems generated for a packaged domain, and of image noise.
+        size: Of the problems generated for a packaged domain.
+        repeated_arguments: One object may be named twice in an instruction (packaged domains).
+        classifiers: The folder of other classifier weights than the shipped ones (image environments).
+        image_noise: Sigma of Gaussian noise put on the images, 0 to 1.
+
+    Raises:
+        UnusableInput: no such environment, problem, access or weights.
+
+    Examples:
+        >>> import aam_vision
+        >>> agent = aam_vision.agent_for("blocksworld", access="reset", problems=[0])
+        >>> agent.access
+        <Access.RESET: 'reset'>
+        >>> print(*agent.headers, sep=", ")
+        pick-up(?x - block), put-down(?x - block), stack(?x - block, ?y - block), unstack(?x - block, ?y - block)
+    """
+    return targets.from_environment(
+        environment,
+        access=_word(access),
+        problems=[str(number) for number in problems],
+        classifiers=None if classifiers is None else Path(classifiers),
+        size=size,
+        seed=seed,
+        repeated=repeated_arguments,
+        image_noise=image_noise,
+    ).agent
+
+
+def symbolic_agent(
+    domain: str | PathLike[str],
+    problems: Sequence[str | PathLike[str]],
+    *,
+    access: Access | str | None = None,
+    repeated_arguments: bool = False,
+) -> Agent:
+    """An agent that holds the model of a PDDL domain, in the initial states of PDDL problems.
+
+    Args:
+        domain: A PDDL domain file: STRIPS with types, constants and negative preconditions.
+        problems: PDDL problem files of that domain, at least one.
+        access: What the agent allows; default the most: ``settable``.
+        repeated_arguments: One object may be named twice in an instruction.
+
+    Raises:
+        UnusableInput: a file cannot be used, there is no problem, or no such access.
+
+    Examples:
+        >>> import aam_vision
+        >>> agent = aam_vision.symbolic_agent("D.pddl", ["P1.pddl", "P2.pddl"])
+        >>> len(agent.initial())
+        2
+    """
+    return targets.from_pddl(
+        Path(domain),
+        [str(problem) for problem in problems],
+        access=_word(access),
+        repeated=repeated_arguments,
+    ).agent
+
+
+def _word(access: Access | str | None) -> str | None:
+    return access.value if isinstance(access, Access) else access

@@ -1,0 +1,50 @@
+"""Every command of the toolkit, found by rule: a module that ends in ``sys.exit(run_command(FUNCTION))``."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from aam_vision.commandline import parser_of
+
+ROOT = Path(__file__).parent.parent
+_ENDING = re.compile(r"^if __name__ == \"__main__\":\n    sys\.exit\(run_command\((\w+)\)\)$", re.MULTILINE)
+
+
+@cache
+def commands() -> dict[str, str]:
+    """The function of every command, by its module: ``python -m MODULE``."""
+    found = {}
+    for top in ("aam_vision", "envs", "classifiers", "training", "experiments"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            ending = _ENDING.search(path.read_text(encoding="utf-8"))
+            if ending is not None:
+                module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                found[module if top in ("aam_vision", "experiments") else f"aam_vision.{module}"] = ending[1]
+    return found
+
+
+@cache
+def parser(module: str) -> Any:
+    """The command line of a command, as click has it."""
+    return parser_of(getattr(importlib.import_module(module), commands()[module]))
+
+
+def examples(module: str) -> list[str]:
+    """The examples at the end of its help."""
+    _, *lines = str(parser(module).epilog or "\b\nExamples:").removeprefix("\b\n").splitlines()
+    return lines
+
+
+def parsed(module: str, arguments: list[str]) -> dict[str, Any]:
+    """What the options of a command come to; nothing is run.
+
+    Raises:
+        Exception: of click's, if there is no such option or a value does not fit.
+    """
+    context = parser(module).make_context(module, list(arguments))
+    found: dict[str, Any] = context.params
+    return found

@@ -1,0 +1,133 @@
+"""The toolkit from Python: what the command does, in a line, and a result that a notebook can show."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import aam_vision
+from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.errors import UnusableInput
+from aam_vision.run import interrogate_agent
+from tests import documentation
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("module", ["aam_vision", "aam_vision.api"])
+def test_the_examples_do_what_they_show(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documentation.provide(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("env", "access", "options"),
+    [
+        ("gripper", None, {}),
+        ("gripper", None, {"policy": "aia", "max_queries": 5}),
+        ("gripper", "snapshot", {"seed": 2}),
+        ("gripper", None, {"repeated_arguments": True}),
+        ("blocksworld", "trajectory", {"max_steps": 15}),
+    ],
+)
+def test_the_function_does_what_the_command_does(
+    env: str, access: str | None, options: dict[str, Any], tmp_path: Path
+) -> None:
+    assert interrogate_agent(env, access=access, out=tmp_path, quiet=True, **options) == 0
+    figures = json.loads((tmp_path / "result.json").read_text())
+
+    same_agent = {name: options[name] for name in ("seed", "repeated_arguments") if name in options}
+    result = aam_vision.interrogate(aam_vision.agent_for(env, access=access, **same_agent), **options)
+
+    assert result.pddl == (tmp_path / "model.pddl").read_text()
+    counts = result.counts
+    assert (result.status, counts.queries, counts.steps) == tuple(
+        figures[name] for name in ("status", "queries", "steps")
+    )
+
+
+def test_a_model_learned_earlier_is_verified_without_walks() -> None:
+    agent = aam_vision.agent_for("gripper")
+    learned = aam_vision.interrogate(agent).model
+    again = aam_vision.interrogate(agent, prior=learned)
+    assert again.model == learned
+    assert again.counts.walk_steps == 0
+    with pytest.raises(UnusableInput, match="gripper"):
+        aam_vision.interrogate(aam_vision.agent_for("blocksworld"), prior=learned)
+
+
+def test_answers_that_prove_wrong_are_weighed() -> None:
+    agent = UnreliableAgent(aam_vision.agent_for("gripper"), 0.05, 0.0, np.random.default_rng(0))
+    result = aam_vision.interrogate(agent)
+    assert result.assessment is not None
+    assert "not reliable" in str(result)
+    assert result.model == aam_vision.interrogate(aam_vision.agent_for("gripper")).model
+
+
+def test_an_agent_of_pddl_files() -> None:
+    files = ROOT / "aam_vision" / "domains" / "pddl"
+    with pytest.raises(UnusableInput, match="no problem"):
+        aam_vision.symbolic_agent(files / "gripper.pddl", [])
+    with pytest.raises(UnusableInput, match="--access anything"):
+        aam_vision.agent_for("gripper", access="anything")
+
+
+class _Elements(HTMLParser):
+    """What is open where, and the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        self.names.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_notebook_shows_the_model_and_its_gaps_and_nothing_of_it_is_markup() -> None:
+    result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
+    hostile = replace(result, why="<script>alert('now')</script> & more")
+    page = _Elements()
+    page.feed(hostile._repr_html_())
+    assert page.open == []
+    assert page.names == {"table", "tr", "th", "td", "details", "summary", "pre", "ul", "li", "code"}
+    assert hostile.why in page.text
+    assert result.pddl in page.text
+    for entry in result.undetermined:
+        assert entry.group[0] in page.text
+    assert len(repr(result)) < 200
+
+
+def test_importing_the_package_costs_nothing_and_it_says_what_it_has() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import aam_vision\n"
+        "loaded = {name.split('.')[0] for name in set(sys.modules) - before}\n"
+        "assert loaded <= {'aam_vision', *sys.stdlib_module_names}, loaded\n"
+        "assert set(aam_vision.__all__) <= set(dir(aam_vision))\n"
+        "for name in aam_vision.__all__: assert getattr(aam_vision, name) is not None\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(AttributeError, match="nothing_of_this_name"):
+        aam_vision.nothing_of_this_name  # noqa: B018

@@ -1,0 +1,130 @@
+"""What holds for every command: help with examples, 80 columns, and nothing but text where no terminal is."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ROOT, commands, examples, parsed, parser
+
+STARTED_BY_PROGRAMS = {
+    "aam_vision.agents.launch",
+    "aam_vision.agents.reference_agent",
+    "experiments.peer_process",
+    "experiments.slow_agent",
+}
+"""Nobody types these."""
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def _started(module: str, *arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **environment},
+        check=False,
+    )
+
+
+def test_every_program_is_a_command_or_known_as_none():
+    programs = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for top in ("aam_vision", "envs", "classifiers", "training", "experiments")
+        for path in (ROOT / top).rglob("*.py")
+        if "\nif __name__ ==" in path.read_text(encoding="utf-8")
+    }
+    assert {"aam_vision.run", "aam_vision.agents.check", "experiments.table1"} <= set(commands())
+    known = {name.removeprefix("aam_vision.") for name in commands()} | set(commands())
+    assert programs - known <= STARTED_BY_PROGRAMS
+
+
+@pytest.mark.parametrize("module", commands())
+def test_the_help_says_what_it_does_and_shows_examples_that_fit(module):
+    command = parser(module)
+    assert command.help
+    assert all(option.help for option in command.params), "every option is explained"
+    assert examples(module)
+    for line in examples(module):
+        assert len(line) <= 78, line
+        python, m, named, *arguments = shlex.split(line)
+        assert (python, m, named) == ("python", "-m", module)
+        parsed(module, arguments)
+
+
+@pytest.mark.parametrize("module", commands())
+def test_help_is_plain_text_of_80_columns_even_where_colours_are_forced(module, tmp_path):
+    done = _started(module, "--help", cwd=tmp_path, FORCE_COLOR="1", TERM="xterm-256color")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "Examples:" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("module", commands())
+def test_an_unknown_option_is_told_in_one_plain_line(module, tmp_path):
+    done = _started(module, "--no-such-option", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert "\x1b" not in line
+
+
+@pytest.fixture(scope="module")
+def a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose output went into a pipe."""
+    folder = tmp_path_factory.mktemp("run")
+    done = _started("aam_vision.run", "--env", "gripper", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    return folder / "out"
+
+
+@pytest.mark.parametrize("why", [(), ("--why", "at_robby(?from) in pre of move")])
+def test_what_goes_into_a_pipe_is_plain_text_of_80_columns(a_run, why):
+    done = _started("aam_vision.explain", str(a_run), *why, cwd=a_run)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["aam_vision.run --env gripper --out again", "aam_vision.explain out"])
+def test_no_color_is_heeded_on_a_terminal(a_run, command):
+    module, *arguments = command.split()
+    shown = _on_a_terminal(module, *arguments, cwd=a_run.parent, NO_COLOR="1")
+    assert shown.strip()
+    assert set(COLOUR.findall(shown)) <= {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[3m"}, (
+        "weight and slant at most"
+    )
+
+
+def _on_a_terminal(module: str, *arguments: str, cwd: Path, **environment: str) -> str:
+    """Everything that a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        stdout=theirs,
+        stderr=theirs,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "xterm-256color", **environment},
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while block := os.read(ours, 65536):
+            shown += block
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0, shown.decode()
+    return shown.decode()
