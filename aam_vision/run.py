@@ -11,7 +11,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -37,6 +37,13 @@ AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
+
+
+class _Shown(NamedTuple):
+    """What a person gets to see; it changes nothing of what is done."""
+
+    quiet: bool
+    images: bool
 
 
 def interrogate_agent(
@@ -115,6 +122,9 @@ def interrogate_agent(
         typer.Option(help="Folder of a run that was ended: go on with it, with the options that it had."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    images: Annotated[
+        bool, typer.Option(help="Show the agent's images while it runs, on a terminal that can.")
+    ] = True,
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
 
@@ -145,11 +155,12 @@ def interrogate_agent(
         prior=None if prior is None else str(prior),
         backend=backend,
     )
+    shown = _Shown(quiet, images)
     if resume is None:
         _check(given)
         name = env or (domain.stem if domain else "agent")
         folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-        return _run(given, folder, None, cache, quiet=quiet)
+        return _run(given, folder, None, cache, shown)
     if out is not None or given != Arguments(agent=agent):
         raise UnusableInput(f"--resume {resume}: the run has its options already; give no other ones")
     from aam_vision.agents.journal import Journal
@@ -164,7 +175,7 @@ def interrogate_agent(
         _check(kept)
         if kept.inputs() != journal.about("inputs"):
             raise UnusableInput(f"--resume {resume}: the files of that run have changed; start a new run")
-        return _run(kept, resume, journal, cache, quiet=quiet)
+        return _run(kept, resume, journal, cache, shown)
 
 
 def _check(arguments: Arguments) -> None:
@@ -197,7 +208,7 @@ def _check(arguments: Arguments) -> None:
 
 
 def _run(
-    arguments: Arguments, folder: Path, resumed: Journal | None, cache: Path | None, *, quiet: bool
+    arguments: Arguments, folder: Path, resumed: Journal | None, cache: Path | None, shown: _Shown
 ) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
@@ -224,7 +235,7 @@ def _run(
     ):
         _keep_images(target, folder, anew=resumed is None)
         try:
-            result, failure = _interrogate(arguments, target, policy, journal, quiet=quiet)
+            result, failure = _interrogate(arguments, target, policy, journal, shown)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
@@ -258,7 +269,8 @@ def _keep_images(target: Target, folder: Path, *, anew: bool) -> None:
     album = Album(folder)
     if anew:
         album.clear()
-    target.keep_images(album.keep)
+    if target.keep_images is not None:
+        target.keep_images(album.keep)
 
 
 def _write_report(target: Target, folder: Path, journal: Journal) -> None:
@@ -294,20 +306,21 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
 
 
 def _interrogate(
-    arguments: Arguments, target: Target, policy: Policy, journal: Journal, *, quiet: bool
+    arguments: Arguments, target: Target, policy: Policy, journal: Journal, shown: _Shown
 ) -> tuple[Result, Interrupted | None]:
     """The interrogation, every exchange of it in the journal; and what ended it early, if anything did."""
     import numpy as np
 
     from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.display import Display
+    from aam_vision.display import Display, Sights
     from aam_vision.interrogation.loop import Budget, Interrupted
     from aam_vision.interrogation.noisy.doubting import interrogate_doubting
     from aam_vision.interrogation.resuming import Resuming
 
     agent = JournalledAgent(target.agent, journal, target.generators)
     resuming = Resuming(policy, agent.upcoming)
-    with Display(quiet=quiet) as display:
+    sights = Sights(journal.path.parent, agent.image) if shown.images and target.keep_images else None
+    with Display(quiet=shown.quiet, sights=sights) as display:
 
         def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
             if agent.upcoming() is None:
