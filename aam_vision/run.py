@@ -20,6 +20,7 @@ from aam_vision.arguments import Arguments
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.query import Access
+from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
@@ -44,6 +45,7 @@ class _Shown(NamedTuple):
 
     quiet: bool
     images: bool
+    record: Path | None
 
 
 def interrogate_agent(
@@ -125,6 +127,9 @@ def interrogate_agent(
     images: Annotated[
         bool, typer.Option(help="Show the agent's images while it runs, on a terminal that can.")
     ] = True,
+    record: Annotated[
+        Path | None, typer.Option(help="Write the images of all queries to this file, an animated GIF.")
+    ] = None,
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
 
@@ -155,7 +160,9 @@ def interrogate_agent(
         prior=None if prior is None else str(prior),
         backend=backend,
     )
-    shown = _Shown(quiet, images)
+    shown = _Shown(quiet, images, record)
+    if record is not None:
+        check_recording(record)
     if resume is None:
         _check(given)
         name = env or (domain.stem if domain else "agent")
@@ -219,6 +226,8 @@ def _run(
     timed = TimedPlanner(planner_named(arguments.planner))
     check_writable(folder)
     target = targets.of(arguments)
+    if shown.record is not None:
+        check_images(shown.record, target)
     prior = _prior(arguments, target)
     policy = policy_for(target.agent.access, arguments.policy, timed)
     if prior is not None and target.agent.access is Access.SETTABLE and arguments.policy == "economical":
@@ -232,6 +241,7 @@ def _run(
     with (
         closing(target),
         resumed or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+        recording(shown.record, folder, journal),
     ):
         _keep_images(target, folder, anew=resumed is None)
         try:
