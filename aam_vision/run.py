@@ -286,9 +286,9 @@ def _keep_images(target: Target, folder: Path, *, anew: bool) -> None:
 def _write_report(target: Target, folder: Path, journal: Journal) -> None:
     """Write ``report.html``, and what it compares with, from what the folder holds."""
     from aam_vision.pddl import domain_text
-    from aam_vision.report.account import Account
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_journal
+    from aam_vision.report.weighed import account_of
 
     journal.note("sources", target.sources)
     journal.note("scenes", target.scenes())
@@ -296,7 +296,7 @@ def _write_report(target: Target, folder: Path, journal: Journal) -> None:
         write_atomically(folder / "truth.pddl", domain_text(target.truth()))
     else:
         (folder / "truth.pddl").unlink(missing_ok=True)
-    write_atomically(folder / "report.html", page(Account(read_journal(folder, journal))))
+    write_atomically(folder / "report.html", page(account_of(read_journal(folder, journal))))
 
 
 def _prior(arguments: Arguments, target: Target) -> Model | None:
