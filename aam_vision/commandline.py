@@ -71,12 +71,12 @@ def check_writable(folder: Path, option: str = "--out") -> None:
         ) from None
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all; an older one stays until then."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file as a whole or not at all; an older one stays until then. Text is written as UTF-8."""
     partial = path.with_name(f"{path.name}.partial")
     partial.unlink(missing_ok=True)  # a link that somebody put there would lead elsewhere
-    with partial.open("x", encoding="utf-8") as file:
-        file.write(text)
+    with partial.open("xb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     partial.replace(path)
 
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -19,6 +19,7 @@ from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
+from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
@@ -36,6 +37,14 @@ AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
+
+
+class _Shown(NamedTuple):
+    """What a person gets to see; it changes nothing of what is done."""
+
+    quiet: bool
+    images: bool
+    record: Path | None
 
 
 def interrogate_agent(
@@ -117,6 +126,12 @@ def interrogate_agent(
         typer.Option(help="Folder of a run that was ended: go on with it, with the options that it had."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    images: Annotated[
+        bool, typer.Option(help="Show the agent's images while it runs, on a terminal that can.")
+    ] = True,
+    record: Annotated[
+        Path | None, typer.Option(help="Write the images of all queries to this file, an animated GIF.")
+    ] = None,
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
 
@@ -151,11 +166,14 @@ def interrogate_agent(
         prior=None if prior is None else str(prior),
         backend=backend,
     )
+    shown = _Shown(quiet, images, record)
+    if record is not None:
+        check_recording(record)
     if resume is None:
         _check(given)
         name = env or (domain.stem if domain else "agent")
         folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-        return _run(given, folder, None, cache, quiet=quiet)
+        return _run(given, folder, None, cache, shown)
     if out is not None or given != Arguments(agent=agent):
         raise UnusableInput(f"--resume {resume}: the run has its options already; give no other ones")
     from aam_vision.agents.journal import Journal
@@ -170,7 +188,7 @@ def interrogate_agent(
         _check(kept)
         if kept.inputs() != journal.about("inputs"):
             raise UnusableInput(f"--resume {resume}: the files of that run have changed; start a new run")
-        return _run(kept, resume, journal, cache, quiet=quiet)
+        return _run(kept, resume, journal, cache, shown)
 
 
 def _check(arguments: Arguments) -> None:
@@ -203,7 +221,7 @@ def _check(arguments: Arguments) -> None:
 
 
 def _run(
-    arguments: Arguments, folder: Path, resumed: Journal | None, cache: Path | None, *, quiet: bool
+    arguments: Arguments, folder: Path, resumed: Journal | None, cache: Path | None, shown: _Shown
 ) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
@@ -214,6 +232,8 @@ def _run(
     timed = TimedPlanner(planner_named(arguments.planner))
     check_writable(folder)
     target = targets.of(arguments)
+    if shown.record is not None:
+        check_images(shown.record, target)
     prior = _prior(arguments, target)
     policy = policy_for(target.agent.access, arguments.policy, timed, prior)
     if cache is not None:
@@ -223,10 +243,11 @@ def _run(
     with (
         closing(target),
         resumed or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+        recording(shown.record, folder, journal),
     ):
         _keep_images(target, folder, anew=resumed is None)
         try:
-            result, failure = _interrogate(arguments, target, policy, journal, quiet=quiet)
+            result, failure = _interrogate(arguments, target, policy, journal, shown)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
@@ -260,15 +281,16 @@ def _keep_images(target: Target, folder: Path, *, anew: bool) -> None:
     album = Album(folder)
     if anew:
         album.clear()
-    target.keep_images(album.keep)
+    if target.keep_images is not None:
+        target.keep_images(album.keep)
 
 
 def _write_report(target: Target, folder: Path, journal: Journal) -> None:
     """Write ``report.html``, and what it compares with, from what the folder holds."""
     from aam_vision.pddl import domain_text
-    from aam_vision.report.account import Account
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_journal
+    from aam_vision.report.weighed import account_of
 
     journal.note("sources", target.sources)
     journal.note("scenes", target.scenes())
@@ -276,7 +298,7 @@ def _write_report(target: Target, folder: Path, journal: Journal) -> None:
         write_atomically(folder / "truth.pddl", domain_text(target.truth()))
     else:
         (folder / "truth.pddl").unlink(missing_ok=True)
-    write_atomically(folder / "report.html", page(Account(read_journal(folder, journal))))
+    write_atomically(folder / "report.html", page(account_of(read_journal(folder, journal))))
 
 
 def _prior(arguments: Arguments, target: Target) -> Model | None:
@@ -296,20 +318,21 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
 
 
 def _interrogate(
-    arguments: Arguments, target: Target, policy: Policy, journal: Journal, *, quiet: bool
+    arguments: Arguments, target: Target, policy: Policy, journal: Journal, shown: _Shown
 ) -> tuple[Result, Interrupted | None]:
     """The interrogation, every exchange of it in the journal; and what ended it early, if anything did."""
     import numpy as np
 
     from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.display import Display
+    from aam_vision.display import Display, Sights
     from aam_vision.interrogation.loop import Budget, Interrupted
     from aam_vision.interrogation.noisy.doubting import interrogate_doubting
     from aam_vision.interrogation.resuming import Resuming
 
     agent = JournalledAgent(target.agent, journal, target.generators)
     resuming = Resuming(policy, agent.upcoming)
-    with Display(quiet=quiet) as display:
+    sights = Sights(journal.path.parent, agent.image) if shown.images and target.keep_images else None
+    with Display(quiet=shown.quiet, sights=sights) as display:
 
         def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
             if agent.upcoming() is None:

@@ -43,8 +43,8 @@ class Target:
     """What tells the agent apart from all others; None if answers cannot be used in another run."""
     close: Callable[[], None] = lambda: None
     """To be called when the agent is not needed any more."""
-    keep_images: Callable[[Callable[[Frame], str]], None] = lambda keep: None
-    """To have the agent's images kept, by a function that names them; for agents that show any."""
+    keep_images: Callable[[Callable[[Frame], str]], None] | None = None
+    """To have the agent's images kept, by a function that names them; None if it shows none."""
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Of each predicate the ``kind`` of its provenance and its ``meaning``, where the user has said."""
     scenes: Callable[[], list[dict[str, Box]]] = list

@@ -35,6 +35,8 @@ class Sight:
     image: str
     problem: int
     places: Mapping[str, str | None]
+    passed: tuple[str, ...] = ()
+    """The images between the first of the query and this one."""
 
 
 @dataclass(frozen=True)
@@ -187,11 +189,12 @@ class _Reader:
             raise Malformed("a handle is no number")
         memo = item[2] if len(item) > 2 else None
         if isinstance(memo, dict) and isinstance(memo.get("image"), str) and handle is not None:
-            places = memo.get("places")
+            places, passed = memo.get("places"), memo.get("passed")
             self._sights[handle] = Sight(
                 memo["image"],
                 memo["problem"] if isinstance(memo.get("problem"), int) else 0,
                 {k: v for k, v in places.items() if isinstance(v, str)} if isinstance(places, dict) else {},
+                tuple(map(str, passed)) if isinstance(passed, list) else (),
             )
         return Situation(state if handle is None else handle, state)
 
