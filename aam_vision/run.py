@@ -41,7 +41,11 @@ INTERRUPTED = 130
 
 def interrogate_agent(
     env: Annotated[
-        str | None, typer.Option(help="Environment of the agent: sokoban, doors, or a packaged PDDL domain.")
+        str | None,
+        typer.Option(
+            help="Environment of the agent: sokoban, doors, or a packaged PDDL domain; with --agent that "
+            "whose concepts and classifiers read its images."
+        ),
     ] = None,
     domain: Annotated[Path | None, typer.Option(help="A PDDL domain file: a symbolic agent.")] = None,
     agent: Annotated[
@@ -177,9 +181,11 @@ def _check(arguments: Arguments) -> None:
 
     env, noise = arguments.env, arguments.image_noise
     check_policy(arguments.policy)
-    if sum(one is not None for one in (env, arguments.domain, arguments.agent)) != 1:
+    given = [one for one in (env, arguments.domain, arguments.agent) if one is not None]
+    if len(given) != 1 and given != [env, arguments.agent]:
         raise UnusableInput(
-            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND"
+            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND "
+            "(with --env NAME if it shows images, for the concepts and classifiers that read them)"
         )
     if not 0 < arguments.agent_seconds < 1e6:
         raise UnusableInput(f"--agent-seconds {arguments.agent_seconds:g}: give a number above 0")

@@ -47,10 +47,13 @@ def test_every_line_on_the_page_is_of_the_protocol(block: str) -> None:
 
 def test_the_limits_on_the_page_are_the_defaults() -> None:
     from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.scenes import MAX_CELLS, MAX_PIXELS, MAX_SIDE
     from aam_vision.arguments import Arguments
 
     limits, options = ProgramLimits(), Arguments()
     assert (limits.seconds, limits.memory >> 20) == (options.agent_seconds, options.agent_memory)
     for told in (f"{limits.seconds:g} s", f"{limits.memory >> 20} MB", f"{limits.line >> 20} MiB"):
         assert f"| {told} |" in PROTOCOL
+    assert f"{MAX_PIXELS:,}, and {MAX_SIDE} a side" in PROTOCOL
+    assert f"| {MAX_CELLS} each |" in PROTOCOL
     assert f"restarts at one question | {limits.retries} |" in PROTOCOL
