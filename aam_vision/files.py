@@ -23,9 +23,10 @@ def read_limited(path: Path, most: int) -> bytes:
         descriptor = os.open(path, _FLAGS)
     except ValueError as error:  # a name with a null byte
         raise OSError(errno.EINVAL, str(error), str(path)) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "no regular file", str(path))
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "no regular file", str(path))
         content = file.read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"larger than {most} bytes", str(path))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aam_vision import targets
-from aam_vision.arguments import Arguments
+from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.query import Access
@@ -187,6 +187,12 @@ def _check(arguments: Arguments) -> None:
             "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND "
             "(with --env NAME if it shows images, for the concepts and classifiers that read them)"
         )
+    if not 1 <= arguments.problem_size <= MAX_PROBLEM_SIZE:
+        raise UnusableInput(
+            f"--problem-size {arguments.problem_size}: give a number from 1 to {MAX_PROBLEM_SIZE}"
+        )
+    if not 1 <= arguments.agent_memory < 2**40:
+        raise UnusableInput(f"--agent-memory {arguments.agent_memory}: give a number of megabytes from 1")
     if not 0 < arguments.agent_seconds < 1e6:
         raise UnusableInput(f"--agent-seconds {arguments.agent_seconds:g}: give a number above 0")
     if env is not None and env not in targets.names():

@@ -325,8 +325,8 @@ def _numbers(env: str, given: Sequence[str], count: int, access: Access) -> list
         given = given or ["0"]
     numbers = []
     for text in given:
-        if not (text.isdecimal() and int(text) < count):
-            raise UnusableInput(f"--problem {text}: {env} has problems 0 to {count - 1}")
+        if not (text.isdecimal() and len(text) < 10 and int(text) < count):
+            raise UnusableInput(f"--problem {text[:40]}: {env} has problems 0 to {count - 1}")
         numbers.append(int(text))
     return list(dict.fromkeys(numbers)) or list(range(count))
 

@@ -317,7 +317,10 @@ def _changed(folder: Path) -> None:
     [
         ([], "--env"),
         (["--env", "chess"], "chess"),
-        (["--env", "doors", "--agent", "true"], "give either"),
+        (["--domain", "d.pddl", "--agent", "true"], "give either"),
+        (["--env", "doors", "--agent", "true"], "exit code 0"),
+        (["--env", "gripper", "--problem-size", "101"], "--problem-size 101"),
+        (["--env", "doors", "--problem", "9" * 5000], "problems 0 to 4"),
         (["--agent", "no-such-program"], "no such program"),
         (["--agent", "true"], "exit code 0"),
         (["--agent", "true", "--agent-seconds", "0"], "--agent-seconds 0"),
