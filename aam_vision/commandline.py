@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -19,17 +20,36 @@ UNUSABLE_INPUT = 2
 """Exit code when something the user supplied cannot be used."""
 
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+
+class _Stopped(Exception):
+    """Ctrl-C, which the option parser would answer in its own way."""
+
+
 def run_command(command: Callable[..., int | None]) -> int:
     """Run a function as a command line; its parameters are the options.
 
     Returns:
-        The exit code: 0, or 2 after one line on stderr that says what cannot be used.
+        The exit code: 0, or 2 after one line on stderr that says what cannot be used, or 130 after Ctrl-C.
     """
+
+    @wraps(command)
+    def stoppable(*arguments: Any, **options: Any) -> int | None:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise _Stopped from None
+
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(command)
+    app.command()(stoppable)
     parser = typer.main.get_command(app)
     try:
         result = parser.main(standalone_mode=False)
+    except _Stopped:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     except UnusableInput as error:
         problem = str(error)
     except Exception as error:

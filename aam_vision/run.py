@@ -17,7 +17,7 @@ import typer
 
 from aam_vision import targets
 from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
-from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.commandline import INTERRUPTED, check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.query import Access
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 
 
 def interrogate_agent(
@@ -256,10 +254,11 @@ def _run(
         print(model)
         print(text(found, result.why, folder))
         _write_report(target, folder, journal)
+        if failure is None or failure.contradicted:  # then the same answers would be the same again
+            journal.note("finished", found["status"])
         if failure is not None:
             print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
             return AGENT_FAILED
-        journal.note("finished", found["status"])
     return 0
 
 

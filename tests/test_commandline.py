@@ -2,7 +2,7 @@
 
 import io
 
-from aam_vision.commandline import Progress
+from aam_vision.commandline import Progress, run_command
 
 
 class _Terminal(io.StringIO):
@@ -27,3 +27,12 @@ def test_a_file_gets_plain_lines():
     for done in (1, 10):
         progress.step(done, 10, "loss 0.5")
     assert stream.getvalue() == "drawing\n     1/10 loss 0.5\n    10/10 loss 0.5\n"
+
+
+def test_ctrl_c_is_one_line_and_exit_code_130(capsys, monkeypatch):
+    def command() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.argv", ["command"])
+    assert run_command(command) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
