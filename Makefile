@@ -71,7 +71,7 @@ fuzz: .venv-fuzz/ready
 ## audit: known weaknesses of the packages that are installed (asks the service of the package index)
 .PHONY: audit
 audit: .venv-audit/ready
-	.venv-audit/bin/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip
+	.venv-audit/bin/python -m pip_audit --strict --requirement constraints.txt --no-deps --disable-pip
 
 ## results: every experiment, and its tables and figures in docs/results; goes on where it was cut short
 RESULTS := runs/results

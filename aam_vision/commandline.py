@@ -52,6 +52,8 @@ def run_command(command: Callable[..., int | None]) -> int:
         return INTERRUPTED
     except UnusableInput as error:
         problem = str(error)
+    except MemoryError:
+        problem = "there is not enough memory for this; give something smaller"
     except Exception as error:
         # the errors of the option parser, whichever copy of click typer brings along
         if not hasattr(error, "format_message"):
@@ -60,7 +62,8 @@ def run_command(command: Callable[..., int | None]) -> int:
         problem = f"{error.format_message().rstrip('.')} (given: {given}): see --help"
     else:
         return result if isinstance(result, int) else 0
-    print("error: " + " ".join(problem.split()), file=sys.stderr)
+    line = " ".join(problem.split())  # a file may be quoted in it that would rather talk to the terminal
+    print("error: " + "".join(c if c.isprintable() else "?" for c in line), file=sys.stderr)
     return UNUSABLE_INPUT
 
 

@@ -17,8 +17,9 @@ from math import prod
 from typing import NamedTuple
 
 ROOT_TYPE = "object"
-MAX_LIFTED_ATOMS = 1_000_000
-"""Of all actions together at most, wherever a vocabulary comes from: they are counted before any is made."""
+MAX_LIFTED_ATOMS = 100_000
+"""Of all actions together at most, wherever a vocabulary comes from: they are counted before any is made, and so many
+take about 2 GB."""
 
 
 class Atom(NamedTuple):

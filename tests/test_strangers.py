@@ -149,7 +149,7 @@ def _vocabulary(**changes: object) -> dict[str, object]:
         ),
         (
             {"predicates": {"p": ["object"] * 16}, "constants": {f"c{i}": "object" for i in range(50_000)}},
-            "more than 1000000",
+            "more than 100000",
         ),
     ],
 )

@@ -123,7 +123,7 @@ def _figures(path: Path) -> Mapping[str, Any] | None:
         for name in ("queries", "steps", "failed_steps", "walk_steps", "resets", "lower_bound", "seed"):
             field(found, name, int)
         for name in ("env", "status", "policy", "access"):
-            field(found, name, str)
+            found[name] = _printable(field(found, name, str))
         field(found, "curve", list)
     except (Malformed, OSError, UnicodeDecodeError) as error:
         raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
@@ -208,9 +208,16 @@ class _Reader:
     def _sources(self) -> dict[str, Source]:
         stated = self._journal.about("sources") or {}
         return {
-            name: Source(field(told, "kind", str), field(told, "meaning", str))
+            _printable(name): Source(
+                _printable(field(told, "kind", str)), _printable(field(told, "meaning", str))
+            )
             for name, told in stated.items()
         }
+
+
+def _printable(text: str) -> str:
+    """A text of anybody's as it may be shown: a terminal would do as some characters tell it."""
+    return "".join(c if c.isprintable() else "?" for c in text[:1000])
 
 
 def _numbered(items: Sequence[Any], number: object) -> Any:
