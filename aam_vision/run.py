@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from aam_vision import targets
-from aam_vision.arguments import Arguments
-from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
+from aam_vision.commandline import INTERRUPTED, check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 
 
 class _Shown(NamedTuple):
@@ -51,7 +49,8 @@ def interrogate_agent(
     env: Annotated[
         str | None,
         typer.Option(
-            help="Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain."
+            help="Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain; with "
+            "--agent that whose concepts and classifiers read its images."
         ),
     ] = None,
     domain: Annotated[Path | None, typer.Option(help="A PDDL domain file: a symbolic agent.")] = None,
@@ -201,10 +200,18 @@ def _check(arguments: Arguments) -> None:
 
     env, noise = arguments.env, arguments.image_noise
     check_policy(arguments.policy)
-    if sum(one is not None for one in (env, arguments.domain, arguments.agent)) != 1:
+    given = [one for one in (env, arguments.domain, arguments.agent) if one is not None]
+    if len(given) != 1 and given != [env, arguments.agent]:
         raise UnusableInput(
-            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND"
+            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND "
+            "(with --env NAME if it shows images, for the concepts and classifiers that read them)"
         )
+    if not 1 <= arguments.problem_size <= MAX_PROBLEM_SIZE:
+        raise UnusableInput(
+            f"--problem-size {arguments.problem_size}: give a number from 1 to {MAX_PROBLEM_SIZE}"
+        )
+    if not 1 <= arguments.agent_memory < 2**40:
+        raise UnusableInput(f"--agent-memory {arguments.agent_memory}: give a number of megabytes from 1")
     if not 0 < arguments.agent_seconds < 1e6:
         raise UnusableInput(f"--agent-seconds {arguments.agent_seconds:g}: give a number above 0")
     if env is not None and env not in targets.names():
@@ -267,10 +274,11 @@ def _run(
         print(model)
         print(text(found, result, folder))
         _write_report(target, folder, journal)
+        if failure is None or failure.contradicted:  # then the same answers would be the same again
+            journal.note("finished", found["status"])
         if failure is not None:
             print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
             return AGENT_FAILED
-        journal.note("finished", found["status"])
     return 0
 
 

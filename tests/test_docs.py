@@ -255,6 +255,7 @@ def test_every_line_on_the_page_is_of_the_protocol(block: Block) -> None:
 
 def test_the_limits_on_the_page_are_the_defaults() -> None:
     from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.scenes import MAX_CELLS, MAX_PIXELS, MAX_SIDE
     from aam_vision.arguments import Arguments
 
     protocol = PROTOCOL.read_text(encoding="utf-8")
@@ -262,4 +263,6 @@ def test_the_limits_on_the_page_are_the_defaults() -> None:
     assert (limits.seconds, limits.memory >> 20) == (options.agent_seconds, options.agent_memory)
     for told in (f"{limits.seconds:g} s", f"{limits.memory >> 20} MB", f"{limits.line >> 20} MiB"):
         assert f"| {told} |" in protocol
+    assert f"{MAX_PIXELS:,}, and {MAX_SIDE} a side" in protocol
+    assert f"| {MAX_CELLS} each |" in protocol
     assert f"restarts at one question | {limits.retries} |" in protocol
