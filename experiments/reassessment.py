@@ -53,7 +53,12 @@ def reassessment(
     job_memory: JobMemory = None,
     out: Out = Path("runs/reassessment"),
 ) -> int:
-    """Queries that it takes to verify a model learned earlier, and to learn what has changed."""
+    """Queries that it takes to verify a model learned earlier, and to learn what has changed.
+
+    Examples:
+        python -m experiments.reassessment
+        python -m experiments.reassessment --domain gripper --changes 2
+    """
     chosen = domain or list(domains.DOMAINS)
     for name in chosen:
         if name not in domains.DOMAINS:

@@ -35,7 +35,9 @@ from tests import documentation
 from tests.commands import commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
-PAGES = [page for page in pages() if blocks(page)]
+ELSEWHERE = {ROOT / "docs" / "tutorials" / "own-environment.md": "test_tutorial.py"}
+"""Pages that make a package of their own, with the test that follows them."""
+PAGES = [page for page in pages() if blocks(page) and page not in ELSEWHERE]
 PROTOCOL = ROOT / "docs" / "agent-protocol.md"
 QUICK = {
     "aam_vision.run",
@@ -266,3 +268,8 @@ def test_the_limits_on_the_page_are_the_defaults() -> None:
     assert f"{MAX_PIXELS:,}, and {MAX_SIDE} a side" in protocol
     assert f"| {MAX_CELLS} each |" in protocol
     assert f"restarts at one question | {limits.retries} |" in protocol
+
+
+def test_pages_that_are_followed_elsewhere_are() -> None:
+    for page, test in ELSEWHERE.items():
+        assert page.name in (ROOT / "tests" / test).read_text(encoding="utf-8")
