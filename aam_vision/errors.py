@@ -25,3 +25,8 @@ class AccessViolation(AamError):
 
 class PlannerFailed(AamError):
     """Raised when a planner breaks down, which is not to find no plan; the command exits with code 3."""
+
+
+def reason(error: Exception) -> str:
+    """A foreign exception in one line: its kind and what it says."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")

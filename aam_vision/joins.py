@@ -22,26 +22,26 @@ class FactIndex:
     def __init__(self, objects: Objects, facts: Iterable[Fact] = ()) -> None:
         self.objects = objects
         self.rows: dict[str, list[Row]] = defaultdict(list)
-        self._columns: dict[tuple[str, int], dict[str, list[Row]]] = {}
+        self._columns: dict[str, dict[int, dict[str, list[Row]]]] = {}
         for predicate, row in facts:
             self.rows[predicate].append(row)
 
     def add(self, predicate: str, row: Row) -> None:
         """Add a fact that is not there yet."""
         self.rows[predicate].append(row)
-        for place, value in enumerate(row):
-            column = self._columns.get((predicate, place))
-            if column is not None:
-                column[value].append(row)
+        for place, column in self._columns.get(predicate, {}).items():
+            column[row[place]].append(row)
 
     def matching(self, predicate: str, place: int, value: str) -> list[Row]:
         """The predicate's facts whose argument number ``place`` is ``value``."""
-        column = self._columns.get((predicate, place))
+        columns = self._columns.get(predicate)
+        if columns is None:
+            columns = self._columns[predicate] = {}
+        column = columns.get(place)
         if column is None:
-            column = defaultdict(list)
+            column = columns[place] = defaultdict(list)
             for row in self.rows.get(predicate, ()):
                 column[row[place]].append(row)
-            self._columns[predicate, place] = column
         return column.get(value, _NO_ROWS)
 
 
@@ -70,7 +70,9 @@ class StateIndex(FactIndex):
             for predicate, some in flipped.items()
         }
         other = StateIndex(state, self.rows | rows)
-        other._columns = {key: column for key, column in self._columns.items() if key[0] not in rows}
+        other._columns = self._columns.copy()
+        for predicate in rows:
+            other._columns.pop(predicate, None)
         return other
 
 
@@ -88,8 +90,9 @@ def bindings(
     the objects of their type. ``match`` fixes one more atom to one fact. Lazily generated, in the order of
     the facts; the index must not grow meanwhile.
     """
-    if any(not index.rows.get(atom.predicate) for atom in required):
-        return
+    for atom in required:
+        if not index.rows.get(atom.predicate):
+            return
     binding: list[str | None] = [None] * header.arity
     allowed = [index.objects.members(kind) for kind in header.types]
 

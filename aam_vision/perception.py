@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.errors import UnusableInput, reason
 from aam_vision.strips import Atom, Objects, Predicate, State, Types, Vocabulary
 
 Frame = NDArray[np.uint8]
@@ -113,6 +114,25 @@ class Defined:
     description: str
     provenance: Provenance = field(default=Provenance.DEFINED, init=False)
 
+    def atoms(self, scene: Scene, seen: State) -> tuple[list[Atom], list[Atom]]:
+        """What ``define`` gives, true and unknown.
+
+        Raises:
+            UnusableInput: it raises, or gives anything but atoms of the predicate.
+        """
+        name, arity = self.predicate.name, self.predicate.arity
+        try:
+            true, unknown = ([*atoms] for atoms in self.define(scene, seen))
+            for predicate, objects in (*true, *unknown):
+                if predicate != name or len(objects) != arity:
+                    raise ValueError(f"gave {predicate}{objects!r}")
+        except Exception as error:  # it is the user's: anything may go wrong
+            raise UnusableInput(
+                f"vocabulary, predicate {name}: its function raised {reason(error)}; it is to return "
+                f"two lists of atoms {name} with {arity} objects"
+            ) from error
+        return true, unknown
+
 
 @dataclass(frozen=True)
 class Given:
@@ -167,6 +187,19 @@ class VisualVocabulary:
     may_vanish: Mapping[str, bool] = field(default_factory=dict)
     sights: Callable[[Scene, frozenset[Atom]], Iterable[Atom]] = no_sights
     constraints: tuple[Constraint, ...] = ()
+
+    def sighted(self, scene: Scene, true: frozenset[Atom]) -> frozenset[Atom]:
+        """True atoms, and the auxiliary ones that ``sights`` makes of them.
+
+        Raises:
+            UnusableInput: that function raises.
+        """
+        try:
+            return true.union(self.sights(scene, true))
+        except Exception as error:
+            raise UnusableInput(
+                f"vocabulary {self.name}: sights raised {reason(error)}; correct it"
+            ) from error
 
     def vocabulary(self) -> Vocabulary:
         """The bare vocabulary, as the interrogation engine sees it."""

@@ -40,7 +40,10 @@ INTERRUPTED = 130
 
 def interrogate_agent(
     env: Annotated[
-        str | None, typer.Option(help="Environment of the agent: sokoban, doors, or a packaged PDDL domain.")
+        str | None,
+        typer.Option(
+            help="Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain."
+        ),
     ] = None,
     domain: Annotated[Path | None, typer.Option(help="A PDDL domain file: a symbolic agent.")] = None,
     agent: Annotated[

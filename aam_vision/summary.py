@@ -126,7 +126,9 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
     return {
         "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
         "exact": evaluation.exact(result.model, truth, repeated=repeated),
-        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated),
+        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated)
+        if states
+        else None,
         "curve": [
             [
                 point.queries,
@@ -169,4 +171,6 @@ def _verdict(summary: dict[str, Any]) -> str:
     if summary["exact"] is None:
         return "not known: there is nothing to compare with"
     verdict = "exact" if summary["exact"] else f"accuracy {summary['accuracy']:.3f}"
+    if summary["equivalent"] is None:
+        return f"{verdict}; no held-out problems to compare on"
     return f"{verdict}, {'equivalent' if summary['equivalent'] else 'NOT equivalent'} on held-out problems"

@@ -92,11 +92,11 @@ def _named(arguments: Arguments) -> Target:
 
 
 def names() -> tuple[str, ...]:
-    """Everything that ``--env`` takes: image environments first, then the packaged PDDL domains."""
+    """Everything that ``--env`` takes: image environments, also those of other packages; then the PDDL domains."""
     from aam_vision import domains
     from aam_vision.envs import registry
 
-    return (*registry.DOMAINS, *domains.DOMAINS)
+    return (*registry.names(), *domains.DOMAINS)
 
 
 def from_environment(
@@ -279,13 +279,16 @@ def _image(
     from aam_vision.agents.image import ImageAgent
     from aam_vision.agents.noise import NoisySimulator
     from aam_vision.classifiers.perception import BoardPerception
-    from aam_vision.envs.registry import board_domain, make_simulator
+    from aam_vision.envs.own import OwnEnvironment
+    from aam_vision.envs.registry import image_domain, simulator
 
     torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
-    domain = board_domain(env)
+    domain = image_domain(env)
     chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
-    perception = BoardPerception.load(domain.visual, domain.name, classifiers, backend=backend)
-    clear = [make_simulator(env, split, number) for split, number in chosen]
+    own = domain if isinstance(domain, OwnEnvironment) else None
+    weights = classifiers if own is None else own.classifiers(classifiers)
+    perception = BoardPerception.load(domain.visual, domain.name, weights, backend=backend)
+    clear = [simulator(domain, split, number) for split, number in chosen]
     simulators: list[Simulator] = [*clear]
     noise = np.random.default_rng([seed, 2])
     if image_noise:
@@ -307,8 +310,8 @@ def _image(
         env,
         labels,
         agent,
-        truth,
-        held_out,
+        truth if own is None else own.truth,
+        held_out if own is None else list,
         lambda: agent.perception_s,
         (noise,),
         keep_images=agent.keep_images,

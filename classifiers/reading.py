@@ -148,7 +148,7 @@ class SceneIndex:
         objects = self.scene.objects
         seen = State(frozenset(true), objects, frozenset(unknown))
         for entry in self._defined:
-            holds, open_ = entry.define(self.scene, seen)
+            holds, open_ = entry.atoms(self.scene, seen)
             true += holds
             unknown.update(open_)
         if self._auxiliary:

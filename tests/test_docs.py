@@ -35,7 +35,9 @@ from tests import documentation
 from tests.commands import commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
-PAGES = [page for page in pages() if blocks(page)]
+ELSEWHERE = {"docs/tutorials/own-environment.md": "tests/test_tutorial.py"}
+"""Pages that take a test of their own."""
+PAGES = [page for page in pages() if blocks(page) and str(page.relative_to(ROOT)) not in ELSEWHERE]
 PROTOCOL = ROOT / "docs" / "agent-protocol.md"
 QUICK = {
     "aam_vision.run",
@@ -197,6 +199,11 @@ def test_whoever_follows_a_page_sees_what_it_shows(page, tmp_path, monkeypatch):
     reader = Reader(tmp_path)
     for block in blocks(page):
         reader.follow(block)
+
+
+@pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
+def test_a_page_that_is_not_followed_here_is_followed_elsewhere(page, test):
+    assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))

@@ -128,11 +128,13 @@ def assess(
         assessment: is added to.
     """
     vocabulary = perception.vocabulary
+    stated = {entry.predicate.name for entry in vocabulary.stated}
     probabilities = perception.probabilities(frames, scene)
     places = tuple(place for place, cells in scene.cells.items() if cells)
     for sample, probability in zip(known, probabilities, strict=True):
         wanted, found = sample.expected, perception.read(probability, scene, sample.before.places)
-        wrong = (found.state.true ^ sample.state.true) - found.state.unknown
+        different = (found.state.true ^ sample.state.true) - found.state.unknown
+        wrong = frozenset([atom for atom in different if atom.predicate in stated])
         undecided = found.state.unknown - wanted.state.unknown
         misled = any(wanted.places[thing] != place for thing, place in found.places.items())
         exact = found.state.unknown == wanted.state.unknown and found.places == wanted.places

@@ -46,9 +46,12 @@ def evaluate(
         python -m aam_vision.training.evaluate --env doors --corruptions
         python -m aam_vision.training.evaluate --env doors --weights runs/w
     """
-    from aam_vision.envs.registry import board_domain
+    from aam_vision.envs.own import OwnEnvironment
+    from aam_vision.envs.registry import image_domain
 
-    domain = board_domain(env)
+    domain = image_domain(env)
+    if isinstance(domain, OwnEnvironment):
+        weights = domain.classifiers(weights)
     if json is not None and not json.resolve().parent.is_dir():
         raise UnusableInput(f"cannot write {json}: its folder does not exist, create it")
     import torch
@@ -66,12 +69,12 @@ def evaluate(
         conditions.setdefault(f"noise {noise:g}", known.Corruption(known.noise(noise), 0.0))
     groups = evaluate_domain(domain, perception, states=states, seed=seed, conditions=conditions)
     fast = speed(domain, perception, seed=seed)
-    for group in ("unseen", "interrogated"):
+    for group in [name for name in ("unseen", "interrogated") if name in groups]:
         print(predicates_table(f"{env}, {group} layouts", groups[group]))
     least = {"unseen": 1.0} | {f"unseen, {name}": item.least_exact for name, item in conditions.items()}
     print(states_table(f"{env}, whole states", groups, least))
     print(
-        f"{env}, 7x7 board, {backend}, {threads} threads: {fast.single_ms:.2f} ms for a single image, "
+        f"{env}, {fast.shape[0]}x{fast.shape[1]} board, {backend}, {threads} threads: {fast.single_ms:.2f} ms for a single image, "
         f"{fast.images_per_s:.0f} images/s in batches ({fast.batch_cpu_ms:.2f} CPU ms an image)"
     )
     if json is not None:

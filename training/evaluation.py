@@ -12,16 +12,20 @@ import numpy as np
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.board import BoardDomain, Problem
+from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.registry import ImageDomain
 from aam_vision.envs.sampling import synthetic_layouts
+from aam_vision.perception import Frame, Scene
 from aam_vision.training.assessment import Assessment, assess, samples
 from aam_vision.training.corruptions import CLEAN, Corruption
 from aam_vision.training.data import pictures
+from aam_vision.training.own import assess_own
 
 STATES: Final = 1000
 """Distinct states per group of layouts."""
 
 SPEED_SHAPE: Final = (7, 7)
-"""Rows and columns of the board that speed is measured on."""
+"""Rows and columns of the board that speed is measured on; a user's own environment gives one itself."""
 
 _CHUNK = 64  # images that are kept at once
 _TIMED = 256
@@ -29,7 +33,7 @@ _ROUNDS = 9
 
 
 def evaluate_domain(
-    domain: BoardDomain,
+    domain: ImageDomain,
     perception: BoardPerception,
     *,
     states: int = STATES,
@@ -47,8 +51,11 @@ def evaluate_domain(
 
     Returns:
         ``unseen``: problems whose layouts classifiers never train on; ``unseen, NAME``: the same states
-        under a condition; ``interrogated``: the problems that the agent is asked about.
+        under a condition; ``interrogated``: the problems that the agent is asked about. Of a user's own
+        environment the unseen ones only.
     """
+    if isinstance(domain, OwnEnvironment):
+        return assess_own(domain, perception, states, seed, conditions or {})
     problems = list(dict.fromkeys(domain.held_out + domain.interrogated))
     unseen = [problem for problem in problems if problem not in domain.trained_on]
     worse = {f"unseen, {name}": condition for name, condition in (conditions or {}).items()}
@@ -90,20 +97,19 @@ class Speed:
         single_ms: median milliseconds for a single image, in wall time.
         images_per_s: images a second in batches, in wall time (median of several rounds).
         batch_cpu_ms: CPU milliseconds an image in batches, over all threads (median).
+        shape: rows and columns of the board.
     """
 
     single_ms: float
     images_per_s: float
     batch_cpu_ms: float
+    shape: tuple[int, int] = SPEED_SHAPE
 
 
-def speed(domain: BoardDomain, perception: BoardPerception, *, seed: int = 0) -> Speed:
+def speed(domain: ImageDomain, perception: BoardPerception, *, seed: int = 0) -> Speed:
     """How fast images of a board of ``SPEED_SHAPE`` become states."""
-    rng = np.random.default_rng(seed)
-    layout = next(synthetic_layouts(domain.name, [SPEED_SHAPE], rng))
-    scene = domain.scene(layout)
-    pairs = list(pictures(domain, layout, _TIMED, rng))
-    frames = [pairs[number % len(pairs)][1] for number in range(_TIMED)]
+    scene, distinct = _board(domain, np.random.default_rng(seed))
+    frames = [distinct[number % len(distinct)] for number in range(_TIMED)]
     percept = perception.look(frames[0], scene)
     times = []
     for frame in frames:
@@ -116,4 +122,18 @@ def speed(domain: BoardDomain, perception: BoardPerception, *, seed: int = 0) ->
         perception.read_many(frames, scene)
         rounds.append((perf_counter() - begun[0], process_time() - begun[1]))
     wall, cpu = np.median(rounds, axis=0)
-    return Speed(1000 * float(np.median(times)), len(frames) / float(wall), 1000 * float(cpu) / len(frames))
+    return Speed(
+        1000 * float(np.median(times)),
+        len(frames) / float(wall),
+        1000 * float(cpu) / len(frames),
+        (scene.rows, scene.columns),
+    )
+
+
+def _board(domain: ImageDomain, rng: np.random.Generator) -> tuple[Scene, list[Frame]]:
+    """A board, and images of it."""
+    if isinstance(domain, OwnEnvironment):
+        scene, _, frame = next(domain.pictures(rng))
+        return scene, [frame]
+    layout = next(synthetic_layouts(domain.name, [SPEED_SHAPE], rng))
+    return domain.scene(layout), [frame for _, frame in pictures(domain, layout, _TIMED, rng)]

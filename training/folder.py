@@ -4,7 +4,7 @@ A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
 
     {"image": "0001.png", "problem": "train/0", "true": ["at(player-01, pos-2-3)", "clear(pos-2-4)"]}
 
-``problem`` is one of the environment's problems for training: it gives the board and the names of places and
+``problem`` is one of the environment's problems for training (``seed/N`` for one of the user's own): it gives the board and the names of places and
 things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
 taken to be false, except what the image hides. Everything is read and checked before anything is learned.
 """
@@ -21,12 +21,14 @@ import numpy as np
 
 from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.registry import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Perceived, Scene
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
-from aam_vision.training.labels import label
+from aam_vision.training.labels import check_legal
+from aam_vision.training.own import scene_of
 
 MOST_PIXELS: Final = 16_000_000
 """Larger images are not unpacked, whatever they may hold."""
@@ -34,7 +36,7 @@ MOST_PIXELS: Final = 16_000_000
 _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
 
-def labelled_images(domain: BoardDomain, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
+def labelled_images(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
     """The boards of a folder, in the order of its lines, with cells of ``side`` pixels.
 
     Raises:
@@ -60,7 +62,7 @@ def labelled_images(domain: BoardDomain, folder: Path, side: int = CELL_PIXELS) 
 
 
 def _board(
-    domain: BoardDomain, folder: Path, line: str, indices: dict[str, SceneIndex], side: int
+    domain: ImageDomain, folder: Path, line: str, indices: dict[str, SceneIndex], side: int
 ) -> list[Example]:
     try:
         facts = json.loads(line)
@@ -77,19 +79,21 @@ def _board(
         indices[problem] = SceneIndex(domain.visual, _scene(domain, problem))
     index = indices[problem]
     state = State(frozenset(_atom(domain, index.scene, text) for text in true), index.scene.objects)
-    _check_legal(domain, index, state)
+    check_legal(domain.visual, index, state)
     frame = read_image(folder / "images" / image)
     return list(examples(domain.visual, index.scene, [(state, frame)], side))
 
 
-def _scene(domain: BoardDomain, problem: str) -> Scene:
+def _scene(domain: ImageDomain, problem: str) -> Scene:
+    if isinstance(domain, OwnEnvironment):
+        return scene_of(domain, problem)
     known = [f"{split}/{number}" for split, number in domain.trained_on]
     if problem not in known:
         raise UnusableInput(f"problem {problem!r} is none for training: use one of {', '.join(known)}")
     return domain.scene(domain.load(*domain.trained_on[known.index(problem)]))
 
 
-def _atom(domain: BoardDomain, scene: Scene, text: str) -> Atom:
+def _atom(domain: ImageDomain, scene: Scene, text: str) -> Atom:
     entries = {e.predicate.name: e.predicate for e in domain.visual.entries if isinstance(e, Perceived)}
     match = _ATOM.fullmatch(text.strip())
     if match is None:
@@ -104,20 +108,6 @@ def _atom(domain: BoardDomain, scene: Scene, text: str) -> Atom:
         if item not in scene.objects.of_type(kind):
             raise UnusableInput(f"{text}: the problem has no {kind} {item!r}")
     return Atom(name, objects)
-
-
-def _check_legal(domain: BoardDomain, index: SceneIndex, state: State) -> None:
-    """Labels must be such that perfect classifiers would be believed."""
-    answers = (label(domain.visual, index.scene, index.places, state) == 1).astype(np.float32)
-    heads = domain.visual.cell_heads()
-    half = np.full((len(heads), 1), 0.5, np.float32)
-    _, doubtful = index.legality.settle(answers, half, half)
-    if doubtful.any():
-        head, place = (int(numbers[0]) for numbers in np.nonzero(doubtful))
-        raise UnusableInput(
-            f"no legal board (see {heads[head]} at {index.places[place]}): give every thing its one place, "
-            f"and every cell what it shows"
-        )
 
 
 def read_image(file: Path) -> Frame:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, State
 
@@ -31,7 +33,7 @@ def label(vocabulary: VisualVocabulary, scene: Scene, places: tuple[str, ...], s
     columns = {place: index for index, place in enumerate(places)}
     labels: Labels = np.full((len(rows), len(places)), NO_LABEL, dtype=np.int8)
     where = things_at(vocabulary, scene, state)
-    true = state.true.union(vocabulary.sights(scene, state.true))
+    true = vocabulary.sighted(scene, state.true)
     for entry in vocabulary.entries:
         if not isinstance(entry, Perceived):
             continue
@@ -65,6 +67,24 @@ def things_at(vocabulary: VisualVocabulary, scene: Scene, state: State) -> Mappi
     }
     return {
         atom.objects[0]: atom.objects[1]
-        for atom in state.true.union(vocabulary.sights(scene, state.true))
+        for atom in vocabulary.sighted(scene, state.true)
         if atom.predicate in names and atom.objects[0] in scene.looks
     }
+
+
+def check_legal(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> None:
+    """Labels must be such that perfect classifiers would be believed.
+
+    Raises:
+        UnusableInput: they describe no legal board.
+    """
+    answers = (label(vocabulary, index.scene, index.places, state) == 1).astype(np.float32)
+    heads = vocabulary.cell_heads()
+    half = np.full((len(heads), 1), 0.5, np.float32)
+    _, doubtful = index.legality.settle(answers, half, half)
+    if doubtful.any():
+        head, place = (int(numbers[0]) for numbers in np.nonzero(doubtful))
+        raise UnusableInput(
+            f"no legal board (see {heads[head]} at {index.places[place]}): give every thing its one place, "
+            f"and every cell what it shows"
+        )

@@ -18,7 +18,8 @@ from aam_vision.classifiers.networks import KINDS, SHARED
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, Paths, describe, load, save
 from aam_vision.commandline import Progress, write_atomically
-from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.registry import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
 from aam_vision.training.boards import Example, fingerprint
@@ -29,6 +30,7 @@ from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images
 from aam_vision.training.lesson import Course, teach
 from aam_vision.training.model_card import model_card
+from aam_vision.training.own import own_lessons
 
 CALIBRATION_SHARE = 10
 """One board in so many is kept from training to calibrate on."""
@@ -42,7 +44,7 @@ FAST = 10
 
 
 def train_domain(
-    domain: BoardDomain,
+    domain: ImageDomain,
     folder: Path,
     *,
     seed: int,
@@ -74,7 +76,8 @@ def train_domain(
             which may have none for it yet; the network is of their kind.
         base: the folder of those weights; None for the shipped ones.
         workers: processes that share the drawing of boards; the boards are the same for any number.
-        cache: where data sets are kept for the next time, see ``cache``; None for nowhere.
+        cache: where data sets are kept for the next time, see ``cache``; None for nowhere. Those of a user's
+            own environment are never kept.
         fast: everything once, in little time, to see that it works; the weights are of no use.
     """
     fewer, steps = (FAST, min(steps, FAST)) if fast else (1, steps)
@@ -137,9 +140,11 @@ def train_domain(
 
 
 def _lessons(
-    domain: BoardDomain, seed: int, side: int, fewer: int, workers: int, cache: Path | None
+    domain: ImageDomain, seed: int, side: int, fewer: int, workers: int, cache: Path | None
 ) -> list[Example]:
-    """The boards to learn from, drawn or remembered."""
+    """The boards to learn from, drawn or remembered; who knows what those of a user's own depend on?"""
+    if isinstance(domain, OwnEnvironment):
+        return own_lessons(domain, np.random.default_rng(seed), side, fewer=fewer)
 
     def draw() -> list[Example]:
         return lessons(domain, np.random.default_rng(seed), side, fewer=fewer, workers=workers)
@@ -147,7 +152,7 @@ def _lessons(
     return draw() if cache is None else remembered(cache, key(domain, seed, side, fewer), draw)
 
 
-def _heads_of(domain: BoardDomain, predicate: str) -> tuple[str, ...]:
+def _heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
     """The classifiers of a perceived predicate."""
     known = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
     if predicate not in known:

@@ -92,14 +92,15 @@ def train(
     if cache is not None and no_cache:
         raise UnusableInput(f"--cache {cache} and --no-cache exclude each other: give one of them")
     network = _network(trunk or "shared", backbone or "small")
-    from aam_vision.envs.registry import board_domain
+    from aam_vision.envs.own import OwnEnvironment
+    from aam_vision.envs.registry import image_domain
 
-    domain = board_domain(env)
+    domain = image_domain(env)
     folder = out or Path("runs") / f"train-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     if ship:
         from aam_vision.classifiers import store
 
-        folder = store.SHIPPED
+        folder = domain.classifiers(None) if isinstance(domain, OwnEnvironment) else store.SHIPPED
     check_writable(folder)
     if cache is not None:
         check_writable(cache, "--cache")

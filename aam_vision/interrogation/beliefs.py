@@ -9,6 +9,7 @@ ever concluded from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import islice
 from math import prod
 
@@ -38,7 +39,7 @@ class Beliefs:
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
-        self._ever_true = {predicate for node in nodes for predicate, _ in node.state.true}
+        self._nodes = nodes[:]
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
@@ -62,6 +63,10 @@ class Beliefs:
         """Whether any atom of the predicate was true in any situation."""
         return predicate in self._ever_true
 
+    @cached_property
+    def _ever_true(self) -> set[str]:
+        return {predicate for node in self._nodes for predicate, _ in node.state.true}
+
     def split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
         """Undecided literals that are probably preconditions, and those that probably are not."""
         trusted: list[Literals] = []
@@ -76,6 +81,12 @@ class Beliefs:
         if literal.negative:
             return PRIOR_NEGATIVE
         prior = min(PRIOR_POSITIVE, MOST_EXPECTED / len(action.index.atoms))
+        return self.posterior(prior, name, literal)
+
+    def posterior(self, prior: float, name: str, literal: Literals) -> float:
+        """The probability, which was ``prior`` before any success was seen; of a negative literal it stays so."""
+        if literal.negative:
+            return prior
         return _posterior(prior, self.rate(name, literal.positive), self._walked[name])
 
 

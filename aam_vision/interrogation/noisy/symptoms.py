@@ -30,4 +30,11 @@ def changed_untouched(
     """The atoms that differ, known on both sides, of which no step names all objects; sorted."""
     named = [{*step.objects, *constants} for step in steps]
     differing = (before.true ^ after.true) - before.unknown - after.unknown
-    return sorted(atom for atom in differing if not any(names.issuperset(atom.objects) for names in named))
+    found = []
+    for atom in differing:
+        for names in named:
+            if names.issuperset(atom.objects):
+                break
+        else:
+            found.append(atom)
+    return sorted(found)

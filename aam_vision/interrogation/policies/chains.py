@@ -140,6 +140,8 @@ class Chain(NamedTuple):
     """Facts that the steps may change."""
     fixed: int = 0
     """Candidates of a step that no step before it may change: flipped at the start, they are wrong there, too."""
+    used: frozenset[str] = frozenset()
+    """The objects of the steps."""
 
     def has(self, name: str, violated: Literals) -> bool:
         """Whether this probe is one of the steps."""
@@ -190,6 +192,7 @@ class Chain(NamedTuple):
             touched=self.touched | instruction.speaks_of,
             changeable=self.changeable | instruction.facts(action.adds | action.deletes),
             fixed=self.fixed | instruction.facts(action.positive | action.negative) & ~self.changeable,
+            used=self.used.union(instruction.objects),
         )
 
     def plan(self) -> list[GroundAction]:
@@ -202,9 +205,7 @@ class Chain(NamedTuple):
 
     def _choices(self, action: ActionHypotheses, violated: Literals) -> Iterator[tuple[str, ...]]:
         """Arguments to try, none of them twice."""
-        arguments = self.sketch.arguments(
-            frozenset(name for s in self.steps for name in s.instruction.objects)
-        )
+        arguments = self.sketch.arguments(self.used)
         tried = set()
         for pinned in (*self._on_dropped(action, violated), ()):
             for objects in arguments.choices(action.index.header.types, pinned):

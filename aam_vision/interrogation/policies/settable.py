@@ -13,6 +13,7 @@ made for it, with every atom of its arguments true, as in the paper's own experi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain as chain_together
@@ -24,7 +25,8 @@ import numpy as np
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import NOTHING, Literals, bits
 from aam_vision.interrogation.beliefs import Beliefs
-from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.evidence import Evidence, Node
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.arguments import ArgumentChoices
 from aam_vision.interrogation.policies.chains import Chain, Sketch
@@ -53,6 +55,8 @@ class SettablePolicy:
     """Few questions, each about a state made for it."""
 
     walker: Walker = field(default_factory=lambda: Walker(limit=150, per_action=5))
+    expect: Callable[[Hypotheses, Sequence[Node]], Beliefs] = Beliefs
+    """What is believed once walking is over, from what is known and the situations seen."""
     _beliefs: Beliefs | None = None
     _sketch: Sketch | None = None
     _outlooks: dict[str, Outlook] = field(default_factory=dict)
@@ -66,7 +70,7 @@ class SettablePolicy:
             walk = self.walker.next(evidence, rng)
             if walk is not None:
                 return walk
-            self._beliefs = Beliefs(evidence.hypotheses, evidence.nodes)
+            self._beliefs = self.expect(evidence.hypotheses, evidence.nodes)
         self._take_stock(evidence)
         return (
             self._first_success(evidence)
@@ -88,12 +92,20 @@ class SettablePolicy:
         for name, action in evidence.hypotheses.actions.items():
             if action.successes:
                 continue
+            expected = self._expected_false(name, action)
             for objects in ArgumentChoices(start.objects).choices(action.index.header.types)[:1]:
-                for off in left_false(action):
+                for also in left_false(action):
+                    off = expected | also
                     state = with_atoms(start, action, objects, action.index.everything & ~off, off)
                     if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
                         return _ask(evidence, state, [GroundAction(name, objects)], f"see {name} succeed")
         return None
+
+    def _expected_false(self, name: str, action: ActionHypotheses) -> int:
+        """Atoms that probably have to be false."""
+        assert self._beliefs is not None, "beliefs are formed when walking ends"
+        negative = [literal for literal in action.undecided.singles() if literal.negative]
+        return sum(one.negative for one in negative if self._beliefs.probability(name, one, action) > 0.5)
 
     def _proof(self, evidence: Evidence) -> Ask | None:
         """Near misses in a chain: doubtful ones first, in the end something that is probably true."""
@@ -200,7 +212,7 @@ class SettablePolicy:
                     if ask := self._undone(evidence, name, bit):
                         return ask
                     continue
-                shown = 0 if action.adds & bit else bit
+                shown = self._shown(action, bit)
                 for objects in ArgumentChoices(start.objects).choices(action.index.header.types)[:1]:
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
                     state = with_atoms(start, action, objects, on, off)
@@ -210,6 +222,13 @@ class SettablePolicy:
                             evidence, state, [GroundAction(name, objects)], f"see the effect on {text}"
                         )
         return None
+
+    @staticmethod
+    def _shown(action: ActionHypotheses, bit: int) -> int:
+        """The atom's value before a step that is to show the effect on it, as a mask."""
+        if bit & action.candidates.positive:
+            return bit
+        return 0 if bit & (action.candidates.negative | action.adds) else bit
 
     def _undone(self, evidence: Evidence, name: str, bit: int) -> Ask | None:
         """A step that deletes and, if the action adds what it requires, adds again one and the same atom."""

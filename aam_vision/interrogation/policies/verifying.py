@@ -1,49 +1,200 @@
 """Re-assessment under ``settable`` access: a model learned earlier says where every action should succeed.
 
-That takes the place of walks. Each action is asked for once where the earlier model just allows it: all that it requires
-holds, and of the action's other atoms nothing. If it succeeds, no other positive literal is required, and its effects
-are seen; if not, it has changed. From there on nothing is believed because it was so before: every precondition is
-proven again by a failing near miss, as any sound interrogation must.
+That takes the place of most walking. What a short walk has not shown is asked for where the earlier model just allows an
+action: all that it requires holds, and of the action's other atoms nothing. If it succeeds, no other positive literal is
+required; if not, it has changed. And it is asked for where its other atoms hold, too, so that no further negative literal
+is required and all effects are seen. As many such steps as one state can serve make one plan, which ends with a step that
+should be refused: a query that proves a precondition is needed anyhow.
+
+From there on nothing is believed because it was so before: every precondition is proven again by a failing near miss,
+as any sound interrogation must. The earlier model only says what is asked first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.action_hypotheses import ActionHypotheses
+from aam_vision.interrogation.atoms import Literals, bits
+from aam_vision.interrogation.beliefs import Beliefs
+from aam_vision.interrogation.evidence import Evidence, Node
+from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move
 from aam_vision.interrogation.policies.arguments import ArgumentChoices
-from aam_vision.interrogation.policies.made_states import with_atoms
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.walking import Walker
+from aam_vision.joins import Fact
 from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, Model
+from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, State
+
+UNCHANGED = 0.95
+"""The probability that a literal which was a precondition still is one."""
+NEW = 0.01
+"""The probability that one which was none has become one."""
+TIMES = 2
+"""How often a success is asked for whose effects other steps may hide."""
+
+
+class PriorBeliefs(Beliefs):
+    """What an earlier model required is probably required still, and else what chance does not explain."""
+
+    def __init__(self, prior: Model, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+        super().__init__(hypotheses, nodes)
+        self._required = {name: _required(prior, action) for name, action in hypotheses.actions.items()}
+
+    def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
+        """The probability that an undecided literal is a precondition."""
+        required = self._required[name]
+        known = literal.positive & required.positive or literal.negative & required.negative
+        return self.posterior(UNCHANGED if known else NEW, name, literal)
+
+
+class Wish(NamedTuple):
+    """A success to be seen, where all else that is said of the arguments is ``others``."""
+
+    name: str
+    others: bool
 
 
 @dataclass
 class VerifyingPolicy:
-    """A success of every action where the earlier model expects it; then the economical questions, without walks."""
+    """A short walk; successes of all actions where the earlier model expects them; then the economical questions."""
 
     prior: Model
-    rest: SettablePolicy = field(default_factory=lambda: SettablePolicy(Walker(limit=0)))
-    _expected: Iterator[Ask] | None = None
+    walker: Walker = field(default_factory=lambda: Walker(limit=40))
+    rest: SettablePolicy = field(init=False)
+    _wishes: list[Wish] | None = None
+    _asked: list[Wish] = field(default_factory=list)
+    _questions: set[tuple[State, tuple[GroundAction, ...]]] = field(default_factory=set)
+    _edges: int = 0
+    """Executed steps that were known before the last question."""
+    _posed: Counter[Wish] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.rest = SettablePolicy(Walker(limit=0), partial(PriorBeliefs, self.prior))
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-        if self._expected is None:
-            self._expected = self._successes(evidence)
-        return next(self._expected, None) or self.rest.next(evidence, rng)
+        """The next move: walk a little, ask for what should succeed, then for the rest."""
+        if self._wishes is None:
+            walk = self.walker.next(evidence, rng)
+            if walk is not None:
+                return walk
+            names = evidence.hypotheses.actions
+            self._wishes = [Wish(name, others) for name in names for others in (False, True)]
+        self._wishes = self._open(evidence, self._wishes)
+        plan, self._asked = self._plan(evidence, self._wishes)
+        question = plan.state(), tuple(plan.steps)
+        if not self._asked or question in self._questions:
+            self._asked = []
+            return self.rest.next(evidence, rng)
+        self._questions.add(question)
+        self._posed.update(self._asked)
+        self._edges = len(evidence.edges)
+        state, steps = question
+        why = f"see {', '.join(dict.fromkeys(wish.name for wish in self._asked))} succeed as before"
+        return Ask(evidence.situation(Situation(state, state)), steps, why)
 
-    def _successes(self, evidence: Evidence) -> Iterator[Ask]:
+    def _open(self, evidence: Evidence, wishes: list[Wish]) -> list[Wish]:
+        """What would still tell something; what was asked for last comes last, where no step hides its effects."""
+        executed = len(evidence.edges) - self._edges
+        refused = self._asked[executed : executed + 1]
+        left = [
+            wish
+            for wish in wishes
+            if wish not in refused and self._posed[wish] < TIMES and self._tells(evidence, wish)
+        ]
+        return sorted(left, key=self._asked.__contains__)
+
+    def _tells(self, evidence: Evidence, wish: Wish) -> bool:
+        """Whether the success would tell anything."""
+        action = evidence.hypotheses[wish.name]
+        required = _required(self.prior, action)
+        undecided = action.undecided
+        if wish.others:
+            return bool(undecided.negative & ~required.negative) or bool(action.undecided_effects)
+        return not action.successes or bool(undecided.positive & ~required.positive)
+
+    def _plan(self, evidence: Evidence, wishes: list[Wish]) -> tuple[Expected, list[Wish]]:
+        """A plan of as many successes as leave room for a refusal in the end; of as many as there are, if none does."""
+        plan = Expected(self.prior, evidence)
+        asked = [wish for wish in wishes if plan.succeed(wish)]
+        clear = {name for name in evidence.hypotheses.actions if not self._tells(evidence, Wish(name, False))}
+        for number in range(len(asked), 0, -1):
+            shorter = Expected(self.prior, evidence)
+            for wish in asked[:number]:
+                shorter.succeed(wish)
+            if shorter.fail(clear | {wish.name for wish in asked[:number] if not wish.others}):
+                return shorter, asked[:number]
+        return plan, asked
+
+
+class Expected:
+    """A plan that should go as a model says, from a state made for it."""
+
+    def __init__(self, model: Model, evidence: Evidence) -> None:
+        self._model = model
+        self._actions = evidence.hypotheses.actions
         initial = [node.state for node in evidence.nodes if node.initial]
-        start = max(initial, key=lambda state: len(state.objects))
-        for name, action in evidence.hypotheses.actions.items():
-            schema = self.prior.schema(name)
-            required = sum(bit for atom, bit in action.index.bit.items() if atom in schema.positive)
-            for objects in ArgumentChoices(start.objects).choices(action.index.header.types):
-                state = with_atoms(start, action, objects, required, action.index.everything & ~required)
-                node = evidence.situation(Situation(state, state))
-                yield Ask(node, (GroundAction(name, objects),), f"see {name} succeed as before")
-                break
+        self._start = max(initial, key=lambda state: len(state.objects))
+        self._first: dict[Fact, bool] = {}
+        """What has to be true, and what false, where the plan starts."""
+        self._now: dict[Fact, bool] = {}
+        """The same facts after the last step, as the model says."""
+        self.steps: list[GroundAction] = []
+
+    def succeed(self, wish: Wish) -> bool:
+        """One more step that should be executed, if there are arguments with which it fits the steps before."""
+        action, schema = self._actions[wish.name], self._model.schema(wish.name)
+        required = _required(self._model, action)
+        others = action.index.everything & ~required.negative if wish.others else 0
+        facts = self._append(action, required.positive | others)
+        if facts is None:
+            return False
+        for atoms, value in ((schema.delete, False), (schema.add, True)):
+            self._now |= {facts[bit]: value for bit in bits(_mask(action, atoms))}
+        return True
+
+    def fail(self, names: Collection[str]) -> bool:
+        """A last step, of one of these actions, that should be refused for one reason only, if there is room for it."""
+        for name in self._actions:
+            action = self._actions[name]
+            required = _required(self._model, action)
+            for bit in bits(required.positive & action.undecided.positive) if name in names else ():
+                if self._append(action, required.positive & ~bit) is not None:
+                    return True
+        return False
+
+    def state(self) -> State:
+        """Where the plan starts."""
+        true = {Atom(*fact) for fact, value in self._first.items() if value}
+        false = {Atom(*fact) for fact, value in self._first.items() if not value}
+        return State((self._start.true | true) - false, self._start.objects)
+
+    def _append(self, action: ActionHypotheses, on: int) -> dict[int, Fact] | None:
+        """One more step where just these atoms of it hold; which fact each of its atoms is."""
+        header = action.index.header
+        used = {thing for step in self.steps for thing in step.objects}
+        for objects in ArgumentChoices(self._start.objects, used).choices(header.types):
+            facts = dict(action.index.grounded(objects))
+            held = {fact: bool(bit & on) for bit, fact in facts.items()}
+            if all(self._now.get(fact, value) is value for fact, value in held.items()):
+                self._first = held | self._first
+                self._now |= held
+                self.steps.append(GroundAction(header.name, objects))
+                return facts
+        return None
+
+
+def _required(model: Model, action: ActionHypotheses) -> Literals:
+    schema = model.schema(action.index.header.name)
+    return Literals(_mask(action, schema.positive), _mask(action, schema.negative))
+
+
+def _mask(action: ActionHypotheses, atoms: Collection[LiftedAtom]) -> int:
+    return sum(bit for atom, bit in action.index.bit.items() if atom in atoms)

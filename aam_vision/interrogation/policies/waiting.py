@@ -40,13 +40,16 @@ def outlook(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Outlook:
     """What there is to test of one action."""
     chances: dict[int, float] = {}
     spurious = 0
+    expected: list[Waiting] = []
     for literal in action.undecided.singles():
         chance = beliefs.probability(name, literal, action)
         if literal.positive:
             chances[literal.positive] = chance
         elif chance <= 0.5:
             spurious |= literal.negative
-    positive = _packed(name, _given_refusals(action, chances))
+        else:
+            expected.append((chance, name, literal))
+    positive = sorted(_packed(name, _given_refusals(action, chances)) + expected)
     return Outlook(
         name,
         action.version,

@@ -1,0 +1,264 @@
+"""Any deterministic Gymnasium environment as a ``Simulator``: instructions in the user's words, images out.
+
+What is not understood, or turns out not to have been carried out (``meaning``), is refused, and a step that was made in vain
+is taken back (``restoring``). That the environment is deterministic and comes back is tried first, on images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aam_vision.envs.meaning import Instruction, differ
+from aam_vision.envs.restoring import Env, Restore, way_back
+from aam_vision.errors import AgentFailed, UnusableInput, reason
+from aam_vision.perception import Frame, Scene
+from aam_vision.strips import GroundAction
+
+CHECKED_STEPS = 16
+"""Random steps that are made twice, to see that an environment is deterministic and can be restored."""
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """Where the simulator stood: the way back, the actions since the reset, what was seen, whether it was over."""
+
+    token: object
+    done: tuple[Any, ...]
+    frame: Frame
+    over: bool
+
+
+class GymnasiumSimulator:
+    """One problem of an environment; implements ``aam_vision.perception.Simulator``.
+
+    Args:
+        env: with ``render_mode="rgb_array"``; nobody else may step it.
+        instructions: all that the agent can be told.
+        scene: what the user points out about the problem; or a function of ``env.unwrapped``, just reset.
+        restore: how the environment is brought back, see ``restoring``.
+        seed: of every reset: it makes the problem.
+        stops: whether nothing can be done once the environment has said ``terminated``. (``truncated`` is never
+            heeded: how long an episode may take is no matter of what the agent can do.)
+
+    Raises:
+        UnusableInput: the environment shows no images, is not deterministic or cannot be restored; or a
+            function of the user's raises.
+    """
+
+    def __init__(
+        self,
+        env: Env,
+        instructions: Sequence[Instruction],
+        scene: Scene | Callable[[Any], Scene],
+        restore: Restore = "copy",
+        seed: int = 0,
+        *,
+        stops: bool = True,
+    ) -> None:
+        self._env = env
+        self._name = str(env.unwrapped)
+        self._instructions = {instruction.header.name: instruction for instruction in instructions}
+        self._seed = seed
+        self._stops = stops
+        self._back = way_back(restore, self._reset)
+        self._restore = restore
+        self._done: list[Any] = []
+        self._over = False
+        self._seen: Frame | None = None
+        self.start()
+        self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
+        self._check()
+        self.start()
+        for instruction in instructions:
+            self._arguments(instruction)
+
+    def start(self) -> None:
+        """Go to the initial state of the problem."""
+        self._reset(self._env)
+        self._done, self._over, self._seen = [], False, None
+
+    def snapshot(self) -> object:
+        """A token of the present state, for ``restore``."""
+        token = self._back.snapshot(self._env, self._done)
+        return _Snapshot(token, tuple(self._done), self.frame(), self._over)
+
+    def restore(self, snapshot: object) -> None:
+        """Go back to a state from which ``snapshot`` was taken.
+
+        Raises:
+            AgentFailed: the environment shows another image there than it did.
+        """
+        assert isinstance(snapshot, _Snapshot), "a snapshot of this simulator"
+        self._env = self._back.restore(self._env, snapshot.token)
+        self._done, self._over, self._seen = list(snapshot.done), snapshot.over, None
+        if self._restore != "copy" and differ(snapshot.frame, self.frame()):
+            raise AgentFailed(
+                f"{self._name}: shows another image where it was brought back to; make it deterministic, or "
+                f"give another restore than {self._restore!r}"
+            )
+        self._seen = snapshot.frame
+
+    def frame(self) -> Frame:
+        """The present image, uint8 (H, W, 3).
+
+        Raises:
+            UnusableInput: the environment gives no such image.
+        """
+        if self._seen is None:
+            try:
+                image: Any = self._env.render()
+            except Exception as error:
+                raise UnusableInput(
+                    f"{self._name}: render() raised {reason(error)}; correct the environment"
+                ) from error
+            if not isinstance(image, np.ndarray) or image.ndim != 3 or image.shape[2] != 3:
+                raise UnusableInput(
+                    f"{self._name}: render() gave no RGB image ({type(image).__name__}); make it with "
+                    f"render_mode='rgb_array'"
+                )
+            self._seen = image.astype(np.uint8, copy=True)
+        return self._seen
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        """Execute one ground instruction; False, and no change, when the agent cannot.
+
+        Raises:
+            UnusableInput: there is no such instruction, or a function of the user's raises.
+        """
+        if name not in self._instructions:
+            raise UnusableInput(f"no instruction {name!r}: use one of {', '.join(self._instructions)}")
+        instruction = self._instructions[name]
+        return objects in self._arguments(instruction) and self._attempt(instruction, objects)
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
+        """What the agent would do next on its own: any instruction that it can carry out now."""
+        instructions = list(self._instructions.values())
+        for number in rng.permutation(len(instructions)):
+            instruction = instructions[number]
+            meant = self._arguments(instruction)
+            for choice in rng.permutation(len(meant)):
+                here = self.snapshot()
+                if self._attempt(instruction, meant[choice]):
+                    self.restore(here)
+                    return instruction.header.name, meant[choice]
+        return None
+
+    def _attempt(self, instruction: Instruction, objects: tuple[str, ...]) -> bool:
+        """Make the steps, and take them back if they turn out not to be what was meant."""
+        if self._over and self._stops:
+            return False
+        told = str(GroundAction(instruction.header.name, objects))
+        actions = instruction.actions
+        if callable(actions):
+            actions = self._users(actions, f"actions of {told}", *objects)
+        here, before = self.snapshot(), self._watched(instruction, told)
+        for action in actions if isinstance(actions, list) else [actions]:
+            self._step(action, told)
+        after = self._watched(instruction, told)
+        if self._users(instruction.executed, f"executed of {told}", before, after):
+            return True
+        self.restore(here)
+        return False
+
+    def _watched(self, instruction: Instruction, told: str) -> Any:
+        if instruction.watch is None:
+            return self.frame()
+        return self._users(instruction.watch, f"watch of {told}", self._env.unwrapped)
+
+    def _arguments(self, instruction: Instruction) -> list[tuple[str, ...]]:
+        """What the parameters can stand for at present."""
+        header = instruction.header
+        found = []
+        for objects in self._users(instruction.meant, f"arguments of {header.name}", self._env.unwrapped):
+            if len(objects) != header.arity or not all(one in self.scene.objects for one in objects):
+                raise UnusableInput(
+                    f"{self._name}: arguments of {header.name} gave {objects!r}; give {header.arity} objects "
+                    f"of the scene"
+                )
+            if all(
+                one in self.scene.objects.members(kind)
+                for one, kind in zip(objects, header.types, strict=True)
+            ):
+                found.append(tuple(objects))
+        return found
+
+    def _users(self, function: Callable[..., Any], what: str, *arguments: Any) -> Any:
+        """What a function of the user's gives; one that raises is named."""
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise UnusableInput(f"{self._name}: {what} raised {reason(error)}; correct it") from error
+
+    def _step(self, action: Any, told: str) -> None:
+        try:
+            _, _, terminated, _, _ = self._env.step(action)
+        except Exception as error:
+            raise UnusableInput(
+                f"{self._name}: {told}: action {action!r} raised {reason(error)}; give an action of "
+                f"{self._env.action_space}"
+            ) from error
+        self._done.append(action)
+        self._over = self._over or bool(terminated)
+        self._seen = None
+
+    def _reset(self, env: Env) -> None:
+        try:
+            env.reset(seed=self._seed)
+        except Exception as error:
+            raise UnusableInput(
+                f"{self._name}: reset(seed={self._seed}) raised {reason(error)}; correct the environment"
+            ) from error
+
+    # --- is it deterministic, and does it come back? ---------------------------------------------------
+
+    def _check(self) -> None:
+        """Make random steps, and the same again.
+
+        Raises:
+            UnusableInput: the images are others.
+        """
+        self._env.action_space.seed(self._seed)
+        actions = [self._env.action_space.sample() for _ in range(CHECKED_STEPS)]
+        seen = self._show(actions)
+        self._compare(seen, self._show(actions), "with the same seed and actions", "make it deterministic")
+        advice = "switch its chance off (slippery floors, sticky actions), it is no part of a STRIPS agent"
+        self._compare(seen, self._show(actions, other_chance=True), "with the same actions", advice)
+        self.start()
+        half = len(seen) // 2
+        for action in actions[:half]:
+            self._step(action, "a random step")
+        there, advice = self.snapshot(), f"give another restore than {self._restore!r}"
+        for _ in range(2):
+            try:
+                self.restore(there)
+            except AgentFailed as error:
+                raise UnusableInput(str(error)) from error
+            again = [*seen[:half], self.frame()]
+            for action in actions[half : len(seen) - 1]:
+                self._step(action, "a random step")
+                again.append(self.frame())
+            self._compare(seen, again, "after it was brought back", advice)
+
+    def _show(self, actions: Sequence[Any], *, other_chance: bool = False) -> list[Frame]:
+        """The images of a seeded reset and of steps from there, until the episode ends."""
+        self.start()
+        if other_chance:
+            self._env.unwrapped.np_random = np.random.default_rng([self._seed, 1])
+        frames = [self.frame()]
+        for action in actions:
+            self._step(action, "a random step")
+            frames.append(self.frame())
+            if self._over:
+                break
+        return frames
+
+    def _compare(self, one: Sequence[Frame], other: Sequence[Frame], when: str, advice: str) -> None:
+        for number, (first, second) in enumerate(zip(one, other, strict=False)):
+            if differ(first, second):
+                raise UnusableInput(
+                    f"{self._name}: shows another image {when} (seed {self._seed}, after {number} steps); {advice}"
+                )

@@ -1,0 +1,89 @@
+"""Labelled images of a user's own environment: learned from if they are sound, else named in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from aam_vision.classifiers.networks import CELL_PIXELS
+from aam_vision.envs.own import Labelled, OwnEnvironment
+from aam_vision.errors import UnusableInput
+from aam_vision.strips import Atom
+from aam_vision.training.folder import labelled_images
+from aam_vision.training.own import own_lessons
+from tests.envs.corridor import INSTRUCTIONS, LENGTH, SCENE, Corridor, pictures, vocabulary
+
+CORRIDOR = OwnEnvironment(
+    "corridor", vocabulary(), INSTRUCTIONS, Corridor, lambda env: SCENE, seeds=(0,), pictures=pictures
+)
+
+
+def _lessons(changed: OwnEnvironment = CORRIDOR) -> Any:
+    return own_lessons(changed, np.random.default_rng(0), CELL_PIXELS)
+
+
+def _told(changed: OwnEnvironment) -> str:
+    with pytest.raises(UnusableInput) as caught:
+        _lessons(changed)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_every_different_image_is_learned_from_once_and_the_seed_decides_in_which_order() -> None:
+    found = _lessons()
+    assert len(found) == LENGTH * 2**LENGTH, "all that there are"
+    assert all(torch.equal(a.labels, b.labels) for a, b in zip(found, _lessons(), strict=True))
+    assert len({example.pixels.numpy().tobytes() for example in found}) == len(found)
+
+
+def _without_agent(rng: np.random.Generator) -> Iterator[Labelled]:
+    for scene, true, frame in pictures(rng):
+        yield Labelled(scene, frozenset(atom for atom in true if atom.predicate != "at"), frame)
+
+
+def _twice(rng: np.random.Generator) -> Iterator[Labelled]:
+    for scene, true, frame in pictures(rng):
+        yield Labelled(scene, true | {Atom("at", ("cell-0",)), Atom("at", ("cell-1",))}, frame)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (_without_agent, "labelled image 1: no legal board (see agent at cell-0)"),
+        (_twice, "no legal board"),
+        (lambda rng: iter(()), "gives no labelled images"),
+        (lambda rng: iter([3]), "raised TypeError"),
+        (lambda rng: 1 / 0, "raised ZeroDivisionError"),
+    ],
+)
+def test_labels_that_cannot_be(source: Callable[..., Any], told: str) -> None:
+    assert told in _told(replace(CORRIDOR, pictures=source))
+
+
+def test_sights_that_raise_are_named() -> None:
+    visual = replace(vocabulary(), sights=lambda scene, true: 1 / 0)
+    assert "sights raised ZeroDivisionError" in _told(replace(CORRIDOR, visual=visual))
+
+
+def test_images_labelled_by_hand_belong_to_the_problem_of_a_seed(tmp_path: Path) -> None:
+    _, true, frame = next(pictures(np.random.default_rng(0)))
+    (tmp_path / "images").mkdir()
+    Image.fromarray(frame).save(tmp_path / "images" / "1.png")
+    line = {"image": "1.png", "problem": "seed/7", "true": [str(atom) for atom in sorted(true)]}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(line))
+    (found,) = labelled_images(CORRIDOR, tmp_path)
+    assert any(
+        torch.equal(found.pixels, one.pixels) and torch.equal(found.labels, one.labels) for one in _lessons()
+    )
+    for problem in ("train/0", "seed/", "seed/-1", "7"):
+        (tmp_path / "labels.jsonl").write_text(json.dumps({**line, "problem": problem}))
+        with pytest.raises(UnusableInput, match="write seed/N"):
+            labelled_images(CORRIDOR, tmp_path)
