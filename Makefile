@@ -58,6 +58,21 @@ bench: $(VENV)/ready
 kills: $(VENV)/ready
 	$(PY) -m experiments.kills --kills 200
 
+## fuzz: what strangers may send, at three entrances in turn, for ten minutes in all (or SECONDS=...)
+SECONDS := 600
+.PHONY: fuzz
+fuzz: .venv-fuzz/ready
+	for entrance in pddl lines image; do \
+	    echo "fuzzing $$entrance"; \
+	    .venv-fuzz/bin/python -m fuzzing.fuzz $$entrance -max_total_time=$$(( $(SECONDS) / 3 )) \
+	        -print_final_stats=1 -verbosity=0 || exit 1; \
+	done
+
+## audit: known weaknesses of the packages that are installed (asks the service of the package index)
+.PHONY: audit
+audit: .venv-audit/ready
+	.venv-audit/bin/python -m pip_audit --strict --requirement constraints.txt --no-deps --disable-pip
+
 ## results: every experiment, and its tables and figures in docs/results; goes on where it was cut short
 RESULTS := runs/results
 .PHONY: results
@@ -134,6 +149,20 @@ $(VENV)/ray: $(VENV)/ready
 	.venv-peers/bin/python -m pip install --quiet --constraint .venv-peers/constraints.txt \
 	    --editable '.[peers]' $(TORCH) pytest
 	.venv-peers/bin/python -m pip install --quiet $(PDDLGYM)
+	touch $@
+
+# Atheris is needed nowhere else. Nothing of the package is installed: it runs from this folder.
+.venv-fuzz/ready: pyproject.toml constraints.txt
+	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
+	$(PYTHON) -m venv --clear .venv-fuzz
+	.venv-fuzz/bin/python -m pip install --quiet --constraint constraints.txt \
+	    atheris==3.0.0 numpy pillow unified-planning
+	touch $@
+
+.venv-audit/ready:
+	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
+	$(PYTHON) -m venv --clear .venv-audit
+	.venv-audit/bin/python -m pip install --quiet pip-audit
 	touch $@
 
 # The package itself is not installed here: the tests run it from this folder. Where no torch can be had,

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from hashlib import file_digest
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
+
+MAX_BYTES = 500_000_000
+"""Of a file that a run's options name at most."""
+MAX_PROBLEM_SIZE = 100
+"""Of a packaged domain: up to 10,000 objects."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +90,7 @@ def absolute(path: str | None) -> str | None:
 
 def _digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
+        return sha256(read_limited(path, MAX_BYTES)).hexdigest()
     except OSError as error:
         raise UnusableInput(f"cannot read {path} ({error.strerror or error})") from None
 
@@ -93,7 +98,7 @@ def _digest(path: Path) -> str:
 def _fits(value: object, kind: Any) -> bool:
     """Whether a value is of the kind of an option; whole numbers are never negative here."""
     if isinstance(value, list):
-        return "list" in str(kind) and all(isinstance(item, str) for item in value)
+        return "list" in str(kind) and len(value) <= 1000 and all(isinstance(item, str) for item in value)
     if isinstance(value, bool):
         return kind is bool
     if isinstance(value, int) and not 0 <= value < 2**63:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -18,6 +19,14 @@ _BAR = 30  # columns of a progress bar
 
 UNUSABLE_INPUT = 2
 """Exit code when something the user supplied cannot be used."""
+
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+
+class _Stopped(Exception):
+    """Ctrl-C, which the option parser would answer in its own way."""
 
 
 def parser_of(command: Callable[..., int | None]) -> Any:
@@ -36,13 +45,26 @@ def run_command(command: Callable[..., int | None]) -> int:
     """Run a function as a command line.
 
     Returns:
-        The exit code: 0, or 2 after one line on stderr that says what cannot be used.
+        The exit code: 0, or 2 after one line on stderr that says what cannot be used, or 130 after Ctrl-C.
     """
-    parser = parser_of(command)
+
+    @wraps(command)
+    def stoppable(*arguments: Any, **options: Any) -> int | None:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise _Stopped from None
+
+    parser = parser_of(stoppable)
     try:
         result = parser.main(standalone_mode=False)
+    except _Stopped:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     except UnusableInput as error:
         problem = str(error)
+    except MemoryError:
+        problem = "there is not enough memory for this; give something smaller"
     except Exception as error:
         # the errors of the option parser, whichever copy of click typer brings along
         if not hasattr(error, "format_message"):
@@ -51,7 +73,8 @@ def run_command(command: Callable[..., int | None]) -> int:
         problem = f"{error.format_message().rstrip('.')} (given: {given}): see --help"
     else:
         return result if isinstance(result, int) else 0
-    print("error: " + " ".join(problem.split()), file=sys.stderr)
+    line = " ".join(problem.split())  # a file may be quoted in it that would rather talk to the terminal
+    print("error: " + "".join(c if c.isprintable() else "?" for c in line), file=sys.stderr)
     return UNUSABLE_INPUT
 
 
@@ -71,12 +94,12 @@ def check_writable(folder: Path, option: str = "--out") -> None:
         ) from None
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all; an older one stays until then."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file as a whole or not at all; an older one stays until then. Text is written as UTF-8."""
     partial = path.with_name(f"{path.name}.partial")
     partial.unlink(missing_ok=True)  # a link that somebody put there would lead elsewhere
-    with partial.open("x", encoding="utf-8") as file:
-        file.write(text)
+    with partial.open("xb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     partial.replace(path)
 
 

@@ -29,12 +29,12 @@ def explain_run(
 
     from aam_vision.errors import UnusableInput
     from aam_vision.report import terminal
-    from aam_vision.report.account import Account
     from aam_vision.report.claims import named
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_run
+    from aam_vision.report.weighed import account_of
 
-    account = Account(read_run(run))
+    account = account_of(read_run(run))
     console = Console(highlight=False, markup=False)
     if html is not None:
         try:

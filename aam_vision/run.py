@@ -11,14 +11,15 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from aam_vision import targets
-from aam_vision.arguments import Arguments
-from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
+from aam_vision.commandline import INTERRUPTED, check_writable, run_command, write_atomically
 from aam_vision.errors import AccessViolation, UnusableInput
+from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
@@ -34,15 +35,22 @@ if TYPE_CHECKING:
 
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
+
+
+class _Shown(NamedTuple):
+    """What a person gets to see; it changes nothing of what is done."""
+
+    quiet: bool
+    images: bool
+    record: Path | None
 
 
 def interrogate_agent(
     env: Annotated[
         str | None,
         typer.Option(
-            help="Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain."
+            help="Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain; with "
+            "--agent that whose concepts and classifiers read its images."
         ),
     ] = None,
     domain: Annotated[Path | None, typer.Option(help="A PDDL domain file: a symbolic agent.")] = None,
@@ -117,6 +125,12 @@ def interrogate_agent(
         typer.Option(help="Folder of a run that was ended: go on with it, with the options that it had."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    images: Annotated[
+        bool, typer.Option(help="Show the agent's images while it runs, on a terminal that can.")
+    ] = True,
+    record: Annotated[
+        Path | None, typer.Option(help="Write the images of all queries to this file, an animated GIF.")
+    ] = None,
 ) -> int:
     """Interrogate an agent and print its STRIPS model.
 
@@ -151,11 +165,14 @@ def interrogate_agent(
         prior=None if prior is None else str(prior),
         backend=backend,
     )
+    shown = _Shown(quiet, images, record)
+    if record is not None:
+        check_recording(record)
     if resume is None:
         _check(given)
         name = env or (domain.stem if domain else "agent")
         folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-        return _run(given, folder, None, cache, quiet=quiet)
+        return _run(given, folder, None, cache, shown)
     if out is not None or given != Arguments(agent=agent):
         raise UnusableInput(f"--resume {resume}: the run has its options already; give no other ones")
     from aam_vision.agents.journal import Journal
@@ -170,7 +187,7 @@ def interrogate_agent(
         _check(kept)
         if kept.inputs() != journal.about("inputs"):
             raise UnusableInput(f"--resume {resume}: the files of that run have changed; start a new run")
-        return _run(kept, resume, journal, cache, quiet=quiet)
+        return _run(kept, resume, journal, cache, shown)
 
 
 def _check(arguments: Arguments) -> None:
@@ -183,10 +200,18 @@ def _check(arguments: Arguments) -> None:
 
     env, noise = arguments.env, arguments.image_noise
     check_policy(arguments.policy)
-    if sum(one is not None for one in (env, arguments.domain, arguments.agent)) != 1:
+    given = [one for one in (env, arguments.domain, arguments.agent) if one is not None]
+    if len(given) != 1 and given != [env, arguments.agent]:
         raise UnusableInput(
-            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND"
+            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND "
+            "(with --env NAME if it shows images, for the concepts and classifiers that read them)"
         )
+    if not 1 <= arguments.problem_size <= MAX_PROBLEM_SIZE:
+        raise UnusableInput(
+            f"--problem-size {arguments.problem_size}: give a number from 1 to {MAX_PROBLEM_SIZE}"
+        )
+    if not 1 <= arguments.agent_memory < 2**40:
+        raise UnusableInput(f"--agent-memory {arguments.agent_memory}: give a number of megabytes from 1")
     if not 0 < arguments.agent_seconds < 1e6:
         raise UnusableInput(f"--agent-seconds {arguments.agent_seconds:g}: give a number above 0")
     if env is not None and env not in targets.names():
@@ -203,7 +228,7 @@ def _check(arguments: Arguments) -> None:
 
 
 def _run(
-    arguments: Arguments, folder: Path, resumed: Journal | None, cache: Path | None, *, quiet: bool
+    arguments: Arguments, folder: Path, resumed: Journal | None, cache: Path | None, shown: _Shown
 ) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
@@ -214,6 +239,8 @@ def _run(
     timed = TimedPlanner(planner_named(arguments.planner))
     check_writable(folder)
     target = targets.of(arguments)
+    if shown.record is not None:
+        check_images(shown.record, target)
     prior = _prior(arguments, target)
     policy = policy_for(target.agent.access, arguments.policy, timed, prior)
     if cache is not None:
@@ -223,10 +250,11 @@ def _run(
     with (
         closing(target),
         resumed or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+        recording(shown.record, folder, journal),
     ):
         _keep_images(target, folder, anew=resumed is None)
         try:
-            result, failure = _interrogate(arguments, target, policy, journal, quiet=quiet)
+            result, failure = _interrogate(arguments, target, policy, journal, shown)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
@@ -246,10 +274,11 @@ def _run(
         print(model)
         print(text(found, result, folder))
         _write_report(target, folder, journal)
+        if failure is None or failure.contradicted:  # then the same answers would be the same again
+            journal.note("finished", found["status"])
         if failure is not None:
             print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
             return AGENT_FAILED
-        journal.note("finished", found["status"])
     return 0
 
 
@@ -260,15 +289,16 @@ def _keep_images(target: Target, folder: Path, *, anew: bool) -> None:
     album = Album(folder)
     if anew:
         album.clear()
-    target.keep_images(album.keep)
+    if target.keep_images is not None:
+        target.keep_images(album.keep)
 
 
 def _write_report(target: Target, folder: Path, journal: Journal) -> None:
     """Write ``report.html``, and what it compares with, from what the folder holds."""
     from aam_vision.pddl import domain_text
-    from aam_vision.report.account import Account
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_journal
+    from aam_vision.report.weighed import account_of
 
     journal.note("sources", target.sources)
     journal.note("scenes", target.scenes())
@@ -276,7 +306,7 @@ def _write_report(target: Target, folder: Path, journal: Journal) -> None:
         write_atomically(folder / "truth.pddl", domain_text(target.truth()))
     else:
         (folder / "truth.pddl").unlink(missing_ok=True)
-    write_atomically(folder / "report.html", page(Account(read_journal(folder, journal))))
+    write_atomically(folder / "report.html", page(account_of(read_journal(folder, journal))))
 
 
 def _prior(arguments: Arguments, target: Target) -> Model | None:
@@ -296,20 +326,21 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
 
 
 def _interrogate(
-    arguments: Arguments, target: Target, policy: Policy, journal: Journal, *, quiet: bool
+    arguments: Arguments, target: Target, policy: Policy, journal: Journal, shown: _Shown
 ) -> tuple[Result, Interrupted | None]:
     """The interrogation, every exchange of it in the journal; and what ended it early, if anything did."""
     import numpy as np
 
     from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.display import Display
+    from aam_vision.display import Display, Sights
     from aam_vision.interrogation.loop import Budget, Interrupted
     from aam_vision.interrogation.noisy.doubting import interrogate_doubting
     from aam_vision.interrogation.resuming import Resuming
 
     agent = JournalledAgent(target.agent, journal, target.generators)
     resuming = Resuming(policy, agent.upcoming)
-    with Display(quiet=quiet) as display:
+    sights = Sights(journal.path.parent, agent.image) if shown.images and target.keep_images else None
+    with Display(quiet=shown.quiet, sights=sights) as display:
 
         def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
             if agent.upcoming() is None:

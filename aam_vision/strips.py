@@ -7,14 +7,19 @@ instantiated with the parameters of one action (an element of the paper's P*); a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 ROOT_TYPE = "object"
+MAX_LIFTED_ATOMS = 100_000
+"""Of all actions together at most, wherever a vocabulary comes from: they are counted before any is made, and so many
+take about 2 GB."""
 
 
 class Atom(NamedTuple):
@@ -143,6 +148,28 @@ def lifted_atoms(
         for arguments in product(*[serving[wanted] for wanted in predicate.types])
         if repeated or len(set(arguments)) == len(arguments)
     )
+
+
+def count_lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
+    """How many lifted atoms all actions have, repeated arguments included; counted without making any."""
+    constants = _counted(vocabulary.types, vocabulary.constants.values())
+    total = 0
+    for header in headers:
+        own = _counted(vocabulary.types, header.types)
+        total += sum(
+            prod(constants[kind] + own[kind] for kind in predicate.types)
+            for predicate in vocabulary.predicates
+        )
+    return total
+
+
+def _counted(types: Types, kinds: Iterable[str]) -> Counter[str]:
+    """How many things are of each type, by their own types."""
+    found: Counter[str] = Counter()
+    for kind, number in Counter(kinds).items():
+        for above in types.ancestry(kind):
+            found[above] += number
+    return found
 
 
 class Objects(Mapping[str, str]):

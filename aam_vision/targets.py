@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from aam_vision.arguments import Arguments
     from aam_vision.perception import Box, Frame, Scene, Simulator
-    from aam_vision.strips import Model, State
+    from aam_vision.strips import ActionHeader, Model, State
 
 IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
 SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
@@ -43,8 +43,8 @@ class Target:
     """What tells the agent apart from all others; None if answers cannot be used in another run."""
     close: Callable[[], None] = lambda: None
     """To be called when the agent is not needed any more."""
-    keep_images: Callable[[Callable[[Frame], str]], None] = lambda keep: None
-    """To have the agent's images kept, by a function that names them; for agents that show any."""
+    keep_images: Callable[[Callable[[Frame], str]], None] | None = None
+    """To have the agent's images kept, by a function that names them; None if it shows none."""
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Of each predicate the ``kind`` of its provenance and its ``meaning``, where the user has said."""
     scenes: Callable[[], list[dict[str, Box]]] = list
@@ -65,6 +65,8 @@ def of(arguments: Arguments) -> Target:
 
 def _named(arguments: Arguments) -> Target:
     given = arguments.problem or []
+    if arguments.agent is not None and arguments.env is not None:
+        return from_shown_program(arguments)
     if arguments.agent is not None:
         return from_program(
             arguments.agent,
@@ -171,6 +173,11 @@ def from_program(
 
     conversation = Conversation(command, ProgramLimits(seconds=seconds, memory=megabytes << 20))
     hello = conversation.hello
+    if hello.shown:
+        conversation.close()
+        raise UnusableInput(
+            f"--agent {command!r}: shows images; say by --env whose concepts and classifiers read them"
+        )
     allowed = _access(access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"--agent {command!r}")
     name = hello.vocabulary.name
     chosen = _numbers(name, problems, len(hello.problems), allowed)
@@ -183,6 +190,66 @@ def from_program(
         identity=conversation.identity if hello.deterministic and hello.access is Access.SETTABLE else None,
         close=conversation.close,
     )
+
+
+def from_shown_program(arguments: Arguments) -> Target:
+    """A program that shows images, read with the concepts and classifiers of an image environment.
+
+    Raises:
+        UnusableInput: there is no such program, environment, problem or weights, the program does not show
+            images, or speaks of other types and facts than the environment.
+    """
+    from aam_vision import domains
+    from aam_vision.agents.process import Conversation
+    from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.shown import ProgramSimulator
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.perception import Given
+    from aam_vision.pictures import decode
+
+    command, env = arguments.agent, arguments.env
+    assert command is not None
+    assert env is not None
+    if env in domains.DOMAINS:
+        raise UnusableInput(f"--env {env}: shows no images; leave it out, or name an image environment")
+    if arguments.repeated_arguments:
+        raise UnusableInput("--repeated-arguments: images show no such thing; give a symbolic agent")
+    visual = image_domain(env).visual
+    conversation = Conversation(
+        command, ProgramLimits(seconds=arguments.agent_seconds, memory=arguments.agent_memory << 20)
+    )
+    try:
+        hello, what = conversation.hello, f"--agent {command!r}"
+        if not hello.shown:
+            raise UnusableInput(f"{what}: tells its states itself; leave out --env {env}")
+        given = {entry.predicate for entry in visual.entries if isinstance(entry, Given)}
+        if hello.vocabulary.types != visual.types or not given.issuperset(hello.vocabulary.predicates):
+            facts = ", ".join(sorted(predicate.name for predicate in given)) or "no predicate"
+            raise UnusableInput(
+                f"{what}: must have the types of {env} ({', '.join(visual.types.parents)}), and state facts of "
+                f"{facts} only"
+            )
+        access = _access(
+            arguments.access, IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :], f"--agent {command!r}"
+        )
+        chosen = _numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
+        simulators = [
+            ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size))
+            for number in chosen
+        ]
+        shown = [hello.shown[number] for number in chosen]
+        folder = None if arguments.classifiers is None else Path(arguments.classifiers)
+        about = folder, arguments.image_noise, arguments.backend, arguments.seed
+        return replace(
+            _seen(env, simulators, hello.headers, access, *about),
+            name=hello.vocabulary.name,
+            problems=tuple(map(str, chosen)),
+            scenes=lambda: [_places(one.scene, *one.size) for one in shown],
+            close=conversation.close,
+        )
+    except BaseException:
+        conversation.close()
+        raise
 
 
 def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int) -> Target:
@@ -258,8 +325,8 @@ def _numbers(env: str, given: Sequence[str], count: int, access: Access) -> list
         given = given or ["0"]
     numbers = []
     for text in given:
-        if not (text.isdecimal() and int(text) < count):
-            raise UnusableInput(f"--problem {text}: {env} has problems 0 to {count - 1}")
+        if not (text.isdecimal() and len(text) < 10 and int(text) < count):
+            raise UnusableInput(f"--problem {text[:40]}: {env} has problems 0 to {count - 1}")
         numbers.append(int(text))
     return list(dict.fromkeys(numbers)) or list(range(count))
 
@@ -273,27 +340,13 @@ def _image(
     backend: str,
     seed: int,
 ) -> Target:
-    import numpy as np
-    import torch
-
-    from aam_vision.agents.image import ImageAgent
-    from aam_vision.agents.noise import NoisySimulator
-    from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain, simulator
 
-    torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
     domain = image_domain(env)
     chosen = [domain.interrogated[i] for i in _numbers(env, problems, len(domain.interrogated), access)]
     own = domain if isinstance(domain, OwnEnvironment) else None
-    weights = classifiers if own is None else own.classifiers(classifiers)
-    perception = BoardPerception.load(domain.visual, domain.name, weights, backend=backend)
     clear = [simulator(domain, split, number) for split, number in chosen]
-    simulators: list[Simulator] = [*clear]
-    noise = np.random.default_rng([seed, 2])
-    if image_noise:
-        simulators = [NoisySimulator(simulator, image_noise, noise) for simulator in simulators]
-    agent = ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access)
 
     def truth() -> Model:
         from aam_vision.envs.ground_truth import ground_truth_model
@@ -305,29 +358,68 @@ def _image(
 
         return [problem.initial for problem in held_out_problems(env)]
 
-    labels = tuple(f"{split}/{number}" for split, number in chosen)
-    return Target(
-        env,
-        labels,
-        agent,
-        truth if own is None else own.truth,
-        held_out if own is None else list,
-        lambda: agent.perception_s,
-        (noise,),
-        keep_images=agent.keep_images,
-        sources={
-            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
-            for entry in domain.visual.stated
-        },
-        scenes=lambda: [_places(one.scene, one.frame()) for one in clear],
+    return replace(
+        _seen(env, clear, domain.headers, access, classifiers, image_noise, backend, seed),
+        problems=tuple(f"{split}/{number}" for split, number in chosen),
+        truth=truth if own is None else own.truth,
+        held_out=held_out if own is None else list,
+        scenes=lambda: [_places(one.scene, *one.frame().shape[:2]) for one in clear],
     )
 
 
-def _places(scene: Scene, frame: Frame) -> dict[str, Box]:
-    """The part of the image that each place of one cell takes up."""
+def _seen(
+    env: str,
+    simulators: Sequence[Simulator],
+    headers: Sequence[ActionHeader],
+    access: Access,
+    classifiers: Path | None,
+    image_noise: float,
+    backend: str,
+    seed: int,
+) -> Target:
+    """An agent in simulators, read with the concepts and classifiers of an environment; nobody knows its truth."""
+    import numpy as np
+    import torch
+
+    from aam_vision.agents.image import ImageAgent
+    from aam_vision.agents.noise import NoisySimulator
+    from aam_vision.agents.shown import ProgramSimulator, WaryPerception
+    from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.envs.own import OwnEnvironment
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.perception import Perception
+
+    torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
+    domain = image_domain(env)
+    visual = domain.visual
+    weights = domain.classifiers(classifiers) if isinstance(domain, OwnEnvironment) else classifiers
+    perception: Perception = BoardPerception.load(visual, domain.name, weights, backend=backend)
+    if any(isinstance(simulator, ProgramSimulator) for simulator in simulators):
+        perception = WaryPerception(perception)
+    noise = np.random.default_rng([seed, 2])
+    if image_noise:
+        simulators = [NoisySimulator(simulator, image_noise, noise) for simulator in simulators]
+    agent = ImageAgent(simulators, perception, visual.vocabulary(), headers, access)
+    return Target(
+        env,
+        (),
+        agent,
+        truth=None,
+        held_out=list,
+        perception_s=lambda: agent.perception_s,
+        generators=(noise,),
+        keep_images=agent.keep_images,
+        sources={
+            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
+            for entry in visual.stated
+        },
+    )
+
+
+def _places(scene: Scene, height: int, width: int) -> dict[str, Box]:
+    """The part of an image of so many pixels that each place of one cell takes up."""
     from aam_vision.classifiers.board import board_box
 
-    height, width, _ = frame.shape
     top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
     down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
     found = {}

@@ -19,13 +19,20 @@ from safetensors import SafetensorError
 from safetensors.torch import load as parse_tensors
 from safetensors.torch import save as dump_tensors
 
+from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.classifiers.networks import KINDS, SHARED, make_network
 from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
 from aam_vision.perception import Perceived, VisualVocabulary
 
 SHIPPED = Path(__file__).parent / "weights"
 """The folder of the weights that come with the package."""
+
+MAX_BYTES = 500_000_000
+"""Of a file; larger ones are not read."""
+MAX_HEADS = 1000
+"""Classifiers of one network at most."""
 
 SURE = (0.1, 0.9)
 """Default thresholds: below the first an atom is false, above the second true, between them unknown."""
@@ -141,13 +148,16 @@ def load(
         raise UnusableInput(f"weights {files.weights} are no safetensors file ({error}): {cure}") from None
     network = make_network(card.network, card.vocabulary["heads"])
     _compare_shapes(network.state_dict(), tensors, files.weights, cure)
+    for tensor_name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise UnusableInput(f"weights {files.weights} hold what is no number ({tensor_name}): {cure}")
     network.load_state_dict(tensors)
     return network.eval(), card
 
 
 def _read(path: Path, cure: str) -> bytes:
     try:
-        return path.read_bytes()
+        return read_limited(path, MAX_BYTES)
     except FileNotFoundError:
         raise UnusableInput(f"no classifiers at {path}: {cure}") from None
     except OSError as error:
@@ -158,16 +168,18 @@ def _card(path: Path, cure: str) -> Card:
     """The card in a file, checked for completeness and sense."""
     content = _read(path, cure)
     try:
-        facts = {"network": SHARED, **json.loads(content)}  # older cards had no choice
+        facts = {"network": SHARED, **loads(content)}  # older cards had no choice
         card = Card(**{item.name: facts[item.name] for item in fields(Card)})
         if card.network not in KINDS:
             raise ValueError(f"no network {card.network!r}")
         heads = card.vocabulary["heads"]
+        if not isinstance(card.vocabulary.get("predicates"), dict) or not 0 < len(heads) <= MAX_HEADS:
+            raise ValueError("its vocabulary")
         for head in heads:
             low, high = card.thresholds[head]
-            if not (0 <= low <= high <= 1 and card.temperatures[head] > 0):
+            if not (0 <= low <= high <= 1 and 0 < card.temperatures[head] < float("inf")):
                 raise ValueError(f"thresholds or temperature of {head}")
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         reason = " ".join(str(error).split())
         raise UnusableInput(f"card {path} is damaged ({type(error).__name__}: {reason}): {cure}") from None
     return card

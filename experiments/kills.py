@@ -33,7 +33,7 @@ from experiments.tables import Table
 TIMES = {"wall_s", "cpu_s", "planner_s", "perception_s"}
 ANSWER_SECONDS = 0.02
 """How slow the agents in processes of their own are."""
-PATIENCE = 120.0
+PATIENCE = 600.0
 """Seconds after which a run that does not end has failed."""
 
 
@@ -234,16 +234,24 @@ def _differences(runs: Runs, tally: Tally, expected: Ended, kills: int) -> Itera
         if _once(found.asked) != _once(expected.asked) or again > kills:
             yield f"run {tally.runs}: an answered question was asked again"
     for agent in runs.agents(tally.runs):
-        if _lives(agent):
+        if _lives(agent, patience=30.0):
             yield f"run {tally.runs}: process {agent} of the agent is still there"
 
 
-def _lives(agent: int) -> bool:
-    """Whether a process is there and is still an agent of ours; one that has ended has no command line any more."""
-    try:
-        return b"experiments.slow_agent" in Path(f"/proc/{agent}/cmdline").read_bytes()
-    except OSError:
-        return False
+def _lives(agent: int, patience: float) -> bool:
+    """Whether a process is still an agent of ours after so many seconds; one that has ended has no command line.
+
+    On a busy machine a killed process may take a while to end.
+    """
+    until = monotonic() + patience
+    while monotonic() < until:
+        try:
+            if b"experiments.slow_agent" not in Path(f"/proc/{agent}/cmdline").read_bytes():
+                return False
+        except OSError:
+            return False
+        sleep(0.05)
+    return True
 
 
 def kills(

@@ -2,7 +2,8 @@
 
 import io
 
-from aam_vision.commandline import Progress
+from aam_vision.commandline import Progress, run_command
+from aam_vision.errors import UnusableInput
 
 
 class _Terminal(io.StringIO):
@@ -27,3 +28,21 @@ def test_a_file_gets_plain_lines():
     for done in (1, 10):
         progress.step(done, 10, "loss 0.5")
     assert stream.getvalue() == "drawing\n     1/10 loss 0.5\n    10/10 loss 0.5\n"
+
+
+def test_ctrl_c_is_one_line_and_exit_code_130(capsys, monkeypatch):
+    def command() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.argv", ["command"])
+    assert run_command(command) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
+
+
+def test_an_error_never_talks_to_the_terminal(capsys, monkeypatch):
+    def command() -> None:
+        raise UnusableInput("no \x1b[2Jtable \udcff of\nthis \x07name")
+
+    monkeypatch.setattr("sys.argv", ["command"])
+    assert run_command(command) == 2
+    assert capsys.readouterr() == ("", "error: no ?[2Jtable ? of this ?name\n")

@@ -17,6 +17,7 @@ from tests.commands import ROOT, commands, examples, parsed, parser
 STARTED_BY_PROGRAMS = {
     "aam_vision.agents.launch",
     "aam_vision.agents.reference_agent",
+    "envs.program",
     "experiments.peer_process",
     "experiments.slow_agent",
 }

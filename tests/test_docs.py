@@ -49,6 +49,14 @@ QUICK = {
 """Commands that are run; all others are parsed."""
 TOOLS = {"pytest", "ruff", "mypy"}
 """Of those who work on the toolkit: ``python -m TOOL PATH...``, whose paths have to be there."""
+TAUGHT = {
+    name
+    for page in ELSEWHERE
+    for block in blocks(ROOT / page)
+    if block.title == "pyproject.toml"
+    for name in tomllib.loads(block.body)["project"]["entry-points"]["aam_vision.environments"]
+}
+"""Environments of packages that those pages make: they are not here."""
 FEW_QUESTIONS = ["--max-queries", "2"]
 
 
@@ -127,9 +135,10 @@ class Reader:
 
     def _command(self, command: Command, module: str, arguments: list[str], where: str) -> None:
         options = _parsed(module, arguments, where)
-        made = {str(path) for name in ("out", "html") if (path := options.get(name)) is not None}
+        made = {str(path) for name in ("out", "html", "record") if (path := options.get(name)) is not None}
         needed = {str(value) for name, value in options.items() if value is not None} - made
-        if module not in QUICK or any(_within(path, self.unmade) for path in needed):
+        taught = options.get("env") in TAUGHT
+        if module not in QUICK or taught or any(_within(path, self.unmade) for path in needed):
             self.unmade |= made
             return
         if (
@@ -262,6 +271,7 @@ def test_every_line_on_the_page_is_of_the_protocol(block: Block) -> None:
 
 def test_the_limits_on_the_page_are_the_defaults() -> None:
     from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.scenes import MAX_CELLS, MAX_PIXELS, MAX_SIDE
     from aam_vision.arguments import Arguments
 
     protocol = PROTOCOL.read_text(encoding="utf-8")
@@ -269,4 +279,6 @@ def test_the_limits_on_the_page_are_the_defaults() -> None:
     assert (limits.seconds, limits.memory >> 20) == (options.agent_seconds, options.agent_memory)
     for told in (f"{limits.seconds:g} s", f"{limits.memory >> 20} MB", f"{limits.line >> 20} MiB"):
         assert f"| {told} |" in protocol
+    assert f"{MAX_PIXELS:,}, and {MAX_SIDE} a side" in protocol
+    assert f"| {MAX_CELLS} each |" in protocol
     assert f"restarts at one question | {limits.retries} |" in protocol

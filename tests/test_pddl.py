@@ -355,7 +355,8 @@ def test_a_bad_problem_is_refused_in_one_line_with_its_place(folder: Path, case:
 def test_files_that_are_none(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     for path in (folder, folder / "pipe", Path("/dev/zero")):
-        assert message(read_domain, path) == f"{path}: is not a regular file; give the path of a PDDL file"
+        wanted = f"{path}: cannot be read (no regular file); give the path of a PDDL file"
+        assert message(read_domain, path) == wanted
     assert "cannot be read (No such file" in message(read_domain, folder / "missing")
     assert "cannot be read" in message(read_domain, "a\0b")
     text = message(read_domain, written(folder, b"(define\n\xff\xfe)"))
@@ -375,6 +376,9 @@ HOSTILE = {
     "only comments": ";x\n" * 6_000_000,
     "only lines": "\n" * 19_000_000,
     "many constants": f"(define (domain d) (:constants {'c ' * N}) {'(:action a) ' * 30_000})",
+    "many lifted atoms": "(define (domain d) (:predicates (p {0})) (:action a :parameters ({0})))".format(
+        " ".join(f"?x{i}" for i in range(16))
+    ),
     "many parameters": f"(define (domain d) (:action a :parameters ({'?x ' * 150_000})))",
 }
 

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -327,7 +328,10 @@ def _changed(folder: Path) -> None:
     [
         ([], "--env"),
         (["--env", "chess"], "chess"),
-        (["--env", "doors", "--agent", "true"], "give either"),
+        (["--domain", "d.pddl", "--agent", "true"], "give either"),
+        (["--env", "doors", "--agent", "true"], "exit code 0"),
+        (["--env", "gripper", "--problem-size", "101"], "--problem-size 101"),
+        (["--env", "doors", "--problem", "9" * 5000], "problems 0 to 4"),
         (["--agent", "no-such-program"], "no such program"),
         (["--agent", "true"], "exit code 0"),
         (["--agent", "true", "--agent-seconds", "0"], "--agent-seconds 0"),
@@ -482,3 +486,33 @@ def test_what_cannot_be_gone_on_with_is_refused_in_one_line(
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert told in done.stderr
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+_NO_STRIPS_AGENT = """
+import aam_vision.agents.reference_agent as reference
+
+plain = reference.do
+
+def fussy(state, action):
+    after = plain(state, action)
+    if after is None or action[:2] != ["take", "blue"]:
+        return after
+    return after | {("free",)}
+
+reference.do = fussy
+reference.main()
+"""
+
+
+def test_a_run_whose_agent_contradicts_itself_has_ended(tmp_path: Path) -> None:
+    """To go on with it asks nothing again, and its folder may be used for another run."""
+    (tmp_path / "agent.py").write_text(_NO_STRIPS_AGENT)
+    agent = ["--agent", shlex.join([sys.executable, "agent.py"])]
+    done = _command(*agent, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "no STRIPS agent" in done.stderr
+    kept = {name: (tmp_path / "out" / name).read_bytes() for name in ("model.pddl", "transcript.sqlite")}
+    again = _command(*agent, "--resume", "out", cwd=tmp_path)
+    assert (again.returncode, again.stderr.splitlines()[-1]) == (3, done.stderr.splitlines()[-1])
+    assert (tmp_path / "out" / "model.pddl").read_bytes() == kept["model.pddl"]
+    assert _command(*agent, "--out", "out", cwd=tmp_path).returncode == 3

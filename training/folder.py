@@ -11,27 +11,26 @@ taken to be false, except what the image hides. Everything is read and checked b
 
 from __future__ import annotations
 
-import json
 import re
-import warnings
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
+from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.registry import ImageDomain
 from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
 from aam_vision.perception import Frame, Perceived, Scene
+from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.labels import check_legal
 from aam_vision.training.own import scene_of
 
-MOST_PIXELS: Final = 16_000_000
-"""Larger images are not unpacked, whatever they may hold."""
+MOST_BYTES: Final = 100_000_000
+"""Of ``labels.jsonl``; larger ones are not read."""
 
 _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
@@ -45,7 +44,7 @@ def labelled_images(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) 
     """
     file = folder / "labels.jsonl"
     try:
-        lines = file.read_text("utf-8").splitlines()
+        lines = read_limited(file, MOST_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UnusableInput(f"cannot read {file} ({error}): see the documentation of --images") from None
     found: list[Example] = []
@@ -65,7 +64,7 @@ def _board(
     domain: ImageDomain, folder: Path, line: str, indices: dict[str, SceneIndex], side: int
 ) -> list[Example]:
     try:
-        facts = json.loads(line)
+        facts = loads(line)
         image, problem, true = (
             str(facts["image"]),
             str(facts["problem"]),
@@ -80,6 +79,8 @@ def _board(
     index = indices[problem]
     state = State(frozenset(_atom(domain, index.scene, text) for text in true), index.scene.objects)
     check_legal(domain.visual, index, state)
+    if Path(image).name != image:
+        raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
     frame = read_image(folder / "images" / image)
     return list(examples(domain.visual, index.scene, [(state, frame)], side))
 
@@ -116,24 +117,11 @@ def read_image(file: Path) -> Frame:
     Raises:
         UnusableInput: there is none, it is damaged, too large, or of another format or mode.
     """
-    from PIL import Image
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # Pillow only warns of smaller decompression bombs
-            opened: Any = Image.open(file, formats=["PNG"])
-            with opened:
-                if opened.width * opened.height > MOST_PIXELS:
-                    raise UnusableInput(
-                        f"image {file} has {opened.width}x{opened.height} pixels: {MOST_PIXELS} at most"
-                    )
-                if opened.mode != "RGB":
-                    raise UnusableInput(f"image {file} is of mode {opened.mode}: save it as RGB")
-                return np.array(opened)
-    except UnusableInput:
-        raise
+        return read_picture(file)
     except FileNotFoundError:
         raise UnusableInput(f"no image {file}: put it there, or remove its line") from None
-    except Exception as error:  # a damaged file fails in as many ways as there are bytes
-        reason = " ".join(str(error).split())
-        raise UnusableInput(f"image {file} is no sound PNG file ({reason}): save it again") from None
+    except OSError as error:
+        raise UnusableInput(f"cannot read image {file} ({error.strerror or error}): save it again") from None
+    except NoPicture as error:
+        raise UnusableInput(f"image {file} is of no use here: {error}") from None

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
 from typing import Annotated, Any
 
 import typer
 from numpy.random import default_rng
 
+from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.process import Conversation, process_agent
 from aam_vision.agents.program import ProgramLimits
+from aam_vision.agents.shown import ProgramSimulator
 from aam_vision.commandline import run_command
 from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.perception import Frame, Percept, Scene
 from aam_vision.query import Access, Agent, Query, Situation, WalkStep
-from aam_vision.strips import GroundAction
+from aam_vision.strips import Atom, GroundAction, State
 
 DOES_NOT_CONFORM = 1
 """Exit code when the program has answered against the protocol."""
@@ -57,14 +61,19 @@ def check(
 def _findings(conversation: Conversation) -> Findings:
     """Every check in its turn, with what is wrong, if anything is."""
     hello = conversation.hello
+    told = "images" if hello.shown else f"{len(hello.vocabulary.predicates)} predicates"
     yield (
-        f"hello: {len(hello.vocabulary.predicates)} predicates, {len(hello.headers)} actions, "
-        f"{len(hello.problems)} problems, {hello.access.value} access",
+        f"hello: {told}, {len(hello.headers)} actions, {len(hello.problems)} problems, "
+        f"{hello.access.value} access",
         None,
     )
     repeatable = hello.deterministic and hello.access is not Access.TRAJECTORY
     for number in range(len(hello.problems)):
-        agent = process_agent(conversation, hello.access, [number])
+        agent: Agent = (
+            _looked_at(conversation, number)
+            if hello.shown
+            else process_agent(conversation, hello.access, [number])
+        )
         name = f"problem {number}"
         try:
             (start,) = agent.initial()
@@ -86,6 +95,28 @@ def _findings(conversation: Conversation) -> Findings:
                     f"{name}: goes on from a state in the middle",
                     _wrong(_again, agent, walked[len(walked) // 2 :]),
                 )
+
+
+class _Pixels:
+    """A perception that reads nothing but the image itself: two are alike if every pixel is."""
+
+    def look(self, frame: Frame, scene: Scene) -> Percept:
+        seen = Atom(blake2b(frame.tobytes()).hexdigest(), ())
+        return Percept(State(frozenset({seen}), scene.objects), {})
+
+    def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
+        return self.look(frame, scene)
+
+
+def _looked_at(conversation: Conversation, problem: int) -> ImageAgent:
+    """A problem of a program that shows images, each taken for a state of its own."""
+    from aam_vision.pictures import decode
+
+    hello = conversation.hello
+    simulator = ProgramSimulator(
+        conversation, problem, hello.access, lambda png, size: decode(png, size=size)
+    )
+    return ImageAgent([simulator], _Pixels(), hello.vocabulary, hello.headers, hello.access)
 
 
 def _wrong(check: Callable[..., None], *about: Any) -> str | None:

@@ -29,6 +29,9 @@ class CountingAgent(AgentDecorator):
     def __init__(self, agent: Agent) -> None:
         super().__init__(agent)
         self.counts = Counts()
+        self.latest_answer: tuple[Query, Response] | None = None
+        """The last query and its answer, for whoever watches."""
+        self.latest_walk: Sequence[WalkStep] = ()
         self._asked: set[tuple[Hashable, tuple[GroundAction, ...]]] = set()
         self._at: Hashable = None
 
@@ -46,6 +49,7 @@ class CountingAgent(AgentDecorator):
         self.counts.steps += response.executed + refused
         self.counts.failed_steps += refused
         self._at = response.final.handle
+        self.latest_answer = query, response
         return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -53,6 +57,7 @@ class CountingAgent(AgentDecorator):
         walked = self.agent.walk(start, steps, rng)
         self.counts.steps += len(walked)
         self.counts.walk_steps += len(walked)
+        self.latest_walk = walked
         if walked:
             self._at = walked[-1].after.handle
         return walked

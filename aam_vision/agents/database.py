@@ -15,10 +15,12 @@ from pathlib import Path
 from aam_vision.agents.encoding import Malformed
 from aam_vision.errors import UnusableInput
 
-MAX_BYTES = 2_000_000_000
-"""Larger files are not read."""
-MAX_VALUE = 64_000_000
+MAX_BYTES = 1_000_000_000
+"""Larger files are not read, nor those with larger ones beside them."""
+MAX_VALUE = 32_000_000
 """Bytes in one field at most."""
+SMALLEST = 65_536
+"""Bytes: a database whose making was cut short is no larger."""
 ENDINGS = ("-wal", "-shm", "-journal", "")
 """Of the files that SQLite puts beside a database, and of the database itself."""
 
@@ -37,7 +39,15 @@ class Format:
 
 
 def create(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connection:
-    """A new database, in a transaction that is still open: commit it when all that it must hold is there."""
+    """A new database, in a transaction that is still open: commit it when all that it must hold is there.
+
+    Raises:
+        UnusableInput: there is a rollback journal of that name already.
+    """
+    if (other := _beside(path, "-journal")).exists():
+        raise UnusableInput(
+            f"{other}: left over by another process, or a trap; delete it, or name another file"
+        )
     connection = _connect(path, exclusive=exclusive)
     _write_ahead(connection)
     connection.execute("BEGIN IMMEDIATE")
@@ -54,12 +64,13 @@ def open_checked(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connec
     Raises:
         UnusableInput: it is another one, or of a newer version.
     """
-    if not path.is_file() or path.stat().st_size == 0:
-        if path.exists() and not path.is_file():
-            raise UnusableInput(f"{path}: no file; give a {kind.name} of aam-vision")
+    for one in [_beside(path, ending) for ending in ENDINGS]:
+        if one.exists() and not one.is_file():
+            raise UnusableInput(f"{one}: no file; give a {kind.name} of aam-vision")
+        if one.exists() and one.stat().st_size > MAX_BYTES:
+            raise UnusableInput(f"{one}: larger than {MAX_BYTES} bytes; give a {kind.name} of aam-vision")
+    if not path.exists() or path.stat().st_size == 0 or _cut_short(path, kind):
         return None
-    if path.stat().st_size > MAX_BYTES:
-        raise UnusableInput(f"{path}: larger than {MAX_BYTES} bytes; give a {kind.name} of aam-vision")
     connection = _connect(path, exclusive=exclusive)
     try:
         if not _ours(connection, path, kind):
@@ -70,6 +81,25 @@ def open_checked(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connec
         connection.close()
         raise
     return connection
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _cut_short(path: Path, kind: Format) -> bool:
+    """Whether the making of a database was cut short, so that nothing is in it.
+
+    Raises:
+        UnusableInput: it has a rollback journal for another reason. Ours never have: they write ahead. SQLite would
+            play it back unasked, and delete the file that the journal of a stranger may name.
+    """
+    journal = _beside(path, "-journal")
+    if not journal.exists():
+        return False
+    if path.stat().st_size > SMALLEST or _beside(path, "-wal").exists():
+        raise UnusableInput(f"{journal}: no {kind.name} of aam-vision has such a file; it cannot be used")
+    return True
 
 
 def _ours(connection: sqlite3.Connection, path: Path, kind: Format) -> bool:
@@ -98,6 +128,7 @@ def _connect(path: Path, *, exclusive: bool) -> sqlite3.Connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
         if exclusive:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     except BaseException:
@@ -136,5 +167,5 @@ def refuse_links(path: Path) -> None:
         UnusableInput: there is one.
     """
     for ending in ENDINGS:
-        if path.with_name(path.name + ending).is_symlink():
+        if _beside(path, ending).is_symlink():
             raise UnusableInput(f"{path}: is or has a symbolic link, which is not followed; give a real file")

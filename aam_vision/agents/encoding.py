@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from math import prod
 from typing import Any
 
 from aam_vision.strips import (
+    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     Atom,
@@ -22,14 +22,20 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
+    count_lifted_atoms,
 )
 
 MAX_NAMES = 100_000
 """Objects of a problem, or names of one kind in a vocabulary, at most."""
 MAX_PLACES = 16
 """Arguments of a predicate, or parameters of an action, at most."""
-MAX_LIFTED_ATOMS = 1_000_000
-"""Places in all actions together at most, which are counted before any is made."""
+MAX_TYPES = 10_000
+MAX_DEPTH = 64
+"""Types above a type at most."""
+MAX_PAIRS = 1_000_000
+"""Objects times types at most, and actions times predicates."""
+MAX_PARTS = 2_000_000
+"""Values in one JSON text at most: in memory the smallest takes twenty times its two characters."""
 
 _NAME = re.compile(r"[a-z0-9_][a-z0-9_-]{0,199}")
 _RESERVED = frozenset({"and", "either", "exists", "forall", "imply", "not", "oneof", "or", "when"})
@@ -44,12 +50,24 @@ def loads(text: str | bytes) -> Any:
     """The value of a JSON text.
 
     Raises:
-        Malformed: it is none, is nested too deeply, or holds what is no number of JSON.
+        Malformed: it is none, is nested too deeply, has too many parts, or holds what is no number of JSON.
     """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Malformed(f"no UTF-8 ({error.reason})") from None
+    if len(text) > MAX_PARTS and parts(text) > MAX_PARTS:
+        raise Malformed(f"JSON of more than {MAX_PARTS} parts")
     try:
         return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"no JSON ({error})") from None
+
+
+def parts(text: str) -> int:
+    """How many values a JSON text has at most, counted without making any."""
+    return sum(map(text.count, "[{,:"))
 
 
 def dumps(value: object) -> str:
@@ -101,8 +119,12 @@ def vocabulary_json(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> 
     }
 
 
-def read_vocabulary(value: object) -> tuple[Vocabulary, tuple[ActionHeader, ...]]:
+def read_vocabulary(value: object, *, least: int = 1) -> tuple[Vocabulary, tuple[ActionHeader, ...]]:
     """What ``vocabulary_json`` has written; ``types`` and ``constants`` may be left out.
+
+    Args:
+        value: the JSON.
+        least: how many predicates there must be.
 
     Raises:
         Malformed: names or types are wrong, or there are more of them than can be interrogated.
@@ -113,43 +135,36 @@ def read_vocabulary(value: object) -> tuple[Vocabulary, tuple[ActionHeader, ...]
     constants = typed(field(value, "constants", dict) if "constants" in value else {}, types)
     predicates = tuple(
         Predicate(_name(own, "a predicate"), _kinds(kinds, types, f"predicate {own}"))
-        for own, kinds in _limited(field(value, "predicates", dict), "predicates").items()
+        for own, kinds in _limited(
+            field(value, "predicates", dict) if least or "predicates" in value else {}, "predicates"
+        ).items()
     )
     headers = tuple(
         _header(own, pairs, types)
         for own, pairs in _limited(field(value, "actions", dict), "actions").items()
     )
-    if not predicates or not headers:
+    if len(predicates) < least or not headers:
         raise Malformed("there must be at least one predicate and one action")
     vocabulary = Vocabulary(name, predicates, types, constants)
-    if (size := _lifted_atoms(vocabulary, headers)) > MAX_LIFTED_ATOMS:
+    if len(predicates) * len(headers) > MAX_PAIRS:
+        raise Malformed(f"{len(predicates)} predicates and {len(headers)} actions are too many together")
+    if (size := count_lifted_atoms(vocabulary, headers)) > MAX_LIFTED_ATOMS:
         raise Malformed(f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}")
     return vocabulary, headers
 
 
-def _lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
-    """How many lifted atoms all actions have, counted without making them, repeated arguments included."""
-    total = 0
-    for header in headers:
-        pool = [*header.types, *vocabulary.constants.values()]
-        serving = {
-            wanted: sum(vocabulary.types.is_a(kind, wanted) for kind in pool)
-            for wanted in {kind for predicate in vocabulary.predicates for kind in predicate.types}
-        }
-        total += sum(prod(serving[kind] for kind in predicate.types) for predicate in vocabulary.predicates)
-    return total
-
-
 def _types(value: dict[str, Any]) -> Types:
-    parents = {_name(name, "a type"): parent for name, parent in _limited(value, "types").items()}
+    parents = {_name(name, "a type"): parent for name, parent in value.items()}
+    if len(parents) > MAX_TYPES:
+        raise Malformed(f"{len(parents)} types are more than {MAX_TYPES}")
     for name in parents:
         above, steps = name, 0
         while above != ROOT_TYPE:
             if not isinstance(above, str) or above not in parents:
                 raise Malformed(f"type {show(above)}, above {name}, is not declared")
             above, steps = parents[above], steps + 1
-            if steps > len(parents) or steps > 200:
-                raise Malformed(f"type {name} is its own ancestor, or has more than 200")
+            if steps > len(parents) or steps > MAX_DEPTH:
+                raise Malformed(f"type {name} is its own ancestor, or has more than {MAX_DEPTH}")
     return Types(parents)
 
 
@@ -159,6 +174,8 @@ def typed(value: dict[str, Any], types: Types) -> dict[str, str]:
     Raises:
         Malformed: a name is none, or a type is not declared.
     """
+    if len(value) * len(types.parents) > MAX_PAIRS:
+        raise Malformed(f"{len(value)} objects of {len(types.parents)} types are too many together")
     return {
         _name(name, "an object"): _kind(kind, types, f"object {name}")
         for name, kind in _limited(value, "objects").items()
@@ -215,15 +232,20 @@ def read_state(value: object, vocabulary: Vocabulary, objects: Objects) -> State
     Raises:
         Malformed: an atom does not belong to the vocabulary and the objects, or is both true and unknown.
     """
-    true = _atoms(field(value, "true", list), vocabulary, objects)
+    true = read_atoms(field(value, "true", list), vocabulary, objects)
     assert isinstance(value, dict)
-    unknown = _atoms(field(value, "unknown", list) if "unknown" in value else [], vocabulary, objects)
+    unknown = read_atoms(field(value, "unknown", list) if "unknown" in value else [], vocabulary, objects)
     if both := true & unknown:
         raise Malformed(f"{min(both)} is true and unknown")
     return State(true, objects, unknown)
 
 
-def _atoms(rows: list[Any], vocabulary: Vocabulary, objects: Objects) -> frozenset[Atom]:
+def read_atoms(rows: list[Any], vocabulary: Vocabulary, objects: Objects) -> frozenset[Atom]:
+    """Atoms, ``[predicate, object, ...]`` each.
+
+    Raises:
+        Malformed: one does not belong to the vocabulary and the objects.
+    """
     found = set()
     for row in rows:
         name, arguments = _named(row, "an atom")

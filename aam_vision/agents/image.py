@@ -38,6 +38,8 @@ class _Seen:
     percept: Percept
     image: str | None
     """The name under which ``keep_images`` has kept what was seen."""
+    passed: tuple[str, ...] = ()
+    """The names of the images since the query's first, in order."""
 
 
 class ImageAgent:
@@ -90,7 +92,9 @@ class ImageAgent:
             if not self._simulators[at.problem].instruct(action.name, action.objects):
                 break
             executed += 1
+            passed = self._passed(situation) if executed > 1 else ()
             situation = self._look(situation)
+            self._seen[_number(situation)] = replace(self._seen[_number(situation)], passed=passed)
         return Response(executed, situation)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -108,11 +112,12 @@ class ImageAgent:
         return walked
 
     def memo(self, situation: Situation) -> dict[str, Any]:
-        """Which problem it is, where things were seen, and in which image."""
+        """Which problem it is, where things were seen, in which image, and after which other ones."""
         seen = self._seen[_number(situation)]
         percept = seen.percept
         memo = {"problem": seen.problem, "places": dict(percept.places), "refused": percept.refused}
-        return memo if seen.image is None else {**memo, "image": seen.image}
+        images = {"image": seen.image, "passed": list(seen.passed)}
+        return {**memo, **{name: kept for name, kept in images.items() if kept}}
 
     def resume(self, history: Sequence[Passage]) -> None:
         """Be an agent that has shown all this. Its simulators are led back only when that is needed.
@@ -184,6 +189,11 @@ class ImageAgent:
                 raise AgentFailed(f"the agent did {step} in an earlier process, and cannot do it again now")
         if self.access is Access.SNAPSHOT:
             self._seen[number] = replace(self._seen[number], snapshot=simulator.snapshot())
+
+    def _passed(self, situation: Situation) -> tuple[str, ...]:
+        """The names of the images up to a situation within a plan."""
+        seen = self._seen[_number(situation)]
+        return seen.passed if seen.image is None else (*seen.passed, seen.image)
 
     def _look(self, before: Situation) -> Situation:
         seen = self._seen[_number(before)]

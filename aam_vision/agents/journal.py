@@ -18,10 +18,12 @@ import numpy as np
 
 import aam_vision
 from aam_vision.agents.database import ENDINGS, Format, create, guarded, open_checked, refuse_links
-from aam_vision.agents.encoding import Malformed, dumps, loads
+from aam_vision.agents.encoding import Malformed, dumps, loads, parts
 from aam_vision.errors import UnusableInput
 
 NAME = "transcript.sqlite"
+MAX_PARTS = 40_000_000
+"""Values in all exchanges, objects and states together at most: some gigabytes of memory."""
 FORMAT = Format(
     "transcript",
     application=0x41414D56,  # "AAMV"
@@ -59,6 +61,7 @@ class Journal:
         self.path = path
         self._connection = connection
         self._pending: list[tuple[str, tuple[object, ...]]] = []
+        self._parts: dict[str, int] = {}
 
     @classmethod
     def create(cls, folder: Path, arguments: Mapping[str, Any], inputs: Mapping[str, str]) -> Journal:
@@ -151,10 +154,11 @@ class Journal:
         with _guarded(self.path):
             query = "SELECT number, kind, question, answer, random FROM entries ORDER BY number"
             found = []
+            self._parts["entries"] = 0
             for expected, (number, kind, *texts) in enumerate(self._connection.execute(query), 1):
                 if number != expected:
                     raise Malformed(f"entry {expected} is missing")
-                found.append(Row(kind, *map(loads, texts)))
+                found.append(Row(kind, *[self._load("entries", text) for text in texts]))
             return found
 
     def contents(self, table: str) -> Iterator[tuple[Any, ...]]:
@@ -164,11 +168,19 @@ class Journal:
             UnusableInput: one is missing or damaged.
         """
         with _guarded(self.path):
-            rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY number").fetchall()
+            # row by row: a page of a stranger's file may be the child of many others
+            rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY number")
+            self._parts[table] = 0
             for expected, (number, *others, content) in enumerate(rows, 1):
                 if number != expected:
                     raise Malformed(f"{table} {expected} are missing")
-                yield (*others, loads(content))
+                yield (*others, self._load(table, content))
+
+    def _load(self, table: str, text: str) -> Any:
+        self._parts[table] += parts(text)
+        if sum(self._parts.values()) > MAX_PARTS:
+            raise Malformed(f"more than {MAX_PARTS} values in all")
+        return loads(text)
 
     # --- writing -------------------------------------------------------------------------------------------------
 

@@ -100,6 +100,14 @@ class JournalledAgent(AgentDecorator):
             raise self._damaged(error) from None
         return None
 
+    def image(self, situation: Situation) -> str | None:
+        """The name of the image that is kept of a situation, if one is, and the agent is where it was."""
+        if self._returning is None or not self._caught_up:
+            return None
+        memo = self._returning.memo(situation)
+        name = memo.get("image") if isinstance(memo, dict) else None
+        return name if isinstance(name, str) else None
+
     # --- the agent -----------------------------------------------------------------------------------------------
 
     def initial(self) -> Sequence[Situation]:

@@ -48,7 +48,7 @@ class Conversation:
         self._number = 0
         self._introduced: dict[str, Any] | None = None
         self.hello: Hello
-        self.on_restart: Callable[[], None] = lambda: None
+        self.on_restart: list[Callable[[], None]] = []
         """Called when a fresh process is used, which knows nothing of what was asked before."""
         try:
             self.again(self._introduce)
@@ -75,7 +75,8 @@ class Conversation:
             try:
                 if not self._program.running:
                     self._program.start()
-                    self.on_restart()
+                    for forget in self.on_restart:
+                        forget()
                     if self._introduced is not None:
                         self._introduce()
                 return attempt()
@@ -207,7 +208,7 @@ class StandingProcessAgent(ProcessAgent):
         self._standing: dict[int, int] = {}
         self._snapshots: dict[int, str] = {}
         self._ways = Ways()
-        conversation.on_restart = self._forget
+        conversation.on_restart.append(self._forget)
 
     def _forget(self) -> None:
         self._standing.clear()

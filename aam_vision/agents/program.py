@@ -38,6 +38,8 @@ class ProgramLimits:
     """Bytes of one answer."""
     retries: int = 2
     """How often one question is asked again after a failure, each time of a fresh process."""
+    start: float = 60.0
+    """Wall time for the first answer of a process, if that is more than for others: it has to start."""
 
 
 class ProgramFailed(AamError):
@@ -63,6 +65,7 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
         self._end: weakref.finalize[[subprocess.Popen[bytes]], Program] | None = None
         self._told = b""
+        self._seconds = 0.0
 
     @property
     def running(self) -> bool:
@@ -85,6 +88,7 @@ class Program:
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
         self._process, self._told = process, b""
+        self._seconds = max(self.limits.seconds, self.limits.start)
         self._end = weakref.finalize(self, _end, process)
 
     def stop(self) -> None:
@@ -101,10 +105,12 @@ class Program:
         """
         assert self._process is not None, "a program is started first"
         try:
-            return self._exchange(self._process, line + b"\n", monotonic() + self.limits.seconds)
+            answer = self._exchange(self._process, line + b"\n", monotonic() + self._seconds)
         except ProgramFailed:
             self.stop()
             raise
+        self._seconds = self.limits.seconds
+        return answer
 
     def _exchange(self, process: subprocess.Popen[bytes], unsent: bytes, deadline: float) -> bytes:
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
@@ -119,7 +125,7 @@ class Program:
             while True:
                 left = deadline - monotonic()
                 if left <= 0:
-                    raise self._failed(f"has not answered within {self.limits.seconds:g} s")
+                    raise self._failed(f"has not answered within {self._seconds:g} s")
                 for key, _ in selector.select(left):
                     if key.fileobj is stdin:
                         unsent = unsent[self._write(stdin.fileno(), unsent) :]

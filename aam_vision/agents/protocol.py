@@ -22,6 +22,7 @@ from aam_vision.agents.encoding import (
     show,
     typed,
 )
+from aam_vision.agents.scenes import Shown, read_shown
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, GroundAction, Objects, State, Vocabulary
 
@@ -39,6 +40,7 @@ class Hello:
     """What an agent says of itself."""
 
     vocabulary: Vocabulary
+    """Of an agent that shows images: only what it states facts of."""
     headers: tuple[ActionHeader, ...]
     problems: tuple[Objects, ...]
     access: Access
@@ -46,6 +48,8 @@ class Hello:
     walks: bool
     deterministic: bool
     version: str
+    shown: tuple[Shown, ...] = ()
+    """For each problem how it is shown; empty if states are atoms."""
 
 
 @dataclass(frozen=True)
@@ -108,22 +112,29 @@ def read_hello(found: dict[str, Any]) -> Hello:
         Malformed: it speaks another version, or says what cannot be.
     """
     if (version := field(found, "protocol", int)) != VERSION:
-        raise Malformed(f"version {version} of the protocol, where {VERSION} is spoken")
-    vocabulary, headers = read_vocabulary(found)
+        raise Malformed(f"version {show(version)} of the protocol, where {VERSION} is spoken")
+    images = field(found, "images", bool) if "images" in found else False
+    vocabulary, headers = read_vocabulary(found, least=0 if images else 1)
     access = field(found, "access", str)
     if access not in {each.value for each in Access}:
         raise Malformed(f"the access {show(access)}: use one of {', '.join(each.value for each in Access)}")
+    if images and access == Access.SETTABLE.value:
+        raise Malformed("settable access with images: no state can be set there; snapshot is the most")
     problems = field(found, "problems", list)
     if not 0 < len(problems) <= MAX_PROBLEMS:
         raise Malformed(f"{len(problems)} problems: there must be 1 to {MAX_PROBLEMS}")
+    objects = tuple(_objects(problem, vocabulary) for problem in problems)
     return Hello(
         vocabulary,
         headers,
-        tuple(_objects(problem, vocabulary) for problem in problems),
+        objects,
         Access(access),
         field(found, "walks", bool) if "walks" in found else False,
         field(found, "deterministic", bool) if "deterministic" in found else True,
         field(found, "version", str)[:200] if "version" in found else "",
+        tuple(read_shown(problem, vocabulary, own) for problem, own in zip(problems, objects, strict=True))
+        if images
+        else (),
     )
 
 
@@ -143,10 +154,20 @@ def read_run(
     Raises:
         Malformed: it is no answer to such a question.
     """
+    return read_executed(found, plan), _reached(found, vocabulary, objects)
+
+
+def read_executed(found: dict[str, Any], plan: Sequence[GroundAction]) -> int:
+    """How many steps of a plan were executed.
+
+    Raises:
+        Malformed: it does not say, or more than there are.
+    """
     executed = field(found, "executed", int)
     if not 0 <= executed <= len(plan):
-        raise Malformed(f"{executed} steps of {len(plan)} executed")
-    return executed, _reached(found, vocabulary, objects)
+        raise Malformed(f"{show(executed)} steps of {len(plan)} executed")
+    assert isinstance(executed, int)
+    return executed
 
 
 def read_walk(
@@ -161,20 +182,37 @@ def read_walk(
     Raises:
         Malformed: it is no answer to such a question.
     """
-    walked = field(found, "steps", list)
-    if len(walked) > steps:
-        raise Malformed(f"{len(walked)} steps walked, where at most {steps} were asked for")
     return [
-        (
-            read_plan([field(step, "action", list)], headers, objects)[0],
-            _reached(step, vocabulary, objects),
-        )
-        for step in walked
+        (action, _reached(step, vocabulary, objects))
+        for action, step in read_steps(found, steps, headers, objects)
     ]
 
 
-def _reached(found: dict[str, Any], vocabulary: Vocabulary, objects: Objects) -> Reached:
+def read_steps(
+    found: dict[str, Any], steps: int, headers: dict[str, ActionHeader], objects: Objects
+) -> list[tuple[GroundAction, dict[str, Any]]]:
+    """The actions of a walk, and what is told of the situation after each.
+
+    Raises:
+        Malformed: it is no answer to such a question.
+    """
+    walked = field(found, "steps", list)
+    if len(walked) > steps:
+        raise Malformed(f"{len(walked)} steps walked, where at most {steps} were asked for")
+    return [(read_plan([field(step, "action", list)], headers, objects)[0], step) for step in walked]
+
+
+def read_snapshot(found: dict[str, Any]) -> str | None:
+    """The agent's name for a situation, None if it has none.
+
+    Raises:
+        Malformed: it is no such name.
+    """
     snapshot = field(found, "snapshot", str) if "snapshot" in found else None
     if snapshot is not None and len(snapshot) > MAX_SNAPSHOT:
         raise Malformed(f"a snapshot of {len(snapshot)} characters; at most {MAX_SNAPSHOT} are allowed")
-    return Reached(read_state(field(found, "state", dict), vocabulary, objects), snapshot)
+    return snapshot
+
+
+def _reached(found: dict[str, Any], vocabulary: Vocabulary, objects: Objects) -> Reached:
+    return Reached(read_state(field(found, "state", dict), vocabulary, objects), read_snapshot(found))

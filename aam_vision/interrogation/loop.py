@@ -36,6 +36,11 @@ class Interrupted(AgentFailed):
         super().__init__(message)
         self.result = result
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether the agent contradicted itself: then the interrogation is over, and not only interrupted."""
+        return isinstance(self.__cause__, InconsistentAgent)
+
 
 def interrogate(
     agent: Agent,

@@ -95,10 +95,14 @@ class Result:
 
         A query has at most one failing step, and what a failing step proves is one literal, or one clause.
         """
-        return sum(
-            action.proven.size() + len(_disjoint(action.clauses))
-            for action in self.hypotheses.actions.values()
-        )
+        return lower_bound(self.hypotheses)
+
+
+def lower_bound(hypotheses: Hypotheses) -> int:
+    """How many of the queries up to now no sound interrogation could have done without (``Result.lower_bound``)."""
+    return sum(
+        action.proven.size() + len(_disjoint(action.clauses)) for action in hypotheses.actions.values()
+    )
 
 
 def undetermined(hypotheses: Hypotheses) -> list[Undetermined]:

@@ -15,6 +15,7 @@ from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.syntax import Definition, Group, read_definition, show
 from aam_vision.strips import (
+    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -26,6 +27,7 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
+    count_lifted_atoms,
 )
 
 _DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":action")
@@ -57,7 +59,14 @@ def read_domain(path: Path | str) -> Model:
         _types(parsed),
         {plain(constant): plain(constant.type) for constant in parsed.all_objects},
     )
-    return Model(vocabulary, tuple(_schema(action) for action in parsed.actions))
+    model = Model(vocabulary, tuple(_schema(action) for action in parsed.actions))
+    if (size := count_lifted_atoms(vocabulary, model.headers)) > MAX_LIFTED_ATOMS:
+        definition.refuse(
+            definition.name.line,
+            f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}; "
+            "use fewer parameters, or arguments",
+        )
+    return model
 
 
 def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:

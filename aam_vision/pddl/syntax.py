@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
 
 MAX_BYTES = 20_000_000
 """Larger files are refused: they are not planning problems that this toolkit can handle."""
@@ -112,15 +113,9 @@ def _printable(text: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        if path.exists() and not path.is_file():
-            refuse(path, None, "is not a regular file; give the path of a PDDL file")
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            refuse(path, None, f"{size} bytes are more than {MAX_BYTES}; give a smaller file")
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a path with a null byte
-        what = getattr(error, "strerror", None) or str(error)
-        refuse(path, None, f"cannot be read ({what}); check the path")
+        data = read_limited(path, MAX_BYTES)
+    except OSError as error:
+        refuse(path, None, f"cannot be read ({error.strerror or error}); give the path of a PDDL file")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

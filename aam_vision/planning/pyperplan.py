@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from time import monotonic
+from time import process_time
 from typing import Any
 
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
@@ -52,7 +52,7 @@ def _compile(problem: SearchProblem, limits: Limits) -> Any:
 
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
-            self._deadline = monotonic() + limits.seconds
+            self._deadline = process_time() + limits.seconds
             self._states = 0
             uses: dict[Any, int] = defaultdict(int)
             for operator in self.operators:
@@ -65,7 +65,7 @@ def _compile(problem: SearchProblem, limits: Limits) -> Any:
 
         def get_successor_states(self, state: frozenset[Any]) -> list[tuple[Any, frozenset[Any]]]:
             self._states += 1
-            if self._states > limits.states or (self._states % 64 == 0 and monotonic() > self._deadline):
+            if self._states > limits.states or (self._states % 64 == 0 and process_time() > self._deadline):
                 raise _LimitReached
             applicable = [
                 operator

@@ -12,6 +12,7 @@ from aam_vision.report import english
 from aam_vision.report.differences import Difference, differences
 from aam_vision.report.events import Event, Events, value_words
 from aam_vision.report.recorded import Recorded, read_model
+from aam_vision.report.weighing import Weighing
 from aam_vision.strips import ActionHeader, Location, Mode, PalTuple
 
 PRE, EFF = Location.PRE, Location.EFF
@@ -37,9 +38,19 @@ class Line:
     words: str
     """In plain English."""
     status: str
-    """``proven``, ``one of several``, ``undetermined`` or ``estimated``."""
+    """``proven``, ``one of several``, ``undetermined`` or ``estimated``; where answers are weighed, ``certain`` or
+    ``doubtful``."""
     differs: Mode | None = None
     """The mode in the ground truth, if it is another one."""
+    probability: float | None = None
+    """Where answers are weighed."""
+
+    @property
+    def tag(self) -> str:
+        """The status, and how probable it is where that is known."""
+        if self.probability is None:
+            return self.status
+        return f"{self.status}, {'over 99.99%' if self.probability > 0.9999 else f'{self.probability:.2%}'}"
 
     @property
     def anchor(self) -> str:
@@ -60,6 +71,8 @@ class ActionAccount:
     """Undetermined pal tuples that are not in the model."""
     settled: int
     """Pal tuples that were shown to play no part."""
+    probabilities: tuple[Line, ...]
+    """The same one by one, where answers are weighed."""
     successes: int
     refusals: int
 
@@ -77,12 +90,25 @@ class Account:
         follows = self.proofs.hypotheses.model()
         self.model = read_model(run.folder, "model.pddl", follows) or follows
         self.truth = read_model(run.folder, "truth.pddl", self.model)
-        self.events = Events(run, self.proofs.transcript)
+        self.transcript = self.proofs.transcript
+        """The answers that count, walks in single steps."""
+        self.steps = self.proofs.steps
+        """The attempted steps in them."""
+        self.events = Events(run, self.transcript)
+        self.contradiction = self.proofs.contradiction
+        """What of the answers is left out, and why."""
+        self.weighing: Weighing | None = None
+        """Where answers proved unreliable: what they weigh."""
 
     @property
     def complete(self) -> bool:
         """Whether it was proven that no further query could tell more."""
         return self.run.figures is not None and self.run.figures["status"] == "complete"
+
+    @property
+    def decided(self) -> tuple[int, int]:
+        """How many pal tuples are known, and how many there are."""
+        return self.proofs.hypotheses.decided(), self.proofs.hypotheses.size
 
     @cached_property
     def differences(self) -> list[Difference]:
@@ -121,30 +147,35 @@ class Account:
 
     def _action(self, header: ActionHeader) -> ActionAccount:
         name = header.name
-        schema, action = self.model.schema(name), self.proofs.hypotheses[name]
-        pals = [PalTuple(atom, name, location) for location in Location for atom in action.index.atoms]
+        schema, atoms = self.model.schema(name), self.proofs.hypotheses[name].index.atoms
+        pals = [PalTuple(atom, name, location) for location in Location for atom in atoms]
         used = [pal for pal in pals if schema.mode(pal.atom, pal.location) is not Mode.ABSENT]
-        undecided = action.undecided
-        open_pre = undecided.positive | undecided.negative
-        left = [
-            pal
-            for pal in pals
-            if schema.mode(pal.atom, pal.location) is Mode.ABSENT
-            and action.index.bit[pal.atom] & (open_pre if pal.location is PRE else action.undecided_effects)
-        ]
+        unused = [pal for pal in pals if schema.mode(pal.atom, pal.location) is Mode.ABSENT]
+        left = [pal for pal in unused if self._is_open(pal)]
         lines = [self.line(pal) for pal in used]
         needs = tuple(line for line in lines if line.pal.location is PRE)
         changes = tuple(line for line in lines if line.pal.location is EFF)
-        mine = [step for step in self.proofs.steps if step.action.name == name]
+        mine = [step for step in self.steps if step.action.name == name]
+        settled = [] if self.weighing is None else [self.line(pal) for pal in unused if pal not in left]
         return ActionAccount(
             header,
             _sentence(header, needs, changes),
             needs,
             changes,
             tuple(self.line(pal) for pal in left),
-            len(pals) - len(used) - len(left),
+            len(unused) - len(left),
+            tuple(settled),
             sum(step.executed for step in mine),
             sum(not step.executed for step in mine),
+        )
+
+    def _is_open(self, pal: PalTuple) -> bool:
+        """Whether a pal tuple that is not in the model may belong there."""
+        action = self.proofs.hypotheses[pal.action]
+        undecided = action.undecided
+        open_pre = undecided.positive | undecided.negative
+        return bool(
+            action.index.bit[pal.atom] & (open_pre if pal.location is PRE else action.undecided_effects)
         )
 
     # --- proofs in words -----------------------------------------------------------------------------------------

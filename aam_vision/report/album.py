@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+from aam_vision.files import read_limited
 from aam_vision.perception import Frame
+from aam_vision.pictures import pixels_only
 
 FOLDER = "frames"
 COLOURS = 64
 """Of a palette: what is drawn flat looks the same, at a sixth of the size."""
 MAX_BYTES = 2_000_000
 """Larger files are not read."""
-MAX_SIDE = 4096
-"""Pixels of a side of an image that is read, at most."""
 
 _NAME = re.compile(r"[0-9a-f]{32}")
 
@@ -98,14 +98,10 @@ def picture(folder: Path, name: str) -> Picture | None:
     if not _NAME.fullmatch(name) or path.is_symlink() or path.parent.is_symlink():
         return None
     try:
-        if not path.is_file() or path.stat().st_size > MAX_BYTES:
-            return None
-        png = path.read_bytes()
+        png = pixels_only(read_limited(path, MAX_BYTES))
         with Image.open(BytesIO(png), formats=["PNG"]) as image:
             width, height = image.size
-            if max(width, height) > MAX_SIDE:
-                return None
             image.load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except Exception:  # a damaged file fails in as many ways as there are bytes
         return None
     return Picture(name, width, height, png)

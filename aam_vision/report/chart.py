@@ -52,6 +52,8 @@ def ticks(most: int) -> list[int]:
 
 
 def _decided(account: Account) -> list[tuple[int, float]]:
+    if account.weighing is not None:  # nothing is decided once and for all
+        return []
     size, queries, points = account.proofs.hypotheses.size, 0, list[tuple[int, float]]()
     for entry, decided in zip(account.proofs.transcript.entries, account.proofs.decided, strict=True):
         if isinstance(entry, Asked):

@@ -57,7 +57,6 @@ def page(account: Account) -> str:
         css=Markup(_resource("report.css")),
         english=english,
         figures=figures,
-        hypotheses=account.proofs.hypotheses,
         most=most,
         name=str(figures["env"]) if figures is not None else account.model.vocabulary.name,
         pddl=_pddl(account, actions),
@@ -65,7 +64,6 @@ def page(account: Account) -> str:
         questions=questions,
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        transcript=account.proofs.transcript,
     )
 
 
@@ -93,10 +91,10 @@ def _views(account: Account, action: ActionAccount) -> Iterable[_LineView]:
 
 def _questions(account: Account) -> list[Event]:
     """One event a query, its last attempted step in the focus."""
-    last: dict[int, Step] = {step.entry: step for step in account.proofs.steps}
+    last: dict[int, Step] = {step.entry: step for step in account.steps}
     return [
         account.events.event(last[number])
-        for number, entry in enumerate(account.proofs.transcript.entries)
+        for number, entry in enumerate(account.transcript.entries)
         if isinstance(entry, Asked) and number in last
     ][:MAX_EVENTS]
 

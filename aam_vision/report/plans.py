@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
 from aam_vision.strips import GroundAction, Model, Objects
 
 MAX_BYTES = 1_000_000
@@ -21,9 +22,7 @@ def read_plan_file(path: Path, model: Model, objects: Objects) -> tuple[GroundAc
         UnusableInput: the file cannot be read, or a line is no step of these; says which.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UnusableInput(f"{path}: larger than {MAX_BYTES} bytes; give a shorter plan")
-        text = path.read_text(encoding="utf-8")
+        text = read_limited(path, MAX_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UnusableInput(f"cannot read {path} ({getattr(error, 'strerror', None) or 'no text'})") from None
     plan = []

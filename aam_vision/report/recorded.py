@@ -19,6 +19,7 @@ from aam_vision.agents.encoding import (
 )
 from aam_vision.agents.journal import Journal, NothingRecorded, Row
 from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
 from aam_vision.interrogation.transcript import Asked, Entry, Transcript, Walked
 from aam_vision.perception import Box
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
@@ -35,6 +36,8 @@ class Sight:
     image: str
     problem: int
     places: Mapping[str, str | None]
+    passed: tuple[str, ...] = ()
+    """The images between the first of the query and this one."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
     path = folder / name
     if path.is_symlink() or not path.is_file():
         return None
-    if path.stat().st_size < MAX_BYTES and path.read_bytes() == domain_text(wanted).encode():
+    if path.stat().st_size < MAX_BYTES and read_limited(path, MAX_BYTES) == domain_text(wanted).encode():
         return wanted  # most are; reading PDDL takes a second
     found = read_domain(path)
     if shape(found) != shape(wanted):
@@ -117,14 +120,12 @@ def shape(model: Model) -> object:
 def _figures(path: Path) -> Mapping[str, Any] | None:
     if path.is_symlink() or not path.is_file():
         return None
-    if path.stat().st_size > MAX_BYTES:
-        raise UnusableInput(f"{path}: larger than {MAX_BYTES} bytes; it cannot be one of aam-vision")
     try:
-        found = loads(path.read_bytes())
+        found = loads(read_limited(path, MAX_BYTES))
         for name in ("queries", "steps", "failed_steps", "walk_steps", "resets", "lower_bound", "seed"):
             field(found, name, int)
         for name in ("env", "status", "policy", "access"):
-            field(found, name, str)
+            found[name] = _printable(field(found, name, str))
         field(found, "curve", list)
     except (Malformed, OSError, UnicodeDecodeError) as error:
         raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
@@ -187,11 +188,12 @@ class _Reader:
             raise Malformed("a handle is no number")
         memo = item[2] if len(item) > 2 else None
         if isinstance(memo, dict) and isinstance(memo.get("image"), str) and handle is not None:
-            places = memo.get("places")
+            places, passed = memo.get("places"), memo.get("passed")
             self._sights[handle] = Sight(
                 memo["image"],
                 memo["problem"] if isinstance(memo.get("problem"), int) else 0,
                 {k: v for k, v in places.items() if isinstance(v, str)} if isinstance(places, dict) else {},
+                tuple(map(str, passed)) if isinstance(passed, list) else (),
             )
         return Situation(state if handle is None else handle, state)
 
@@ -209,9 +211,16 @@ class _Reader:
     def _sources(self) -> dict[str, Source]:
         stated = self._journal.about("sources") or {}
         return {
-            name: Source(field(told, "kind", str), field(told, "meaning", str))
+            _printable(name): Source(
+                _printable(field(told, "kind", str)), _printable(field(told, "meaning", str))
+            )
             for name, told in stated.items()
         }
+
+
+def _printable(text: str) -> str:
+    """A text of anybody's as it may be shown: a terminal would do as some characters tell it."""
+    return "".join(c if c.isprintable() else "?" for c in text[:1000])
 
 
 def _numbered(items: Sequence[Any], number: object) -> Any:

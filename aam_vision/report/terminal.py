@@ -10,13 +10,21 @@ from rich.text import Text
 from aam_vision.report.account import Account, ActionAccount, Line
 from aam_vision.report.events import Event
 
-_COLOURS = {"proven": "green", "one of several": "yellow", "undetermined": "yellow", "estimated": "red"}
+_COLOURS = {
+    "proven": "green",
+    "one of several": "yellow",
+    "undetermined": "yellow",
+    "estimated": "red",
+    "certain": "green",
+    "doubtful": "yellow",
+}
 
 
 def overview(account: Account, console: Console) -> None:
     """The whole model in words, and how each line is known."""
     figures = account.run.figures
-    size, decided = account.proofs.hypotheses.size, account.proofs.hypotheses.decided()
+    decided, size = account.decided
+    known = "decided" if account.weighing is None else "certain"
     if figures is None:
         console.print(Text(f"The run has not come to its end. {decided} of {size} pal tuples are decided."))
     else:
@@ -24,11 +32,15 @@ def overview(account: Account, console: Console) -> None:
         console.print(
             Text(
                 f"{figures['env']}: {status}. {figures['queries']} queries (at least {figures['lower_bound']} are "
-                f"needed), {figures['steps']} steps, {decided} of {size} pal tuples decided."
+                f"needed), {figures['steps']} steps, {decided} of {size} pal tuples {known}."
             )
         )
-    if account.proofs.contradiction:
-        console.print(Text(f"Answers contradict each other: {account.proofs.contradiction}", style="red"))
+    if account.contradiction:
+        console.print(Text(f"Answers contradict each other: {account.contradiction}", style="red"))
+    if account.weighing is not None:
+        console.print(
+            Text("The answers are not reliable: nothing is proven, and everything has a probability.")
+        )
     for action in account.actions:
         _action(account, action, console)
     console.print()
@@ -49,7 +61,7 @@ def overview(account: Account, console: Console) -> None:
 def proof(account: Account, line: Line, console: Console) -> None:
     """Why a line is as it is."""
     state = f"{line.pal.atom.text(account.model.schema(line.pal.action).header.parameters)} in {line.pal.location.value} of {line.pal.action}"
-    console.print(Text(f"{state}: {line.mode.value} ({line.status})", style="bold"))
+    console.print(Text(f"{state}: {line.mode.value} ({line.tag})", style="bold"))
     passages = account.why(line)
     for passage in passages:
         console.print()
@@ -70,7 +82,7 @@ def _action(account: Account, action: ActionAccount, console: Console) -> None:
     for title, lines in (("needs", action.needs), ("changes", action.changes)):
         for line in lines:
             table.add_row(
-                title, Text(line.text), Text(line.status, style=_COLOURS[line.status]), _source(account, line)
+                title, Text(line.text), Text(line.tag, style=_COLOURS[line.status]), _source(account, line)
             )
             title = ""
     console.print(table)
@@ -86,7 +98,7 @@ def _action(account: Account, action: ActionAccount, console: Console) -> None:
 
 def _source(account: Account, line: Line) -> Text:
     """The answers on which a line rests, in short."""
-    if line.status == "estimated":
+    if line.status == "estimated" or account.weighing is not None:
         return Text("")
     steps = account.proofs.proof(line.pal)
     ones = [steps.refusal] if steps.refusal is not None else []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision import domains as packaged
+from aam_vision.agents.cached import Cache
+from aam_vision.agents.database import MAX_BYTES
 from aam_vision.agents.journal import FORMAT, NAME, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -198,6 +202,63 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(
         with pytest.raises(UnusableInput, match="symbolic link"):
             use()
     assert outside.read_bytes() == before
+
+
+def _hot_journal(names: Path) -> bytes:
+    """A rollback journal that SQLite would play back, and then delete the file that it names as above itself."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), str(names).encode()
+    header = (magic + struct.pack(">5I", 0, 1234, 5, 512, 4096)).ljust(512, b"\0")
+    above = struct.pack(">I", (0x40000000 // 4096) + 1) + name
+    return header + above + struct.pack(">2I", len(name), sum(name)) + magic
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_rollback_journal_is_never_played_back(recorded: Path, tmp_path: Path, large: bool) -> None:
+    """It is how a folder of a stranger would delete any file of the user's."""
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    run = tmp_path / "run"
+    run.mkdir()
+    connection = _copy(recorded, run)
+    if large:
+        connection.executemany(
+            "INSERT INTO objects VALUES (?, ?)", [(n, "x" * 4000) for n in range(1000, 1030)]
+        )
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    (run / f"{NAME}-journal").write_bytes(_hot_journal(precious))
+    with pytest.raises(UnusableInput, match="-journal" if large else "nothing is recorded"):
+        Journal.open(run)
+    if not large:
+        Journal.create(run, {}, {}).close()
+    assert precious.read_text() == "precious"
+    (tmp_path / "cache-journal").write_bytes(_hot_journal(precious))
+    with pytest.raises(UnusableInput, match="a trap"):
+        Cache(tmp_path / "cache")
+    assert precious.read_text() == "precious"
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-journal", "-shm"])
+def test_files_that_are_too_large_or_none_are_not_opened(recorded: Path, tmp_path: Path, ending: str) -> None:
+    _copy(recorded, tmp_path).close()
+    path = tmp_path / (NAME + ending)
+    with path.open("ab") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(UnusableInput, match="larger than"):
+        Journal.open(tmp_path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(UnusableInput, match="no file"):
+        Journal.open(tmp_path)
+
+
+def test_more_values_than_memory_holds_are_refused(
+    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _copy(recorded, tmp_path).close()
+    monkeypatch.setattr("aam_vision.agents.journal.MAX_PARTS", 100)
+    with Journal.open(tmp_path) as journal, pytest.raises(UnusableInput, match="more than 100 values"):
+        journal.rows()
 
 
 def _replay_or_refuse(folder: Path) -> None:

@@ -7,8 +7,8 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import jsonschema
@@ -30,7 +30,11 @@ REFERENCE = f"{shlex.quote(sys.executable)} -m aam_vision.agents.reference_agent
 SCHEMA = json.loads(
     Path(reference_agent.__file__).with_name("protocol.schema.json").read_text(encoding="utf-8")
 )
-QUICK = ProgramLimits(seconds=2.0, memory=1 << 30, line=1 << 20)
+PATIENT = ProgramLimits(memory=1 << 30, line=1 << 20)
+"""No answer takes so long, however busy the machine is."""
+QUICK = ProgramLimits(seconds=3.0, memory=1 << 30, line=1 << 20)
+"""For faults that nothing else ends. What a process takes to start does not count."""
+HANGING = {"hang", "half-hang", "stderr", "children"}
 FAULTS = [
     *("crash", "killed", "hang", "half", "half-hang", "garbage", "utf8", "flood", "flood-lines", "stderr"),
     *(
@@ -54,7 +58,7 @@ def _faulty(fault: str, at: int, counter: Path, access: str = "settable", *alway
 
 
 @contextmanager
-def _conversation(command: str, limits: ProgramLimits = QUICK) -> Iterator[Conversation]:
+def _conversation(command: str, limits: ProgramLimits = PATIENT) -> Iterator[Conversation]:
     conversation = Conversation(command, limits)
     try:
         yield conversation
@@ -62,7 +66,7 @@ def _conversation(command: str, limits: ProgramLimits = QUICK) -> Iterator[Conve
         conversation.close()
 
 
-def _learned(command: str, access: Access | None = None, limits: ProgramLimits = QUICK) -> Result:
+def _learned(command: str, access: Access | None = None, limits: ProgramLimits = PATIENT) -> Result:
     with _conversation(command, limits) as conversation:
         agent = process_agent(conversation, access or conversation.hello.access, [0])
         policy = policy_for(agent.access, "economical", PyperplanPlanner())
@@ -112,16 +116,15 @@ def test_a_program_that_stands_somewhere_is_only_asked_from_where_it_may_be(
 )
 def test_a_fault_costs_one_question_more_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
     """After a fault a fresh process is led to where the other one was, and asked again."""
-    began = monotonic()
     at = 2 if access == "settable" else 5
     counter = tmp_path / "asked"
-    result = _learned(_faulty(fault, at, counter, access))
+    limits = QUICK if fault in HANGING else PATIENT
+    result = _learned(_faulty(fault, at, counter, access), limits=limits)
     clean = tmp_path / "clean"
     expected = _learned(_faulty("none", 10**6, clean, access))
     assert (result.model, result.counts) == (expected.model, expected.counts)
     extra = len(_questions(counter)) - len(_questions(clean))
     assert 1 <= extra <= (1 if access == "settable" else 2), "the question, and the way to it"
-    assert monotonic() - began < 20
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,9 @@ def test_a_fault_costs_one_question_more_and_changes_nothing(fault: str, access:
 )
 def test_a_fault_that_stays_is_one_line_in_bounded_time(fault: str, at: int, tmp_path: Path) -> None:
     counter = tmp_path / "asked"
-    limits = ProgramLimits(seconds=1.5, memory=1 << 30, line=1 << 20, retries=0)
+    limits = replace(QUICK if fault in HANGING else PATIENT, retries=0)
+    if at == 1 and fault in HANGING:
+        limits = replace(limits, start=QUICK.seconds)
     kind: type[Exception] = UnusableInput if at == 1 else AgentFailed
     with pytest.raises(kind) as failed:
         _learned(_faulty(fault, at, counter, "settable", "always"), limits=limits)
@@ -171,7 +176,7 @@ def test_what_is_no_agent_is_refused_and_no_shell_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnusableInput, match=told):
-        Conversation(command, QUICK)
+        Conversation(command, PATIENT)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -205,7 +210,7 @@ def test_what_an_agent_may_not_say_of_itself(change: dict[str, Any], told: str, 
     hello = json.dumps({**reference_agent.HELLO, **change, "id": 1})
     script.write_text(f"input()\nprint({hello!r}, flush=True)\ninput()\n")
     with pytest.raises(UnusableInput, match=told) as refused:
-        Conversation(shlex.join([sys.executable, str(script)]), ProgramLimits(5.0, 1 << 30, retries=0))
+        Conversation(shlex.join([sys.executable, str(script)]), replace(PATIENT, retries=0))
     assert "\n" not in str(refused.value)
 
 
@@ -239,15 +244,14 @@ def test_what_is_said_between_the_toolkit_and_the_reference_agent_is_as_the_sche
 # --- the conformance check ------------------------------------------------------------------------------
 
 
-def _check(*arguments: str) -> tuple[int, Sequence[str], str]:
+def _check(*arguments: str, seconds: int = 60) -> tuple[int, Sequence[str], str]:
     import subprocess
 
     done = subprocess.run(
-        [sys.executable, "-m", "aam_vision.agents.check", *arguments, "--seconds", "2"],
+        [sys.executable, "-m", "aam_vision.agents.check", *arguments, "--seconds", str(seconds)],
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
     return done.returncode, done.stdout.splitlines(), done.stderr
 
@@ -267,7 +271,7 @@ def test_programs_of_less_access_conform(access: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fault", ["too-far", "hang", "garbage"])
 def test_a_program_with_a_fault_does_not_conform(fault: str, tmp_path: Path) -> None:
-    code, told, _ = _check(_faulty(fault, 4, tmp_path / "asked"))
+    code, told, _ = _check(_faulty(fault, 4, tmp_path / "asked"), seconds=2 if fault == "hang" else 60)
     assert code == 1
     assert [line for line in told if line.startswith("FAIL")]
 

@@ -1,6 +1,8 @@
 """Weights on disk are checked before they are used, each failure in one clear line."""
 
+import hashlib
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -133,3 +135,76 @@ def _stamp(files):
     card = json.loads(files.card.read_text())
     card["weights_sha256"] = hashlib.sha256(files.weights.read_bytes()).hexdigest()
     files.card.write_text(json.dumps(card))
+
+
+def _forged(folder, **changes):
+    """Weights and a card that agree with each other."""
+    network, card = load(VOCABULARY, "toy", folder)
+    for name, value in changes.pop("tensors", {}).items():
+        network.state_dict()[name].fill_(value)
+    save(network, replace(card, **changes), folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers(folder, value):
+    network, _ = load(VOCABULARY, "toy", folder)
+    name = next(name for name, tensor in network.state_dict().items() if tensor.is_floating_point())
+    _forged(folder, tensors={name: value})
+    assert "no number" in _refused(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"predicates": []},
+        {"predicates": "at"},
+        {"heads": []},
+        {"heads": [f"h{i}" for i in range(2000)]},
+    ],
+)
+def test_a_card_with_a_senseless_vocabulary(folder, change):
+    file = paths("toy", folder).card
+    facts = json.loads(file.read_text())
+    facts["vocabulary"] |= change
+    file.write_text(json.dumps(facts))
+    assert "damaged" in _refused(folder)
+
+
+def _header(text):
+    return len(text).to_bytes(8, "little") + text.encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _header(
+            '{"a":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,0]}}'
+        ),
+        _header('{"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}'),
+        _header('{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}'),
+        _header('{"a":{"dtype":"F32","shape":[0,4611686018427387904],"data_offsets":[0,0]}}'),
+        (2**63).to_bytes(8, "little") + b"{}",
+        _header("[" * 100_000),
+        _header("{" + ",".join(f'"{i}":7' for i in range(100_000)) + "}"),
+    ],
+)
+def test_headers_that_promise_too_much(folder, content):
+    files = paths("toy", folder)
+    files.weights.write_bytes(content)
+    facts = json.loads(files.card.read_text())
+    facts["weights_sha256"] = hashlib.sha256(content).hexdigest()
+    files.card.write_text(json.dumps(facts))
+    assert _refused(folder)
+
+
+@pytest.mark.parametrize("which", ["weights", "card"])
+def test_files_that_never_end(folder, which):
+    file = getattr(paths("toy", folder), which)
+    file.unlink()
+    os.mkfifo(file)
+    assert "no regular file" in _refused(folder)
+
+
+def test_a_card_that_is_nested_too_deeply(folder):
+    paths("toy", folder).card.write_text("[" * 1_000_000)
+    assert "damaged" in _refused(folder)

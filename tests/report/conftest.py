@@ -19,7 +19,7 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """The folder of a finished run of an environment, for reading only."""
     made: dict[tuple[object, ...], Path] = {}
 
-    def run(env: str, **options: int) -> Path:
+    def run(env: str, **options: float) -> Path:
         key = (env, *sorted(options.items()))
         if key not in made:
             made[key] = tmp_path_factory.mktemp(env)

@@ -90,5 +90,16 @@ def test_axe_finds_nothing_that_shuts_anybody_out(opened):
     assert [violation["id"] for violation in found.response["violations"]] == []
 
 
+def test_axe_finds_nothing_in_the_page_of_answers_that_are_weighed(browser, run_of):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    opened = browser.new_page(viewport={"width": 360, "height": 900})
+    opened.goto((run_of("blocksworld", flip_rate=0.1) / "report.html").as_uri())
+    for part in ("#why-pick-up-eff-holding-0", "section > details:last-of-type"):
+        opened.locator(part).first.evaluate("part => { part.open = true }")
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
+    opened.close()
+
+
 def test_what_a_run_of_sokoban_leaves_is_small(report):
     assert report.stat().st_size < 5_000_000

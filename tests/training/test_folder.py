@@ -1,6 +1,7 @@
 """A user's own labelled images: read as they are, or refused in one line that says where."""
 
 import json
+import os
 import struct
 import zlib
 
@@ -72,6 +73,8 @@ def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout)
         ({"problem": "train/77"}, "none for training"),
         ({"image": "2.png"}, "no image"),
         ({"true": 3}, "write {"),
+        ({"image": "../labels.jsonl"}, "name of a file"),
+        ({"image": "/etc/passwd"}, "name of a file"),
     ],
 )
 def test_labels_that_cannot_be(folder, layout, changes, told):
@@ -81,7 +84,7 @@ def test_labels_that_cannot_be(folder, layout, changes, told):
     assert "line 2" in message
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "7", '{"image": "1.png"}'])
+@pytest.mark.parametrize("text", ["{", "[]", "7", '{"image": "1.png"}', "[" * 1_000_000, "9" * 5000])
 def test_lines_that_are_no_labels(folder, text):
     (folder / "labels.jsonl").write_text(text)
     assert "line 1" in _refused(folder)
@@ -93,6 +96,12 @@ def test_a_folder_without_labels(tmp_path):
     assert "labels no image" in _refused(tmp_path)
     (tmp_path / "labels.jsonl").write_bytes(b"\xff\xfe\x00")
     assert "cannot read" in _refused(tmp_path)
+
+
+def test_labels_that_never_end(folder):
+    (folder / "labels.jsonl").unlink()
+    os.mkfifo(folder / "labels.jsonl")
+    assert "no regular file" in _refused(folder)
 
 
 def _bomb(side):
@@ -120,10 +129,10 @@ def test_images_that_cannot_be_used(folder):
     file.write_bytes(whole[: len(whole) // 2])
     assert "no sound PNG" in _refused(folder)
     Image.fromarray(np.zeros((90, 90), np.uint8)).save(file)
-    assert "mode L" in _refused(folder)
+    assert "greyscale; save it as RGB" in _refused(folder)
     Image.fromarray(np.zeros((90, 90, 3), np.uint8)).save(file, "JPEG")
-    assert "no sound PNG" in _refused(folder)
+    assert "no PNG" in _refused(folder)
     Image.fromarray(np.zeros((3, 3, 3), np.uint8)).save(file)
     assert "render larger images" in _refused(folder)
     file.write_bytes(b"")
-    assert "no sound PNG" in _refused(folder)
+    assert "no PNG" in _refused(folder)

@@ -1,0 +1,265 @@
+"""A program that shows its situations as images, as a simulator that ``ImageAgent`` can look at.
+
+It is asked step by step, because every image on the way is looked at. Where the program stands, and how it is led back
+after a crash, is kept here as for other programs (``process.StandingProcessAgent``), but for images instead of states.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NoBase64
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from aam_vision.agents.encoding import Malformed, field
+from aam_vision.agents.process import Conversation
+from aam_vision.agents.protocol import (
+    Start,
+    read_executed,
+    read_snapshot,
+    read_steps,
+    run_question,
+    walk_question,
+)
+from aam_vision.agents.returning import Ways
+from aam_vision.errors import AamError, AgentFailed
+from aam_vision.perception import Frame, Percept, Perception, Scene
+from aam_vision.query import Access
+from aam_vision.strips import GroundAction
+
+Decoder = Callable[[bytes, tuple[int, int]], Frame]
+"""An image file of the height and width given to its pixels; ValueError if it is none. It must fear no file."""
+BEGINNING = 0
+"""The position of the initial situation."""
+
+Read = TypeVar("Read")
+
+
+class _Glance(NamedTuple):
+    """An image of a situation, and the program's name for the situation."""
+
+    frame: Frame
+    snapshot: str | None
+
+
+class _Choice(NamedTuple):
+    """What the program has done on its own, which nobody has told it yet to do."""
+
+    before: int
+    action: GroundAction
+    after: int
+
+
+class ProgramSimulator:
+    """One problem of a program; see ``perception.Simulator``. Its snapshots are numbers.
+
+    Args:
+        conversation: with a program that shows images.
+        problem: its number in the hello.
+        access: what may be used: names of situations only under snapshot access.
+        decode: reads the images.
+    """
+
+    def __init__(self, conversation: Conversation, problem: int, access: Access, decode: Decoder) -> None:
+        hello = conversation.hello
+        self._conversation = conversation
+        self._problem = problem
+        self._naming = access is Access.SNAPSHOT
+        self._decode = decode
+        self._shown = hello.shown[problem]
+        self._objects = hello.problems[problem]
+        self._headers = {header.name: header for header in hello.headers}
+        self._at = BEGINNING
+        self._next = BEGINNING + 1
+        self._standing: int | None = None
+        self._names: dict[int, str] = {}
+        self._ways = Ways()
+        self._looks: dict[int, bytes] = {}
+        """A digest of how every situation looked: that of a deterministic program looks so again."""
+        self._latest: tuple[int, Frame] | None = None
+        self._choice: _Choice | None = None
+        conversation.on_restart.append(self._forget)
+
+    @property
+    def scene(self) -> Scene:
+        return self._shown.scene
+
+    def start(self) -> None:
+        """Go to the initial state of the problem."""
+        self._choice = None
+        self._conversation.again(self._begin)
+        self._at = BEGINNING
+
+    def snapshot(self) -> object:
+        """A number for the present situation."""
+        return self._at
+
+    def restore(self, snapshot: object) -> None:
+        """Be where the snapshot was taken; the program is led there when something is asked of it."""
+        assert isinstance(snapshot, int), "a snapshot of this simulator"
+        self._at, self._choice = snapshot, None
+
+    def frame(self) -> Frame:
+        """The present image: one that was not looked at yet, or else, unless they are all the same, another one."""
+        if self._latest is None or self._latest[0] != self._at:
+            self._conversation.again(self._look)
+        assert self._latest is not None
+        frame = self._latest[1]
+        if not self._conversation.hello.deterministic:
+            self._latest = None
+        return frame
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        """Execute one instruction; False, and no change, when the program cannot."""
+        action, choice = GroundAction(name, objects), self._choice
+        self._choice = None
+        if choice is not None and (choice.before, choice.action) == (self._at, action):
+            self._at = choice.after
+            return True
+        return self._conversation.again(lambda: self._do(action))
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
+        """What the program does next on its own; it has done it already, which ``instruct`` then finds out."""
+        seed = int(rng.integers(2**31))
+        if not self._conversation.hello.walks:
+            return None
+        self._choice = self._conversation.again(lambda: self._act(seed))
+        return None if self._choice is None else (self._choice.action.name, self._choice.action.objects)
+
+    # --- questions -----------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        _, glance = self._run("start", ())
+        self._arrive(BEGINNING, glance)
+
+    def _look(self) -> None:
+        _, glance = self._run(self._from(), ())
+        self._arrive(self._at, glance)
+
+    def _do(self, action: GroundAction) -> bool:
+        executed, glance = self._run(self._from(), (action,))
+        if executed:
+            self._at = self._came(action, glance)
+        else:
+            self._arrive(self._at, glance)
+        return bool(executed)
+
+    def _act(self, seed: int) -> _Choice | None:
+        start = self._from()
+        found = self._conversation.ask(walk_question(self._problem, start, 1, seed))
+        walked = self._checked("walk", lambda: self._read_walk(found))
+        self._standing = self._at
+        for action, glance in walked:
+            return _Choice(self._at, action, self._came(action, glance))
+        return None
+
+    def _run(self, start: Start, plan: Sequence[GroundAction]) -> tuple[int, _Glance]:
+        found = self._conversation.ask(run_question(self._problem, start, plan))
+        return self._checked("run", lambda: (read_executed(found, plan), self._read(found)))
+
+    def _read_walk(self, found: dict[str, Any]) -> list[tuple[GroundAction, _Glance]]:
+        steps = read_steps(found, 1, self._headers, self._objects)
+        return [(action, self._read(step)) for action, step in steps]
+
+    def _read(self, found: dict[str, Any]) -> _Glance:
+        """What an answer shows.
+
+        Raises:
+            Malformed: it shows no image, or not one as the program has promised.
+        """
+        try:
+            file = b64decode(field(found, "image", str), validate=True)
+            return _Glance(self._decode(file, self._shown.size), read_snapshot(found))
+        except (NoBase64, UnicodeEncodeError) as error:
+            raise Malformed(f"'image' is no base64 ({error})") from None
+        except Malformed:
+            raise
+        except ValueError as error:
+            raise Malformed(f"'image' cannot be used: {error}") from None
+
+    def _checked(self, what: str, read: Callable[[], Read]) -> Read:
+        try:
+            return read()
+        except Malformed as error:
+            raise Malformed(f"has answered a {what} wrongly: {error}") from None
+
+    # --- where it stands -----------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self._standing = None
+        self._names.clear()
+
+    def _from(self) -> Start:
+        """From where to ask, the program having been led there if need be.
+
+        Raises:
+            AgentFailed: it does not do again what it did before.
+        """
+        if self._standing == self._at:
+            return "here"
+        nearest, steps = self._ways.back(self._at, self._names.__contains__)
+        begin: Start = {"snapshot": self._names[nearest]} if nearest in self._names else "start"
+        if not steps:
+            return begin
+        executed, glance = self._run(begin, steps)
+        if executed < len(steps):
+            raise AgentFailed(
+                f"the agent did {', '.join(map(str, steps))} before, and now does only {executed} of these steps"
+            )
+        self._arrive(self._at, glance)
+        return "here"
+
+    def _came(self, action: GroundAction, glance: _Glance) -> int:
+        """The number of a new situation, one step from the present one."""
+        number = self._next
+        self._next += 1
+        self._ways.came(number, self._at, (action,))
+        self._arrive(number, glance)
+        return number
+
+    def _arrive(self, number: int, glance: _Glance) -> None:
+        """The program stands in a situation, and shows it.
+
+        Raises:
+            AgentFailed: it looks otherwise than before, which the program says never happens.
+        """
+        if self._conversation.hello.deterministic:
+            digest = blake2b(glance.frame.tobytes(), digest_size=16).digest()
+            if self._looks.setdefault(number, digest) != digest:
+                raise AgentFailed(
+                    "the agent shows another image of a situation than before (say deterministic: false "
+                    "if its images differ)"
+                )
+        self._standing, self._latest = number, (number, glance.frame)
+        if self._naming and glance.snapshot is not None:
+            self._names[number] = glance.snapshot
+
+
+class WaryPerception:
+    """A perception of scenes that anybody may have written: what it cannot handle is an ``AgentFailed``."""
+
+    def __init__(self, perception: Perception) -> None:
+        self._perception = perception
+
+    def look(self, frame: Frame, scene: Scene) -> Percept:
+        """Read the first image of a problem."""
+        return _readable(lambda: self._perception.look(frame, scene))
+
+    def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
+        """Read the next image after ``before``."""
+        return _readable(lambda: self._perception.follow(before, frame, scene))
+
+
+def _readable(read: Callable[[], Percept]) -> Percept:
+    try:
+        return read()
+    except AamError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # what the concepts of an environment are defined over, such as names of places, is not as they expect it
+        raise AgentFailed(
+            f"the scene that the agent tells cannot be read ({type(error).__name__}: {' '.join(str(error).split())})"
+        ) from None

@@ -1,0 +1,214 @@
+"""Following an interrogation: a screen that changes on a terminal, plain lines elsewhere (stderr)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.display.graphics import Graphics, graphics
+from aam_vision.display.pictures import remove
+from aam_vision.display.view import Exchange, View, asked, walked
+from aam_vision.interrogation.evidence import Evidence
+from aam_vision.interrogation.moves import Ask, Move, Stop
+from aam_vision.interrogation.noisy.assessment import Assessment
+from aam_vision.interrogation.noisy.experimenter import Proposal
+from aam_vision.interrogation.result import lower_bound
+from aam_vision.query import Query, Response, Situation
+from aam_vision.report.album import picture
+
+REFRESHES = 4
+"""Of the screen in a second, at most."""
+DOUBT = 1e-3
+"""A palm tuple in less doubt counts as known on the screen."""
+
+
+class Sights(NamedTuple):
+    """Where to find how situations look."""
+
+    folder: Path
+    """Of the run."""
+    name: Callable[[Situation], str | None]
+    """The name of a situation's image, if it has one."""
+
+
+class Display:
+    """Follows an interrogation.
+
+    Args:
+        quiet: be silent.
+        stream: where to; stderr if None.
+        sights: the agent's images, to be shown where the terminal can; None for no images.
+    """
+
+    def __init__(
+        self, *, quiet: bool = False, stream: TextIO | None = None, sights: Sights | None = None
+    ) -> None:
+        stream = stream or sys.stderr
+        self._said = ""
+        self._sights = sights
+        self._live: Live | None = None
+        self._graphics: Graphics | None = None
+        live = stream.isatty() and not quiet and os.environ.get("TERM") != "dumb"
+        self._console = Console(file=stream, quiet=quiet, highlight=False, soft_wrap=not live)
+        if live:
+            self._live = _Screen(self._console)
+            self._graphics = _graphics(self._console) if sights is not None else None
+
+    def __enter__(self) -> Display:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            if self._graphics is not None:
+                remove(self._graphics, self._console)
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self._console.print(Text(text))
+
+    def watch(self, move: Move, evidence: Evidence, agent: CountingAgent) -> None:
+        """One move was made."""
+        if self._live is not None:
+            hypotheses, counts = evidence.hypotheses, agent.counts
+            known = hypotheses.decided(), hypotheses.size, "pal tuples decided"
+            self._show(_costs(counts, lower_bound(hypotheses)), known, *self._exchanged(move, agent))
+            return
+        line = status_line(agent.counts, evidence)
+        if isinstance(move, Ask):
+            plan = " ".join(str(step) for step in move.plan)
+            said = f"{move.why}: {plan}"
+        elif isinstance(move, Stop):
+            said = move.why
+        else:
+            said = "the agent acts on its own"
+        if isinstance(move, Ask) or said != self._said:
+            self.say(f"{line}  {said}")
+        self._said = said
+
+    def watch_trial(self, proposal: Proposal, assessment: Assessment, agent: CountingAgent) -> None:
+        """One trial was made of an agent whose answers are weighed; elsewhere than on a terminal, told once."""
+        actions = assessment.actions.values()
+        if self._live is not None:
+            sure = sum(int((action.doubts <= DOUBT).sum()) for action in actions)
+            known = (
+                sure,
+                sum(action.doubts.size for action in actions),
+                f"palm tuples over {1 - DOUBT:.1%} sure",
+            )
+            self._show(_costs(agent.counts), known, *self._answered(proposal.why, agent))
+            return
+        worst = max(float(action.doubts.max(initial=0.0)) for action in actions)
+        said = "answers are not reliable, and weighed from here on"
+        line = f"{agent.counts.queries:4d} queries  {agent.counts.steps:5d} steps  greatest doubt {worst:.1e}"
+        if self._said != said:
+            self.say(f"{line}  {said}")
+        self._said = said
+
+    # --- the screen ----------------------------------------------------------------------------------------------
+
+    def _show(
+        self,
+        costs: str,
+        known: tuple[int, int, str],
+        exchange: Exchange | None,
+        seen: Sequence[tuple[str, Situation]],
+    ) -> None:
+        assert self._live is not None, "there is a terminal"
+        images = []
+        if self._sights is not None and self._graphics is not None:
+            for caption, situation in seen:
+                if (name := self._sights.name(situation)) is not None:
+                    images.append((caption, cache(partial(picture, self._sights.folder, name))))
+        self._live.update(View(costs, known, exchange, images, self._graphics))
+
+    def _exchanged(
+        self, move: Move, agent: CountingAgent
+    ) -> tuple[Exchange | None, list[tuple[str, Situation]]]:
+        if isinstance(move, Stop):
+            return Exchange(move.why, ()), []
+        if isinstance(move, Ask):
+            return self._answered(move.why, agent)
+        walk = agent.latest_walk
+        if not walk:
+            return None, []
+        title = f"The agent acts on its own: {len(walk)} steps"
+        return walked(title, walk), [("before", walk[0].before), ("after", walk[-1].after)]
+
+    def _answered(
+        self, why: str, agent: CountingAgent
+    ) -> tuple[Exchange | None, list[tuple[str, Situation]]]:
+        if agent.latest_answer is None:
+            return None, []
+        query, response = agent.latest_answer
+        title = f"Query {agent.counts.queries}, to {why}"
+        return asked(title, query, response), _before_and_after(query, response)
+
+
+class _Screen(Live):
+    """Draws only what has changed, and all of it anew where the terminal has another size now."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(
+            console=console,
+            transient=True,
+            refresh_per_second=REFRESHES,
+            vertical_overflow="crop",
+            redirect_stdout=sys.stdout.isatty(),
+        )
+        self._drawn: tuple[object, object] | None = None
+
+    def refresh(self) -> None:
+        with self._lock:
+            now = self.get_renderable(), self.console.size
+            if self._drawn is not None and self._drawn[1] != now[1]:
+                self.console.clear()  # longer lines than fit were broken: nobody knows where
+            elif self._drawn is not None and self._drawn[0] is now[0]:
+                return
+            self._drawn = now
+            super().refresh()
+
+
+def _graphics(console: Console) -> Graphics | None:
+    """What can be shown there: half-blocks need colours to choose from, too."""
+    found = graphics(os.environ)
+    if found is Graphics.BLOCKS and (
+        console.color_system not in ("256", "truecolor") or not console.encoding.startswith("utf")
+    ):
+        return None
+    return found
+
+
+def _before_and_after(query: Query, response: Response) -> list[tuple[str, Situation]]:
+    if not response.executed:
+        return [("before and after", query.initial)]
+    after = "after" if response.executed == len(query.plan) else "before the refused step"
+    return [("before", query.initial), (after, response.final)]
+
+
+def _costs(counts: Counts, least: int | None = None) -> str:
+    bound = "" if least is None else f" (at least {least} needed)"
+    return f"{counts.queries} queries{bound}  {counts.steps} steps"
+
+
+def status_line(counts: Counts, evidence: Evidence) -> str:
+    """Counts and how far the model is known."""
+    hypotheses = evidence.hypotheses
+    return (
+        f"{counts.queries:4d} queries  {counts.steps:5d} steps"
+        f"  {hypotheses.decided():4d}/{hypotheses.size} pal tuples"
+    )

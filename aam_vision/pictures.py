@@ -1,0 +1,138 @@
+"""Images from anybody: plain PNG of an expected size or refused, before anything is unpacked.
+
+The chunks of a file are looked at here; only those that make up the pixels (IHDR, PLTE, IDAT, IEND) reach Pillow's PNG
+decoder, and only once the header has said how much memory they may take. Colour profiles, texts, animations and all
+other formats are never decoded.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.files import read_limited
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+MAX_SIDE = 8192
+"""Pixels of a side at most."""
+MAX_PIXELS = 16_000_000
+"""Pixels at most: 48 MB as RGB."""
+MAX_BYTES = 64_000_000
+"""Of a file at most: somewhat more than that many pixels take uncompressed."""
+RGB, PALETTE = 2, 3
+"""PNG's colour types."""
+
+_NAMES = {0: "greyscale", RGB: "RGB", PALETTE: "palette", 4: "greyscale with transparency", 6: "RGBA"}
+_HEADER = struct.Struct(">IIBBBBB")
+_CHUNK = struct.Struct(">I4s")
+_CRC = struct.Struct(">I")
+
+
+class NoPicture(ValueError):
+    """Raised when bytes are no image that is read here; the message says why, in one line."""
+
+
+def decode(png: bytes, *, size: tuple[int, int] | None = None) -> NDArray[np.uint8]:
+    """The pixels of an RGB image: uint8, (height, width, 3).
+
+    Args:
+        png: a PNG file: RGB, 8 bits, not interlaced.
+        size: the height and width that it must have; None for any within the limits.
+
+    Raises:
+        NoPicture: it is something else, damaged, or of another size.
+    """
+    from PIL import Image
+
+    plain = pixels_only(png, (RGB,), size=size)
+    try:
+        with Image.open(BytesIO(plain), formats=["PNG"]) as image:
+            return np.array(image)
+    except Exception as error:  # a damaged file fails in as many ways as there are bytes
+        raise NoPicture(f"no sound PNG ({' '.join(str(error).split())[:100]})") from None
+
+
+def encode(frame: NDArray[np.uint8]) -> bytes:
+    """An RGB image, uint8, (height, width, 3), as a PNG file."""
+    from PIL import Image
+
+    file = BytesIO()
+    Image.fromarray(frame).save(file, "PNG")
+    return file.getvalue()
+
+
+def read_picture(path: Path) -> NDArray[np.uint8]:
+    """The pixels of an RGB image in a file: uint8, (height, width, 3).
+
+    Raises:
+        NoPicture: it is something else, or damaged.
+        OSError: the file cannot be read, or is larger than any image here.
+    """
+    return decode(read_limited(path, MAX_BYTES))
+
+
+def pixels_only(
+    png: bytes, colours: tuple[int, ...] = (RGB, PALETTE), *, size: tuple[int, int] | None = None
+) -> bytes:
+    """A PNG file with nothing in it but its pixels, whose header keeps the limits.
+
+    Raises:
+        NoPicture: it is no such file.
+    """
+    parts = [SIGNATURE]
+    for number, (kind, whole, content) in enumerate(_chunks(png)):
+        if (number == 0) is not (kind == b"IHDR"):
+            raise NoPicture("no sound PNG (it does not begin with one header)")
+        if kind == b"IHDR":
+            _check_header(content, colours, size)
+        if kind in (b"IHDR", b"PLTE", b"IDAT", b"IEND"):
+            parts.append(whole)
+        if kind == b"IEND":
+            return b"".join(parts)
+        if kind not in (b"PLTE", b"IDAT") and kind[:1].isupper() and number:
+            raise NoPicture("no sound PNG (an unknown part that is needed to show it)")
+    raise NoPicture("no sound PNG (it is cut short)")
+
+
+def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Every chunk's kind, the whole of it, and its content; the check sums are right."""
+    if not png.startswith(SIGNATURE):
+        raise NoPicture("no PNG")
+    if len(png) > MAX_BYTES:
+        raise NoPicture(f"more than {MAX_BYTES} bytes")
+    place = len(SIGNATURE)
+    while place + _CHUNK.size <= len(png):
+        length, kind = _CHUNK.unpack_from(png, place)
+        begin, end = place + _CHUNK.size, place + _CHUNK.size + length
+        if end + _CRC.size > len(png):
+            break
+        content = png[begin:end]
+        if zlib.crc32(content, zlib.crc32(kind)) != _CRC.unpack_from(png, end)[0]:
+            raise NoPicture("no sound PNG (a check sum is wrong)")
+        yield kind, png[place : end + _CRC.size], content
+        place = end + _CRC.size
+
+
+def _check_header(content: bytes, colours: tuple[int, ...], size: tuple[int, int] | None) -> None:
+    if len(content) != _HEADER.size:
+        raise NoPicture("no sound PNG (its header is of another length)")
+    width, height, bits, colour, _, _, interlaced = _HEADER.unpack(content)
+    if colour not in colours:
+        wanted = " or ".join(_NAMES[one] for one in colours)
+        raise NoPicture(f"{_NAMES.get(colour, 'an unknown kind of image')}; save it as {wanted}")
+    if bits > 8 or (colour == RGB and bits != 8):
+        raise NoPicture(f"{bits} bits for a colour; save it with 8")
+    if interlaced:
+        raise NoPicture("interlaced; save it without that")
+    if size is not None and (height, width) != size:
+        raise NoPicture(f"{height} x {width} pixels (height x width) instead of {size[0]} x {size[1]}")
+    if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE and width * height <= MAX_PIXELS):
+        raise NoPicture(
+            f"{height} x {width} pixels: at most {MAX_SIDE} a side and {MAX_PIXELS} in all are read"
+        )

@@ -1,0 +1,113 @@
+"""An image environment as a program that speaks the agent protocol: an example, and a way to try it.
+
+``python -m aam_vision.envs.program ENV [ACCESS] [PROBLEMS]``: it shows its situations as images, says what a user would
+point out about its problems, and nothing more. To interrogate it:
+``python -m aam_vision.run --env doors --agent "python -m aam_vision.envs.program doors"``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+
+from aam_vision.agents.scenes import shown_json
+from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.instructions import Instructed
+from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.perception import Given
+from aam_vision.pictures import encode
+
+JSON = dict[str, Any]
+
+
+class ShownEnvironment:
+    """The answers. Situations have numbers for names, if the access allows any."""
+
+    def __init__(self, name: str, access: str = "snapshot", problems: int | None = None) -> None:
+        self._domain: BoardDomain = board_domain(name)
+        self._access = access
+        self._problems = [
+            make_simulator(name, split, index) for split, index in self._domain.interrogated[:problems]
+        ]
+        self._named: list[object] = []
+
+    def answer(self, question: JSON) -> JSON:
+        """The answer to any question."""
+        if question["ask"] == "hello":
+            return self._hello()
+        simulator = self._problems[question["problem"]]
+        self._begin(simulator, question["from"])
+        if question["ask"] == "run":
+            return self._run(simulator, question["plan"])
+        return self._walk(simulator, question["steps"], question["seed"])
+
+    def _hello(self) -> JSON:
+        visual = self._domain.visual
+        given = [entry.predicate for entry in visual.entries if isinstance(entry, Given)]
+        problems = []
+        for simulator in self._problems:
+            height, width, _ = simulator.frame().shape
+            problems.append(shown_json(simulator.scene, (height, width)))
+        return {
+            "protocol": 1,
+            "name": self._domain.name,
+            "access": self._access,
+            "walks": True,
+            "images": True,
+            "types": dict(visual.types.parents),
+            "predicates": {predicate.name: list(predicate.types) for predicate in given},
+            "actions": {
+                header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
+                for header in self._domain.headers
+            },
+            "problems": problems,
+        }
+
+    def _begin(self, simulator: Instructed, where: Any) -> None:
+        """Stand where a question begins."""
+        if where == "start":
+            simulator.start()
+        elif where != "here":
+            simulator.restore(self._named[int(where["snapshot"])])
+
+    def _run(self, simulator: Instructed, plan: list[list[str]]) -> JSON:
+        """Execute a plan as far as it goes."""
+        executed = 0
+        while executed < len(plan) and simulator.instruct(plan[executed][0], tuple(plan[executed][1:])):
+            executed += 1
+        return {"executed": executed, **self._seen(simulator)}
+
+    def _walk(self, simulator: Instructed, steps: int, seed: int) -> JSON:
+        """Do what can be done, step by step."""
+        rng, walked = np.random.default_rng(seed), []
+        for _ in range(steps):
+            chosen = simulator.choose(rng)
+            if chosen is None or not simulator.instruct(*chosen):
+                break
+            name, objects = chosen
+            walked.append({"action": [name, *objects], **self._seen(simulator)})
+        return {"steps": walked}
+
+    def _seen(self, simulator: Instructed) -> JSON:
+        image = b64encode(encode(simulator.frame())).decode()
+        if self._access != "snapshot":
+            return {"image": image}
+        self._named.append(simulator.snapshot())
+        return {"image": image, "snapshot": str(len(self._named) - 1)}
+
+
+def main() -> None:
+    """Answer line by line until there are no more."""
+    name, access, problems = [*sys.argv[1:], *["doors", "snapshot", "1000"][len(sys.argv) - 1 :]]
+    shown = ShownEnvironment(name, access, int(problems))
+    for line in sys.stdin:
+        question = json.loads(line)
+        print(json.dumps({"id": question["id"], **shown.answer(question)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Whatever strangers may send, sent in large amounts."""

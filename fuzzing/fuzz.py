@@ -1,0 +1,41 @@
+"""``python -m fuzzing.fuzz ENTRANCE [libFuzzer's options]``: atheris at one entrance; ``make fuzz`` runs all three.
+
+Atheris is no requirement of the project: ``make fuzz`` keeps it in a virtual environment of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+def main() -> None:
+    """Fuzz until the time is over or something is found, which ends the process with another exit code than 0."""
+    import atheris
+
+    with atheris.instrument_imports(include=["aam_vision", "fuzzing"]):
+        from fuzzing.entrances import ENTRANCES
+        from fuzzing.seeds import SEEDS, WORDS
+
+    name, *options = sys.argv[1:]
+    with TemporaryDirectory() as folder:
+        corpus = Path(folder, "corpus")
+        corpus.mkdir()
+        for number, seed in enumerate(SEEDS[name]):
+            (corpus / str(number)).write_bytes(seed)
+        words = Path(folder, "words")
+        words.write_text("".join(f'"{_escaped(word)}"\n' for word in WORDS[name]), encoding="ascii")
+        atheris.Setup(
+            [sys.argv[0], str(corpus), f"-dict={words}", "-timeout=5", "-rss_limit_mb=2048", *options],
+            ENTRANCES[name],
+        )
+        atheris.Fuzz()
+
+
+def _escaped(word: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in word)
+
+
+if __name__ == "__main__":
+    main()

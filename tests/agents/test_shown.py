@@ -1,0 +1,299 @@
+"""Programs that show images: read like any simulator, led back after a fault, never trusted with their files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from aam_vision.agents import reference_agent
+from aam_vision.agents.encoding import Malformed, dumps, loads
+from aam_vision.agents.image import ImageAgent
+from aam_vision.agents.journal import Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.agents.process import Conversation
+from aam_vision.agents.program import ProgramLimits
+from aam_vision.agents.protocol import read_hello
+from aam_vision.agents.scenes import read_shown, shown_json
+from aam_vision.agents.shown import ProgramSimulator, WaryPerception
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
+from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.interrogation.loop import interrogate
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.result import Result
+from aam_vision.perception import Frame, Given, Percept, Perception, Scene
+from aam_vision.pictures import decode
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access, Query
+from aam_vision.strips import Atom, GroundAction, Predicate, State, Types, Vocabulary
+from tests.agents.walker_program import CELLS, drawn, hello
+
+PATIENT = ProgramLimits(seconds=60.0, memory=4 << 30)
+FAULTS = ("crash", "truncated", "larger", "bomb", "gif", "nothing", "text", "accent", "missing")
+VOCABULARY = Vocabulary("walker", (Predicate("at", ("cell",)),), Types({"cell": "object"}))
+
+
+class Eyes:
+    """Sees where the walker is."""
+
+    def look(self, frame: Frame, scene: Scene) -> Percept:
+        cell = int(frame[0, ::8, 0].argmax())
+        return Percept(State(frozenset({Atom("at", (CELLS[cell],))}), scene.objects), {})
+
+    def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
+        return self.look(frame, scene)
+
+
+def _walker(counter: Path, access: str, fault: str = "none", at: int = 10**6, *always: str) -> str:
+    words = ["-m", "tests.agents.walker_program", access, fault, str(at), str(counter), *always]
+    return shlex.join([sys.executable, *words])
+
+
+@contextmanager
+def _agent(
+    command: str,
+    perception: Perception,
+    vocabulary: Vocabulary,
+    access: Access | None = None,
+    limits: ProgramLimits = PATIENT,
+) -> Iterator[ImageAgent]:
+    conversation = Conversation(command, limits)
+    try:
+        allowed = access or conversation.hello.access
+        simulators = [
+            ProgramSimulator(conversation, number, allowed, lambda png, size: decode(png, size=size))
+            for number in range(len(conversation.hello.shown))
+        ]
+        yield ImageAgent(simulators, perception, vocabulary, conversation.hello.headers, allowed)
+    finally:
+        conversation.close()
+
+
+def _learned(agent: ImageAgent) -> Result:
+    return interrogate(
+        agent, policy_for(agent.access, "economical", PyperplanPlanner()), np.random.default_rng(0)
+    )
+
+
+def _questions(counter: Path) -> int:
+    return sum('"hello"' not in line for line in counter.read_text().splitlines())
+
+
+@pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
+def test_a_walker_is_learned_from_its_images(access: str, tmp_path: Path) -> None:
+    with _agent(_walker(tmp_path / "asked", access), Eyes(), VOCABULARY) as agent:
+        result = _learned(agent)
+    (schema,) = result.model.actions
+    assert [atom.text(("from", "to")) for atom in schema.add] == ["at(?to)"]
+    assert [atom.text(("from", "to")) for atom in schema.delete] == ["at(?from)"]
+    assert result.complete
+
+
+@pytest.mark.parametrize(
+    ("fault", "access"), [*[(one, "snapshot") for one in FAULTS], ("crash", "reset"), ("gif", "trajectory")]
+)
+def test_a_fault_costs_a_restart_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
+    with _agent(_walker(tmp_path / "clean", access), Eyes(), VOCABULARY) as agent:
+        expected = _learned(agent)
+    with _agent(
+        _walker(tmp_path / "asked", access, fault, 3 if access == "trajectory" else 6), Eyes(), VOCABULARY
+    ) as agent:
+        found = _learned(agent)
+    assert (found.model, found.counts) == (expected.model, expected.counts)
+    assert 1 <= _questions(tmp_path / "asked") - _questions(tmp_path / "clean") <= 2
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_stays_is_one_line(fault: str, tmp_path: Path) -> None:
+    command = _walker(tmp_path / "asked", "snapshot", fault, 3, "always")
+    limits = ProgramLimits(60.0, 4 << 30, retries=1)
+    with (
+        _agent(command, Eyes(), VOCABULARY, limits=limits) as agent,
+        pytest.raises(AgentFailed, match=r"in each of 2 processes") as failed,
+    ):
+        _learned(agent)
+    assert str(failed.value).isprintable()
+
+
+def test_another_image_of_the_same_situation_is_told() -> None:
+    """A program that says it is deterministic, and shows one situation in two ways."""
+
+    class Conversed:
+        hello = read_hello({"id": 1, **hello("snapshot")})
+        on_restart: list[Any] = []
+        shades = iter(range(100))
+
+        def again(self, attempt: Any) -> Any:
+            return attempt()
+
+        def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+            return {"executed": 0, "image": ""}
+
+    shades = iter([drawn(0), drawn(1)])
+    simulator = ProgramSimulator(Conversed(), 0, Access.RESET, lambda png, size: next(shades))  # type: ignore[arg-type]
+    simulator.start()
+    with pytest.raises(AgentFailed, match="another image"):
+        simulator.start()
+
+
+# --- environments as programs ---------------------------------------------------------------------------
+
+
+class Seeded:
+    """A simulator whose choices depend on a seed alone, as those of a program do."""
+
+    def __init__(self, simulator: Any) -> None:
+        self._simulator = simulator
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._simulator, name)
+
+    def choose(self, rng: np.random.Generator) -> Any:
+        return self._simulator.choose(np.random.default_rng(int(rng.integers(2**31))))
+
+
+@pytest.mark.parametrize("access", ["snapshot", "trajectory"])
+def test_an_environment_as_a_program_is_asked_the_same_and_gives_the_same_model(access: str) -> None:
+    domain = board_domain("doors")
+    perception = BoardPerception.load(domain.visual, "doors")
+    vocabulary = domain.visual.vocabulary()
+    number = 1 if access == "trajectory" else 2
+    simulators = [Seeded(make_simulator("doors", *problem)) for problem in domain.interrogated[:number]]
+    expected = _learned(ImageAgent(simulators, perception, vocabulary, domain.headers, Access(access)))
+    words = ["-m", "aam_vision.envs.program", "doors", access, str(number)]
+    with _agent(shlex.join([sys.executable, *words]), WaryPerception(perception), vocabulary) as agent:
+        found = _learned(agent)
+    assert (found.model, found.counts) == (expected.model, expected.counts)
+    told = [[entry.actions for entry in result.transcript.entries] for result in (found, expected)]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_scenes_are_told_and_read_again(name: str) -> None:
+    domain = board_domain(name)
+    scene = domain.scene(domain.load(*domain.interrogated[0]))
+    given = tuple(entry.predicate for entry in domain.visual.entries if isinstance(entry, Given))
+    told = loads(dumps(shown_json(scene, (100, 120))))
+    shown = read_shown(told, Vocabulary(name, given, domain.visual.types), scene.objects)
+    assert (shown.scene, shown.size) == (scene, (100, 120))
+    schema = json.loads(Path(reference_agent.__file__).with_name("protocol.schema.json").read_text())
+    jsonschema.validate(
+        {"id": 1, **hello("reset"), "problems": [told]}, {**schema, "anyOf": [{"$ref": "#/$defs/hello"}]}
+    )
+
+
+def _changed(**changes: Any) -> dict[str, Any]:
+    told = hello("snapshot")
+    (problem,) = told["problems"]
+    for name, value in changes.items():
+        place = problem if name in ("size", "objects") else problem["scene"]
+        place[name] = value
+    return {"id": 1, **told}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"size": [8]}, "height, width"),
+        ({"size": [8, 10**9]}, "1 to 4096"),
+        ({"size": [4096, 4096]}, "larger than"),
+        ({"size": [True, 8]}, "1 to 4096"),
+        ({"rows": 0}, "1 to 64"),
+        ({"columns": 10**30}, "1 to 64"),
+        ({"cells": {"c0": [[0, 4]]}}, "of a board of 1 x 4"),
+        ({"cells": {"c0": [["a", 0]]}}, "of a board of 1 x 4"),
+        ({"cells": {"c9": [[0, 0]]}}, "no object"),
+        ({"cells": {"c0": 7}}, "no list of cells"),
+        ({"looks": {"c0": 7}}, "no name"),
+        ({"anchors": {"c0": "c9"}}, "no place with cells"),
+        ({"facts": [["at", "c0"]]}, "no predicate"),
+        ({"spots": {"x": 7}}, "not declared"),
+        ({"spots": {"X": "spot"}}, "cannot name"),
+        ({"boxes": [[0, 0, 0.5, 0.1, 0, 1]]}, "no part of an image"),
+        ({"boxes": [[0, 0, 0, 1, 0]]}, "no \\[row"),
+        ({"boxes": [[0, 0, 0, float("inf"), 0, 1]]}, "no part of an image"),
+    ],
+)
+def test_what_a_scene_may_not_say(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(Malformed, match=said):
+        read_hello(_changed(**changes))
+
+
+def test_no_state_can_be_set_where_images_are_shown() -> None:
+    with pytest.raises(Malformed, match="snapshot is the most"):
+        read_hello({"id": 1, **hello("settable")})
+
+
+def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
+    class Fussy:
+        def look(self, frame: Frame, scene: Scene) -> Percept:
+            raise KeyError("pile-7")
+
+        follow = look  # type: ignore[assignment]
+
+    with pytest.raises(AgentFailed, match="pile-7"):
+        WaryPerception(Fussy()).look(drawn(0), read_hello({"id": 1, **hello("reset")}).shown[0].scene)  # type: ignore[arg-type]
+
+
+# --- the command ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("env", "told"),
+    [
+        (None, "say by --env"),
+        ("gripper", "shows no images"),
+        ("doors", "must have the types of doors"),
+    ],
+)
+def test_images_need_an_environment_that_reads_them(env: str | None, told: str, tmp_path: Path) -> None:
+    from aam_vision import targets
+    from aam_vision.arguments import Arguments
+
+    with pytest.raises(UnusableInput, match=told):
+        targets.of(Arguments(env=env, agent=_walker(tmp_path / "asked", "reset")))
+
+
+def test_a_program_that_tells_its_states_needs_none(tmp_path: Path) -> None:
+    from aam_vision import targets
+    from aam_vision.arguments import Arguments
+
+    command = shlex.join([sys.executable, "-m", "aam_vision.agents.reference_agent"])
+    with pytest.raises(UnusableInput, match="leave out --env"):
+        targets.of(Arguments(env="doors", agent=command))
+
+
+def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) -> None:
+    """What the journal holds is not asked again; the program is led back to where it was."""
+
+    def asked(counter: Path, plans: list[str], *, resumed: bool) -> list[tuple[int, State]]:
+        with (
+            _agent(_walker(counter, "trajectory"), Eyes(), VOCABULARY) as agent,
+            Journal.open(tmp_path) if resumed else Journal.create(tmp_path, {}, {}) as journal,
+        ):
+            journalled = JournalledAgent(agent, journal)
+            (at,) = journalled.initial()
+            found = []
+            for plan in plans:
+                steps = tuple(GroundAction("step", (CELLS[int(one)], CELLS[int(one) + 1])) for one in plan)
+                response = journalled.ask(Query(at, steps))
+                at = response.final
+                found.append((response.executed, at.state))
+            return found
+
+    first = asked(tmp_path / "first", ["0", "2"], resumed=False)
+    second = asked(tmp_path / "second", ["0", "2", "12", "0"], resumed=True)
+    assert second[:2] == first
+    assert [executed for executed, _ in second] == [1, 0, 2, 0]
+    plans = [json.loads(line).get("plan") for line in (tmp_path / "second").read_text().splitlines()]
+    back = [["step", "c0", "c1"]]
+    assert plans == [None, [], back, [["step", "c1", "c2"]], [["step", "c2", "c3"]], back]

@@ -1,0 +1,68 @@
+"""The display in a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.display import Display
+from aam_vision.domains import generate, load
+from aam_vision.interrogation.loop import interrogate
+from aam_vision.interrogation.policies.settable import SettablePolicy
+from tests.display.terminals import Terminal
+
+
+def test_a_run_is_watched_with_its_images_and_ctrl_c_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+    seen: list[str] = []
+    pressed: list[bool] = []
+    colours: set[tuple[str, str]] = set()
+
+    def look(terminal: Terminal) -> None:
+        if "▀" in terminal.text:
+            seen.append(terminal.text)
+            colours.update(terminal.colours_of("▀"))
+            if len(seen) == 1:
+                terminal.resize(60, 24)
+            if "refused" in terminal.text and "Query" in terminal.text and not pressed:
+                pressed.append(True)
+                terminal.press(b"\x03")
+
+    ended = Terminal().run("--env", "doors", "--out", str(tmp_path), seen=look)
+    assert ended.code == 130
+    assert any("needed)" in text and "pal tuples decided" in text for text in seen)
+    assert len(colours) > 10
+    assert ended.cursor_is_visible
+    assert "go on with --resume" in ended.text
+    assert "▀" not in ended.text
+
+
+@pytest.mark.parametrize(
+    ("variables", "escapes"),
+    [({"NO_COLOR": "1"}, True), ({"TERM": "dumb"}, False)],
+    ids=["no colour", "dumb"],
+)
+def test_no_colour_is_no_colour_and_a_dumb_terminal_gets_plain_lines(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], escapes: bool
+) -> None:
+    for name, value in {"TERM": "xterm-256color", **variables}.items():
+        monkeypatch.setenv(name, value)
+    rng = np.random.default_rng(0)
+    agent = SymbolicAgent(load("gripper"), [generate("gripper", 2, rng).initial])
+    master, slave = pty.openpty()
+    stream = os.fdopen(slave, "w")
+    with contextlib.suppress(ZeroDivisionError), Display(stream=stream) as display:
+        interrogate(agent, SettablePolicy(), rng, watch=display.watch)
+        raise ZeroDivisionError
+    stream.close()
+    sent = os.read(master, 1 << 16)
+    os.close(master)
+    assert b"quer" in sent
+    assert b"\x1b[3" not in sent
+    assert (b"\x1b" in sent) is escapes
+    assert not escapes or sent.rfind(b"\x1b[?25h") > sent.rfind(b"\x1b[?25l")

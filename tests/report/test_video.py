@@ -1,0 +1,59 @@
+"""The video of a run: every step of every query once, refused ones marked, never too large."""
+
+from __future__ import annotations
+
+import io
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from aam_vision.interrogation.transcript import Asked
+from aam_vision.report import video as module
+from aam_vision.report.album import FOLDER
+from aam_vision.report.recorded import read_run
+from aam_vision.report.video import video
+from tests.report.conftest import Runs
+
+
+def _frames(gif: bytes) -> list[np.ndarray]:
+    with Image.open(io.BytesIO(gif), formats=["GIF"]) as image:
+        found = []
+        for number in range(image.n_frames):
+            image.seek(number)
+            found.append(np.asarray(image.convert("RGB")).astype(int))
+    return found
+
+
+def test_every_attempted_step_of_every_query_is_a_frame_and_refused_ones_have_a_red_frame(
+    run_of: Runs,
+) -> None:
+    run = read_run(run_of("doors"))
+    queries = [entry for entry in run.transcript.entries if isinstance(entry, Asked)]
+    refused = sum(entry.response.executed < len(entry.query.plan) for entry in queries)
+    made = video(run)
+    assert made is not None
+    frames = _frames(made.gif)
+    assert len(frames) == sum(1 + len(entry.actions) for entry in queries)
+    assert made.about == f"{len(frames)} images of {len(queries)} queries"
+    corners = [tuple(frame[1, 1]) for frame in frames]
+    assert sum(red > 100 > green for red, green, _ in corners) == refused > 0
+    assert len(made.gif) < module.MAX_BYTES
+
+
+def test_what_is_too_much_is_left_out_and_said(run_of: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_FRAMES", 6)
+    monkeypatch.setattr(module, "MAX_BYTES", 10)
+    made = video(read_run(run_of("doors")))
+    assert made is not None
+    assert len(_frames(made.gif)) <= 6
+    assert "left out: all but the last 3 steps of every plan, and the last" in made.about
+    assert "made smaller, 160 pixels wide" in made.about
+
+
+def test_without_images_there_is_no_video(run_of: Runs, tmp_path) -> None:
+    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    shutil.rmtree(copy / FOLDER)
+    assert video(read_run(copy)) is None
+    assert video(read_run(run_of("gripper"))) is None

@@ -1,0 +1,93 @@
+"""Runs whose answers proved unreliable: the account counts what the engine counted, and says how probable all is."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.noisy.assessment import assess
+from aam_vision.report import terminal
+from aam_vision.report.claims import named
+from aam_vision.report.page import page
+from aam_vision.report.recorded import read_run
+from aam_vision.report.weighed import WeighedAccount, account_of
+from aam_vision.strips import Location, PalTuple
+from tests.report.conftest import Runs
+
+
+@pytest.fixture(scope="module")
+def run(run_of: Runs) -> Path:
+    return run_of("blocksworld", flip_rate=0.1)
+
+
+@pytest.fixture(scope="module")
+def account(run: Path) -> WeighedAccount:
+    found = account_of(read_run(run))
+    assert isinstance(found, WeighedAccount)
+    return found
+
+
+def test_the_answers_are_those_that_the_engine_has_weighed(account: WeighedAccount) -> None:
+    assessment = assess(account.run.transcript)
+    for name, action in assessment.actions.items():
+        for number, atom in enumerate(action.index.atoms):
+            counted = {
+                (bool(before), bool(seen)): int(action.tally.seen[number, before, seen])
+                for before in (0, 1)
+                for seen in (0, 1)
+            }
+            found = account.weights.answers(PalTuple(atom, name, Location.EFF))
+            assert {(one.before, one.outcome): len(one.steps) for one in found} == {
+                kind: count for kind, count in counted.items() if count
+            }
+
+
+def test_what_is_certain_is_what_the_answers_speak_for(account: WeighedAccount) -> None:
+    pals = list(account.weights.probabilities)
+    assert all(account.weights.certain(pal) for pal in pals)
+    for pal in pals:
+        answers = account.weights.answers(pal)
+        assert sum(one.weight for one in answers) > 0, pal
+        assert [abs(one.weight) for one in answers] == sorted(
+            (abs(one.weight) for one in answers), reverse=True
+        )
+
+
+def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account: WeighedAccount) -> None:
+    text = page(account)
+    assert text == (run / "report.html").read_text(encoding="utf-8")
+    told = json.loads((run / "result.json").read_text())["palm_tuples"]
+    assert account.decided == (len(told), len(told))
+    assert text.count("certain, ") == len(told)
+    assert "How reliable the answers are" in text
+    assert "contradict" not in text
+
+
+def test_the_reason_is_told_in_words(account: WeighedAccount) -> None:
+    console = Console(file=io.StringIO(), width=300)
+    pal = named("holding(?x) in eff of pick-up", account.proofs.hypotheses)
+    terminal.proof(account, account.line(pal), console)
+    terminal.overview(account, console)
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "holding(?x) is made true with a probability of over 99.99%." in said
+    assert "Speaks for it: holding(?x) was seen true after pick-up in" in said
+    assert "times more probable" in said
+    assert "nothing is proven" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("palm_tuples", []), ("palm_tuples", None), ("confidence", "high"), ("noise", {"refusals": 2})],
+)
+def test_figures_that_are_damaged_are_named(run: Path, tmp_path: Path, name: str, value: object) -> None:
+    copy = shutil.copytree(run, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text())
+    (copy / "result.json").write_text(json.dumps({**figures, name: value}))
+    with pytest.raises(UnusableInput, match=r"result\.json: damaged"):
+        account_of(read_run(copy))

@@ -1,0 +1,63 @@
+"""``--record``: a video however the run ends, and one line before it begins where there can be none."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from aam_vision.commandline import run_command
+from aam_vision.display import Display
+from aam_vision.run import INTERRUPTED, interrogate_agent
+
+
+def test_a_run_that_was_interrupted_leaves_a_video_and_one_that_goes_on_makes_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, whole = (tmp_path / name for name in ("first.gif", "second.gif", "whole.gif"))
+    watch = Display.watch
+
+    def interrupting(self: Display, *what: object) -> None:
+        watch(self, *what)  # type: ignore[arg-type]
+        if what[2].counts.queries == 2:  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Display, "watch", interrupting)
+        ended = interrogate_agent(env="doors", out=tmp_path / "run", record=first, quiet=True)
+    assert ended == INTERRUPTED
+    assert "images of 2 queries" in capsys.readouterr().err
+    assert interrogate_agent(resume=tmp_path / "run", record=second, quiet=True) == 0
+    assert interrogate_agent(env="doors", out=tmp_path / "other", record=whole, quiet=True) == 0
+    assert 0 < first.stat().st_size < second.stat().st_size
+    assert second.read_bytes() == whole.read_bytes()
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("env", "name", "complaint"),
+    [
+        ("doors", "video.mp4", "give a file that ends in .gif"),
+        ("doors", "nowhere/video.gif", "there is no folder"),
+        ("doors", "folder.gif", "is a folder"),
+        ("gripper", "video.gif", "gripper shows no images"),
+    ],
+)
+def test_what_cannot_be_recorded_is_told_in_a_line_before_anything_runs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    env: str,
+    name: str,
+    complaint: str,
+) -> None:
+    (tmp_path / "folder.gif").mkdir()
+    given = ["run", "--env", env, "--out", str(tmp_path / "run"), "--record", str(tmp_path / name)]
+    monkeypatch.setattr(sys, "argv", given)
+    assert run_command(interrogate_agent) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: --record ")
+    assert said.count("\n") == 1
+    assert complaint in said
+    assert not (tmp_path / "run" / "transcript.sqlite").exists()
