@@ -37,11 +37,13 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    """What ``_HOMES`` names, from its module."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"aam_vision.{_HOMES[name]}"), name)
+if not TYPE_CHECKING:  # type checkers would take every name for granted
+
+    def __getattr__(name: str) -> object:
+        """What ``_HOMES`` names, from its module."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"aam_vision.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -39,6 +39,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the theme's search for those who do not see it."""
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(dialog, f'{dialog} aria-label="Search"')
+
+
 def _help(module: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", module, "--help"],

@@ -57,7 +57,7 @@ def reassessment(
 
     Examples:
         python -m experiments.reassessment
-        python -m experiments.reassessment --domain gripper --changes 2
+        python -m experiments.reassessment --domain gripper --changes 1 --seeds 3
     """
     chosen = domain or list(domains.DOMAINS)
     for name in chosen:

@@ -35,9 +35,9 @@ from tests import documentation
 from tests.commands import commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
-ELSEWHERE = {ROOT / "docs" / "tutorials" / "own-environment.md": "test_tutorial.py"}
-"""Pages that make a package of their own, with the test that follows them."""
-PAGES = [page for page in pages() if blocks(page) and page not in ELSEWHERE]
+ELSEWHERE = {"docs/tutorials/own-environment.md": "tests/test_tutorial.py"}
+"""Pages that take a test of their own."""
+PAGES = [page for page in pages() if blocks(page) and str(page.relative_to(ROOT)) not in ELSEWHERE]
 PROTOCOL = ROOT / "docs" / "agent-protocol.md"
 QUICK = {
     "aam_vision.run",
@@ -49,6 +49,14 @@ QUICK = {
 """Commands that are run; all others are parsed."""
 TOOLS = {"pytest", "ruff", "mypy"}
 """Of those who work on the toolkit: ``python -m TOOL PATH...``, whose paths have to be there."""
+TAUGHT = {
+    name
+    for page in ELSEWHERE
+    for block in blocks(ROOT / page)
+    if block.title == "pyproject.toml"
+    for name in tomllib.loads(block.body)["project"]["entry-points"]["aam_vision.environments"]
+}
+"""Environments of packages that those pages make: they are not here."""
 FEW_QUESTIONS = ["--max-queries", "2"]
 
 
@@ -127,9 +135,10 @@ class Reader:
 
     def _command(self, command: Command, module: str, arguments: list[str], where: str) -> None:
         options = _parsed(module, arguments, where)
-        made = {str(path) for name in ("out", "html") if (path := options.get(name)) is not None}
+        made = {str(path) for name in ("out", "html", "record") if (path := options.get(name)) is not None}
         needed = {str(value) for name, value in options.items() if value is not None} - made
-        if module not in QUICK or any(_within(path, self.unmade) for path in needed):
+        taught = options.get("env") in TAUGHT
+        if module not in QUICK or taught or any(_within(path, self.unmade) for path in needed):
             self.unmade |= made
             return
         if (
@@ -201,6 +210,11 @@ def test_whoever_follows_a_page_sees_what_it_shows(page, tmp_path, monkeypatch):
         reader.follow(block)
 
 
+@pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
+def test_a_page_that_is_not_followed_here_is_followed_elsewhere(page, test):
+    assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_files_lead_somewhere(page):
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -268,8 +282,3 @@ def test_the_limits_on_the_page_are_the_defaults() -> None:
     assert f"{MAX_PIXELS:,}, and {MAX_SIDE} a side" in protocol
     assert f"| {MAX_CELLS} each |" in protocol
     assert f"restarts at one question | {limits.retries} |" in protocol
-
-
-def test_pages_that_are_followed_elsewhere_are() -> None:
-    for page, test in ELSEWHERE.items():
-        assert page.name in (ROOT / "tests" / test).read_text(encoding="utf-8")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import aam_vision
+
 ROOT = Path(__file__).parent.parent
 LINKED = ("envs", "classifiers", "training")
 """Folders of the repository that are shipped as packages inside ``aam_vision``."""
@@ -171,6 +173,14 @@ def test_the_weights_of_the_wheel_are_found_and_fit(installed, foreign):
     )
     done = _python(foreign, installed, "-c", code)
     assert done.stdout == "read\n", done.stderr
+
+
+def test_who_cites_the_toolkit_names_its_version():
+    told = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {aam_vision.__version__}\n" in told
+    assert told.startswith("cff-version: 1.2.0\n")
+    for person in ("Verma", "Marpally", "Srivastava"):
+        assert person in told, "who wrote the paper"
 
 
 @pytest.mark.parametrize("link", LINKED)

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import aam_vision
+from tests import documentation
 
 ROOT = Path(aam_vision.__file__).parent.parent
 WEIGHTS = ROOT / "aam_vision" / "classifiers" / "weights"
@@ -106,6 +107,15 @@ class Runs:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     base = tmp_path_factory.getbasetemp()
     return Runs(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+def test_the_readme_shows_what_the_demo_prints(runs: Runs) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "-m aam_vision.run --env sokoban --seed 0 --out runs/demo" in makefile, "as the run here"
+    demo, *_ = documentation.commands(documentation.blocks(ROOT / "README.md")[0])
+    assert demo.words == ("make", "demo")
+    assert len(demo.shown) > 20
+    assert documentation.is_shown(demo.shown, runs["sokoban"].done.stdout)
 
 
 @pytest.mark.parametrize(("env", "queries"), [("doors", 10), ("sokoban", 30)])

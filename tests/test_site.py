@@ -73,6 +73,7 @@ def test_a_browser_asks_nobody_else_and_finds_nothing_wrong(site):
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed (apt-get install chromium)")
     playwright = pytest.importorskip("playwright.sync_api")
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     with _served(site) as address, playwright.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for scheme, width in (("light", 1200), ("dark", 360)):
@@ -91,6 +92,8 @@ def test_a_browser_asks_nobody_else_and_finds_nothing_wrong(site):
                 page.goto(f"{address}/{name}.html", wait_until="networkidle")
                 wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"{name} is wider than a screen of {width}"
+                found = axe.Axe().run(page).response["violations"]
+                assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], name
             if width > 1000:
                 page.locator("[data-md-component=search-query]").click()
                 page.keyboard.type("lower bound")

@@ -46,12 +46,15 @@ class Result:
     """
 
     model: Model
+    """What was learned; ``pddl`` has it as text."""
     complete: bool
+    """Whether it is proven that no query could tell any more."""
     why: str
     """Why it ended, in words."""
     counts: Counts
     """What it cost: queries, steps, failed steps, walk steps, resets."""
     hypotheses: Hypotheses
+    """What is still possible, palm tuple by palm tuple."""
     transcript: Transcript
     """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
     curve: tuple[CurvePoint, ...] = field(default=())
