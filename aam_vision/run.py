@@ -206,6 +206,9 @@ def _check(arguments: Arguments) -> None:
             "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND "
             "(with --env NAME if it shows images, for the concepts and classifiers that read them)"
         )
+    for name, value in vars(arguments).items():
+        if isinstance(value, int) and value >= 2**63:  # what a journal would not take back
+            raise UnusableInput(f"--{name.replace('_', '-')}: give a number below 2^63")
     if not 1 <= arguments.problem_size <= MAX_PROBLEM_SIZE:
         raise UnusableInput(
             f"--problem-size {arguments.problem_size}: give a number from 1 to {MAX_PROBLEM_SIZE}"

@@ -177,7 +177,7 @@ def _card(path: Path, cure: str) -> Card:
             raise ValueError("its vocabulary")
         for head in heads:
             low, high = card.thresholds[head]
-            if not (0 <= low <= high <= 1 and 0 < card.temperatures[head] < float("inf")):
+            if not (0 <= low <= high <= 1 and 0 < card.temperatures[head] < 1e6):
                 raise ValueError(f"thresholds or temperature of {head}")
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         reason = " ".join(str(error).split())

@@ -330,6 +330,7 @@ def _changed(folder: Path) -> None:
         (["--domain", "d.pddl", "--agent", "true"], "give either"),
         (["--env", "doors", "--agent", "true"], "exit code 0"),
         (["--env", "gripper", "--problem-size", "101"], "--problem-size 101"),
+        (["--env", "gripper", "--seed", "9" * 30], "--seed: give a number below 2^63"),
         (["--env", "doors", "--problem", "9" * 5000], "problems 0 to 4"),
         (["--agent", "no-such-program"], "no such program"),
         (["--agent", "true"], "exit code 0"),

@@ -15,8 +15,8 @@ from aam_vision.strips import ROOT_TYPE, Objects, Types, Vocabulary
 
 MAX_CELLS = 64
 """Rows of a board at most, and columns."""
-MAX_PAIRS = 1_000_000
-"""Things times places at most: so many atoms may say where a thing is."""
+MAX_PAIRS = 200_000
+"""Things (what has a look, or no cells) times places at most: so many atoms may be unknown in every state."""
 MAX_SIDE = 4096
 """Pixels of a side of an image at most."""
 MAX_PIXELS = 4_000_000
@@ -67,8 +67,9 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
     spots = _spots(field(told, "spots", dict), vocabulary) if "spots" in told else None
     things, places = _texts(told, "looks"), field(told, "cells", dict)
     everything = {**objects, **(spots or {})}
-    if len(places) > MAX_NAMES or len(everything) * max(1, len(places)) > MAX_PAIRS:
-        raise Malformed(f"{len(everything)} objects in {len(places)} places are more than can be handled")
+    movable = sum(name in things or not places.get(name) for name in everything)
+    if len(places) > MAX_NAMES or movable * len(everything) > MAX_PAIRS:
+        raise Malformed(f"{movable} things among {len(everything)} things and places are too many together")
     anchors = _texts(told, "anchors")
     for name in (*things, *anchors, *places):
         if name not in everything:

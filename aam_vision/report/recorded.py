@@ -86,7 +86,7 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
     """
     try:
         return _Reader(journal).recorded(folder, _figures(folder / "result.json"))
-    except (Malformed, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+    except (Malformed, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
 
 

@@ -38,7 +38,7 @@ from aam_vision.strips import Atom, GroundAction, Predicate, State, Types, Vocab
 from tests.agents.walker_program import CELLS, drawn, hello
 
 PATIENT = ProgramLimits(seconds=60.0, memory=4 << 30)
-FAULTS = ("crash", "truncated", "larger", "bomb", "gif", "nothing", "text", "accent", "missing")
+FAULTS = ("crash", "truncated", "larger", "bomb", "text", "accent", "missing")
 VOCABULARY = Vocabulary("walker", (Predicate("at", ("cell",)),), Types({"cell": "object"}))
 
 
@@ -99,7 +99,7 @@ def test_a_walker_is_learned_from_its_images(access: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("fault", "access"), [*[(one, "snapshot") for one in FAULTS], ("crash", "reset"), ("gif", "trajectory")]
+    ("fault", "access"), [*[(one, "snapshot") for one in FAULTS], ("crash", "reset"), ("bomb", "trajectory")]
 )
 def test_a_fault_costs_a_restart_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
     with _agent(_walker(tmp_path / "clean", access), Eyes(), VOCABULARY) as agent:
@@ -112,7 +112,7 @@ def test_a_fault_costs_a_restart_and_changes_nothing(fault: str, access: str, tm
     assert 1 <= _questions(tmp_path / "asked") - _questions(tmp_path / "clean") <= 2
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ["crash", "larger", "missing"])
 def test_a_fault_that_stays_is_one_line(fault: str, tmp_path: Path) -> None:
     command = _walker(tmp_path / "asked", "snapshot", fault, 3, "always")
     limits = ProgramLimits(60.0, 4 << 30, retries=1)
@@ -216,6 +216,7 @@ def _changed(**changes: Any) -> dict[str, Any]:
         ({"looks": {"c0": 7}}, "no name"),
         ({"anchors": {"c0": "c9"}}, "no place with cells"),
         ({"facts": [["at", "c0"]]}, "no predicate"),
+        ({"spots": {f"s{i}": "spot" for i in range(1000)}}, "too many together"),
         ({"spots": {"x": 7}}, "not declared"),
         ({"spots": {"X": "spot"}}, "cannot name"),
         ({"boxes": [[0, 0, 0.5, 0.1, 0, 1]]}, "no part of an image"),

@@ -49,8 +49,6 @@ def _faulty(fault: str, answer: dict[str, Any]) -> dict[str, Any]:
         "truncated": plain[:-20],
         "larger": encode(np.zeros((16, 32, 3), np.uint8)),
         "bomb": plain[:16] + bytes([0x7F, 0xFF, 0xFF, 0xFF]) * 2 + plain[24:],
-        "gif": b"GIF89a\x01\x00\x01\x00\x00\x00\x00;",
-        "nothing": b"",
     }
     if fault == "crash":
         os._exit(3)

@@ -104,7 +104,13 @@ def test_a_damaged_card(folder, content):
 
 
 @pytest.mark.parametrize(
-    "change", [{"temperatures": {"ball": 0, "wet": 1}}, {"thresholds": {"ball": [0.9, 0.1]}}]
+    "change",
+    [
+        {"temperatures": {"ball": 0, "wet": 1}},
+        {"temperatures": {"ball": 10**400, "wet": 1}},
+        {"thresholds": {"ball": [0.9, 0.1]}},
+        {"thresholds": {"ball": [0.1, 10**400]}},
+    ],
 )
 def test_a_card_with_senseless_thresholds(folder, change):
     path = paths("toy", folder).card

@@ -1,0 +1,136 @@
+"""A run's folder of a stranger: whatever a value in it is changed to, it is told, or refused in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from aam_vision.agents.journal import NAME
+from aam_vision.errors import UnusableInput
+from aam_vision.report import terminal
+from aam_vision.report.account import Account
+from aam_vision.report.page import page
+from aam_vision.report.recorded import read_run
+from tests.profiles import thorough
+from tests.report.conftest import Runs
+
+PLAIN = st.sampled_from(
+    [
+        None,
+        True,
+        -1,
+        0,
+        1,
+        10**12,
+        10**400,
+        -(10**30),
+        0.5,
+        1e308,
+        "",
+        "at",
+        "\x1b[2J",
+        "\ud800",
+        "../x",
+        [],
+        {},
+        [[]],
+        {"a": []},
+    ]
+)
+"""What stands in place of a value; JSON knows all of these."""
+VALUES = {"about": ("name", "value"), "objects": ("number", "content"), "states": ("number", "content")}
+VALUES |= {f"entries {column}": ("number", column) for column in ("question", "answer", "random")}
+
+
+def _changed(draw: st.DrawFn, value: Any) -> Any:
+    """Something else somewhere within."""
+    if isinstance(value, dict | list) and value and draw(st.integers(0, 7)):
+        keys = sorted(value) if isinstance(value, dict) else range(len(value))
+        key = draw(st.sampled_from(keys))
+        copied = dict(value) if isinstance(value, dict) else list(value)
+        if draw(st.integers(0, 9)):
+            copied[key] = _changed(draw, value[key])
+        else:
+            del copied[key]
+        return copied
+    return draw(PLAIN)
+
+
+def _change(draw: st.DrawFn, folder: Path) -> None:
+    """A value of the journal, or of the figures."""
+    place = draw(st.sampled_from([*VALUES, "about", "result.json"]))
+    if place == "result.json":
+        file = folder / place
+        file.write_text(json.dumps(_changed(draw, json.loads(file.read_text()))))
+        return
+    key, column = VALUES[place]
+    table = place.split()[0]
+    with contextlib.closing(sqlite3.connect(folder / NAME, isolation_level=None)) as connection:
+        rows = connection.execute(f"SELECT {key}, {column} FROM {table} ORDER BY {key}").fetchall()
+        name, text = rows[draw(st.integers(0, len(rows) - 1))]
+        changed = json.dumps(_changed(draw, json.loads(text)))
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (changed, name))
+
+
+def _told(folder: Path) -> str:
+    console = Console(file=io.StringIO(), highlight=False, markup=False)
+    try:
+        account = Account(read_run(folder))
+        terminal.overview(account, console)
+        page(account).encode("utf-8", "strict")
+    except UnusableInput as error:
+        return str(error)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        ("scenes", [{"loc-0-0": [10**400, 0, 0, 0]}]),
+        ("scenes", [{"loc-0-0": [1e308] * 4}] * 1000),
+        ("scenes", 7),
+        ("sources", {"at": {"kind": "\x1b[2J", "meaning": "\ud800"}}),
+        ("sources", [[]]),
+        ("arguments", {"repeated_arguments": 1}),
+        ("agent", {"access": "snapshot", "name": "x", "predicates": {"p": []}, "actions": {"a": []}}),
+    ],
+)
+def test_notes_that_are_none(note: tuple[str, object], run_of: Runs, tmp_path: Path) -> None:
+    for name in (NAME, "result.json", "model.pddl"):
+        shutil.copy(run_of("doors") / name, tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / NAME, isolation_level=None)) as connection:
+        connection.execute("UPDATE about SET value = ? WHERE name = ?", (json.dumps(note[1]), note[0]))
+    assert "\x1b" not in _told(tmp_path)
+
+
+@pytest.mark.parametrize("env", ["gripper", "doors"])
+def test_no_change_to_a_value_is_more_than_a_refusal(
+    env: str, run_of: Runs, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    whole = run_of(env)
+
+    @thorough(40)
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        folder = tmp_path_factory.mktemp("changed")
+        for name in (NAME, "result.json", "model.pddl"):
+            shutil.copy(whole / name, folder)
+        for _ in range(data.draw(st.integers(1, 2))):
+            data.draw(st.composite(_change)(folder))
+        told = _told(folder)
+        assert "\x1b" not in told
+        assert "\n" not in told
+        shutil.rmtree(folder)
+
+    holds()
