@@ -80,7 +80,7 @@ class Agent(Protocol):
         ...
 
     def ask(self, query: Query) -> Response:
-        """The answer to a plan outcome query.
+        """The answer to a plan outcome query; an empty plan is a look at where it begins.
 
         Raises:
             AgentFailed: the agent cannot answer any more.

@@ -9,6 +9,7 @@ import json
 import sys
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,8 @@ from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.query import Access
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aam_vision.agents.counting import CountingAgent
     from aam_vision.agents.journal import Journal
     from aam_vision.interrogation.evidence import Evidence
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from aam_vision.interrogation.moves import Move, Policy
     from aam_vision.interrogation.noisy.assessment import Assessment
     from aam_vision.interrogation.noisy.experimenter import Proposal
+    from aam_vision.interrogation.policies.confirming import Confirming
     from aam_vision.interrogation.result import Result
     from aam_vision.strips import Model
     from aam_vision.targets import Target
@@ -94,9 +98,7 @@ def interrogate_agent(
     ] = 0.0,
     confidence: Annotated[
         float,
-        typer.Option(
-            help="Where answers prove unreliable: how probable the model has to be (settable access)."
-        ),
+        typer.Option(help="Where answers prove unreliable: how probable the model has to be."),
     ] = 0.999,
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Take no answer at its word, even if none proves unreliable.")
@@ -202,6 +204,7 @@ def _run(
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
     from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.interrogation.policies.confirming import Confirming
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import TimedPlanner, cpu_seconds
 
@@ -209,8 +212,9 @@ def _run(
     check_writable(folder)
     target = targets.of(arguments)
     prior = _prior(arguments, target)
-    policy = policy_for(target.agent.access, arguments.policy, timed)
-    if prior is not None and target.agent.access is Access.SETTABLE and arguments.policy == "economical":
+    access = target.agent.access
+    policy = policy_for(access, arguments.policy, timed)
+    if prior is not None and access is Access.SETTABLE and arguments.policy == "economical":
         from aam_vision.interrogation.policies.verifying import VerifyingPolicy
 
         policy = VerifyingPolicy(prior)
@@ -224,7 +228,9 @@ def _run(
     ):
         _keep_images(target, folder, anew=resumed is None)
         try:
-            result, failure = _interrogate(arguments, target, policy, journal, quiet=quiet)
+            moves = Confirming(policy, access, timed)
+            afresh = partial(policy_for, access, "economical", timed, timed=False)
+            result, failure = _interrogate(arguments, target, moves, afresh, journal, quiet=quiet)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
@@ -294,7 +300,13 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
 
 
 def _interrogate(
-    arguments: Arguments, target: Target, policy: Policy, journal: Journal, *, quiet: bool
+    arguments: Arguments,
+    target: Target,
+    policy: Confirming,
+    afresh: Callable[[], Policy],
+    journal: Journal,
+    *,
+    quiet: bool,
 ) -> tuple[Result, Interrupted | None]:
     """The interrogation, every exchange of it in the journal; and what ended it early, if anything did."""
     import numpy as np
@@ -326,6 +338,7 @@ def _interrogate(
                 agent,
                 resuming,
                 np.random.default_rng(seed),
+                afresh=afresh,
                 budget=Budget(arguments.max_queries, arguments.max_steps),
                 repeated=arguments.repeated_arguments,
                 confidence=arguments.confidence,

@@ -134,7 +134,7 @@ class Assessor:
             refusals, executions = refusal_rate(executed, applicable), execution_rate(executed, applicable)
             if np.allclose(before, (refusals, executions)):
                 break
-        rates = Rates(misreadings(self._frame), refusals, executions)
+        rates = Rates(misreadings(self._frame.counts), refusals, executions)
         actions = {name: _assessed(tally, found[name], rates) for name, tally in self._tallies.items()}
         return Assessment(rates, actions)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from math import perm
 
 import numpy as np
@@ -100,14 +101,20 @@ class FrameTally:
 
     def _touched(self, objects: Objects, names: set[str]) -> Counter[str]:
         """How many of them speak of nothing but these objects."""
-        return Counter(
-            {
-                predicate.name: _injections(
-                    [objects.members(kind).intersection(names) for kind in predicate.types]
-                )
-                for predicate in self._vocabulary.predicates
-            }
-        )
+        return sizes(self._vocabulary, objects, names)
+
+
+def sizes(vocabulary: Vocabulary, objects: Objects, names: Collection[str] | None = None) -> Counter[str]:
+    """How many atoms without a repeated object every predicate has, of these names only if any are given."""
+    chosen = objects if names is None else names
+    return Counter(
+        {
+            predicate.name: _injections(
+                [objects.members(kind).intersection(chosen) for kind in predicate.types]
+            )
+            for predicate in vocabulary.predicates
+        }
+    )
 
 
 def _injections(choices: list[frozenset[str]]) -> int:

@@ -14,11 +14,15 @@ from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.moves import Policy
 from aam_vision.interrogation.noisy.doubting import interrogate_doubting
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.result import Result
 from aam_vision.interrogation.transcript import Asked
 from aam_vision.interrogation.verification import verify
+from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import (
     ActionHeader,
@@ -39,8 +43,18 @@ from tests.profiles import thorough
 
 
 def _doubting(agent: SymbolicAgent | UnreliableAgent, *, steps: int = 1500, confirm: bool = False) -> Result:
-    rng = np.random.default_rng(0)
-    return interrogate_doubting(agent, SettablePolicy(), rng, budget=Budget(steps=steps), confirm=confirm)
+    return interrogate_doubting(
+        agent,
+        Confirming(_policy(agent.access), agent.access),
+        np.random.default_rng(0),
+        afresh=lambda: _policy(agent.access),
+        budget=Budget(steps=steps),
+        confirm=confirm,
+    )
+
+
+def _policy(access: Access) -> Policy:
+    return policy_for(access, "economical", PyperplanPlanner(), timed=False)
 
 
 def _unreliable(domain: Domain, flips: float, refusals: float, seed: int = 0) -> UnreliableAgent:
