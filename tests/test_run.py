@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import aam_vision
+from aam_vision.interrogation.support import REFUSALS
 
 ROOT = Path(aam_vision.__file__).parent.parent
 WEIGHTS = ROOT / "aam_vision" / "classifiers" / "weights"
@@ -135,8 +136,7 @@ def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None
     assert figures["steps"] >= figures["walk_steps"] + figures["queries"]
     assert figures["cpu_s"] > figures["perception_s"] > 0
     assert figures["planner_s"] >= 0
-    from aam_vision.interrogation.support import REFUSALS
-from aam_vision.envs.ground_truth import ground_truth_model
+    from aam_vision.envs.ground_truth import ground_truth_model
     from aam_vision.strips import lifted_atoms
 
     truth = ground_truth_model(env)
