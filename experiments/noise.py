@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -25,7 +25,6 @@ from aam_vision.interrogation.loop import Budget, Interrupted
 from aam_vision.interrogation.noisy.doubting import interrogate_doubting
 from aam_vision.interrogation.policies.choice import policy_for
 from aam_vision.interrogation.policies.confirming import Confirming
-from aam_vision.interrogation.result import Result
 from aam_vision.planning.engines import planner_named
 from aam_vision.strips import Location, Mode, Model, PalTuple
 from experiments.jobs import Parameters, Results, Row, sweep
@@ -113,15 +112,15 @@ def noisy_interrogation(
     seconds = process_time() - began
     assert target.truth is not None, "packaged domains tell the truth afterwards"
     truth = target.truth()
-    certain, wrong = _certain(result, truth)
+    certain = result.certain
     exact = evaluation.exact(result.model, truth)
     counts = result.counts
     return {
         "exact": exact,
         "complete": result.complete,
         "doubtful": not result.complete,
-        "certain": certain,
-        "wrong": wrong,
+        "certain": len(certain),
+        "wrong": wrongly_certain(certain, truth),
         "weighed": result.rates is not None,
         "doubt": result.doubt,
         "looks": counts.looks,
@@ -132,10 +131,9 @@ def noisy_interrogation(
     }
 
 
-def _certain(result: Result, truth: Model) -> tuple[int, int]:
-    """How many palm tuples the result says are certain, and how many of these are wrong."""
-    certain = result.certain
-    return len(certain), sum(mode is not _read(truth, pal) for pal, mode in certain.items())
+def wrongly_certain(certain: Mapping[PalTuple, Mode], truth: Model) -> int:
+    """How many of the palm tuples that a result vouches for are wrong."""
+    return sum(mode is not _read(truth, pal) for pal, mode in certain.items())
 
 
 def _read(truth: Model, pal: PalTuple) -> Mode:
