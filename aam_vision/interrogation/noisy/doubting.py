@@ -22,6 +22,7 @@ from aam_vision.interrogation.moves import Move, Policy
 from aam_vision.interrogation.noisy.diagnosis import ROUNDS, diagnose
 from aam_vision.interrogation.noisy.engine import CONFIDENCE, Watch, weigh
 from aam_vision.interrogation.noisy.steady import Spent, SteadyAgent
+from aam_vision.interrogation.noisy.symptoms import balked, misled
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.result import Result
 from aam_vision.interrogation.resuming import Resuming
@@ -71,6 +72,7 @@ def interrogate_doubting(
             result = interrogate(
                 counting, policy, rng, budget=budget, repeated=repeated, doubting=True, watch=watch
             )
+            _check(result)
             if not confirm or repeated:
                 return result
         except Interrupted as error:
@@ -92,7 +94,7 @@ def interrogate_doubting(
     curve = doubted.result.curve if doubted is not None else ()
     result = _steadily(steady, afresh(), rng, budget, repeated, watch)
     result = replace(result, rates=steady.rates, confidence=confidence, curve=(*curve, *result.curve))
-    if doubted is not None and not steady.erred:
+    if doubted is not None and not (steady.erred or balked(doubted.result.transcript)):
         doubt = f"{doubted}; and nothing that was asked since was misread, or refused by mistake"
         result = replace(result, complete=False, why=f"nothing is certain: {doubt}", doubt=doubt)
     return result
@@ -113,6 +115,7 @@ def _steadily(
     """
     try:
         result = interrogate(steady, policy, rng, budget=budget, repeated=repeated, watch=watch)
+        _check(result)
     except Interrupted as error:
         if isinstance(error.__cause__, Spent):
             return replace(error.result, why=str(error))
@@ -126,6 +129,21 @@ def _steadily(
         why = f"{left} pal tuples are open, and cannot be told from where the answers began to be weighed"
         return replace(result, complete=False, why=why)
     return result
+
+
+def _check(result: Result) -> None:
+    """Look at the answers once more in the light of all that followed from them.
+
+    Raises:
+        Interrupted: one of them disagrees with it.
+    """
+    if result.doubt or result.hypotheses.repeated:
+        return
+    if why := misled(result.transcript, result.hypotheses):
+        try:
+            raise InconsistentAgent(why)
+        except InconsistentAgent as error:
+            raise Interrupted(why, replace(result, complete=False, why=why, doubt=why)) from error
 
 
 def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation]:
