@@ -23,6 +23,8 @@ class Stranger(AgentDecorator):
         super().__init__(agent)
         self._twist = twist
         self._rng = rng
+        self.strange = 0
+        """How often it has done what STRIPS does not say."""
 
     def initial(self) -> Sequence[Situation]:
         return self.agent.initial()
@@ -33,17 +35,22 @@ class Stranger(AgentDecorator):
             response = self.agent.ask(Query(Situation(state, state), (step,)))
             if not response.executed:
                 return Response(executed, Situation(state, state))
-            state = self._twist(state, step, response.final.state, self._rng)
+            state = self._twisted(state, step, response.final.state)
         return Response(len(query.plan), Situation(state, state))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         walked: list[WalkStep] = []
         while len(walked) < steps and (taken := self.agent.walk(start, 1, rng)):
             step = taken[0]
-            state = self._twist(start.state, step.action, step.after.state, self._rng)
+            state = self._twisted(start.state, step.action, step.after.state)
             walked.append(WalkStep(start, step.action, Situation(state, state)))
             start = walked[-1].after
         return walked
+
+    def _twisted(self, before: State, step: GroundAction, after: State) -> State:
+        state = self._twist(before, step, after, self._rng)
+        self.strange += state != after
+        return state
 
 
 def conditional(before: State, step: GroundAction, after: State, rng: np.random.Generator) -> State:

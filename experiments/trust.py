@@ -2,15 +2,15 @@
 
 ``python -m experiments.trust --runs 1000`` mixes domains, accesses, rates of misread atoms and of refused steps, faults
 of programs, and agents that no STRIPS model describes. Nothing of that is told. A run is *silently wrong* if it calls
-a palm tuple certain that is not the true model's, or calls a model complete where there is none; all others end with a
-complete model, or say what is *uncertain*, or *name* what is wrong with the agent (exit code 3 of the command).
+a palm tuple certain that is not the true model's, or calls a model complete though the agent has done what no STRIPS model
+describes; all others end with a complete model, or say what is *uncertain*, or *name* what is wrong with the agent (exit code 3 of the command).
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -114,16 +114,16 @@ def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
 def trusted(*, agent: str, access: str, flip_rate: float, refusal_rate: float, seed: int, size: int) -> Row:
     """One interrogation, as the command makes it, and how far its result can be trusted."""
     with TemporaryDirectory() as folder:
-        target = _target(agent, access, seed, size, Path(folder))
+        target, strange = _target(agent, access, seed, size, Path(folder))
         if flip_rate or refusal_rate:
             target = targets.unreliable(target, flip_rate, refusal_rate, seed)
         try:
-            return _interrogated(target, seed)
+            return _interrogated(target, seed, strange)
         finally:
             target.close()
 
 
-def _interrogated(target: Target, seed: int) -> Row:
+def _interrogated(target: Target, seed: int, strange: Callable[[], bool]) -> Row:
     planner, allowed = planner_named("pyperplan"), target.agent.access
     began, named = process_time(), ""
     try:
@@ -144,7 +144,7 @@ def _interrogated(target: Target, seed: int) -> Row:
         "complete": result.complete,
         "exact": truth is not None and evaluation.exact(result.model, truth),
         "named": named,
-        "silently_wrong": wrong > 0 or (truth is None and result.complete),
+        "silently_wrong": wrong > 0 or (result.complete and strange()),
         "certain": len(certain),
         "wrong": wrong,
         "steps": result.counts.steps,
@@ -153,7 +153,8 @@ def _interrogated(target: Target, seed: int) -> Row:
     }
 
 
-def _target(agent: str, access: str, seed: int, size: int, folder: Path) -> Target:
+def _target(agent: str, access: str, seed: int, size: int, folder: Path) -> tuple[Target, Callable[[], bool]]:
+    """The agent, and whether it has done what no STRIPS model describes."""
     kind, _, what = agent.partition(": ")
     if kind == "program":
         words = [
@@ -167,15 +168,18 @@ def _target(agent: str, access: str, seed: int, size: int, folder: Path) -> Targ
         ]
         command = shlex.join([sys.executable, *words])
         target = targets.from_program(command, [], access=None, seconds=PROGRAM_SECONDS, megabytes=1024)
-        return replace(target, truth=robot)
+        return replace(target, truth=robot), lambda: False
     if kind == "stranger":
         rng = np.random.default_rng([seed, 4])
         problems = [generate("blocksworld", size, rng).initial]
         model = load("blocksworld")
         stranger = Stranger(SymbolicAgent(model, problems, Access(access)), TWISTS[what], rng)
         agent_of = stranger if stranger.access is Access.SETTABLE else NumberedAgent(stranger)
-        return Target(what, ("0",), agent_of, truth=None, held_out=list)
-    return targets.from_environment(agent, access=access, problems=[], classifiers=None, size=size, seed=seed)
+        return Target(what, ("0",), agent_of, truth=None, held_out=list), lambda: stranger.strange > 0
+    target = targets.from_environment(
+        agent, access=access, problems=[], classifiers=None, size=size, seed=seed
+    )
+    return target, lambda: False
 
 
 def robot() -> Model:

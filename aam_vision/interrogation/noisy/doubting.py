@@ -22,7 +22,7 @@ from aam_vision.interrogation.moves import Move, Policy
 from aam_vision.interrogation.noisy.diagnosis import ROUNDS, diagnose
 from aam_vision.interrogation.noisy.engine import CONFIDENCE, Watch, weigh
 from aam_vision.interrogation.noisy.steady import Spent, SteadyAgent
-from aam_vision.interrogation.noisy.symptoms import balked, misled
+from aam_vision.interrogation.noisy.symptoms import erred, misled
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.result import Result
 from aam_vision.interrogation.resuming import Resuming
@@ -80,7 +80,7 @@ def interrogate_doubting(
                 raise
             doubted, result = error, _diagnosed(counting, error) if settable else error.result
         if settable:
-            return weigh(
+            weighed = weigh(
                 counting,
                 result.transcript,
                 rng,
@@ -89,15 +89,24 @@ def interrogate_doubting(
                 curve=result.curve,
                 watch=watch_trial,
             )
+            assert weighed.assessment is not None, "answers that were weighed are assessed"
+            if doubted is None or erred(weighed.transcript) or weighed.assessment.unfit:
+                return weighed
+            return _unexplained(weighed, doubted)
     starts = _starts(counting, doubted)
     steady = SteadyAgent(counting, starts, confidence, budget.steps)
     curve = doubted.result.curve if doubted is not None else ()
     result = _steadily(steady, afresh(), rng, budget, repeated, watch)
     result = replace(result, rates=steady.rates, confidence=confidence, curve=(*curve, *result.curve))
-    if doubted is not None and not (steady.erred or balked(doubted.result.transcript)):
-        doubt = f"{doubted}; and nothing that was asked since was misread, or refused by mistake"
-        result = replace(result, complete=False, why=f"nothing is certain: {doubt}", doubt=doubt)
-    return result
+    if doubted is None or steady.erred or erred(doubted.result.transcript):
+        return result
+    return _unexplained(result, doubted)
+
+
+def _unexplained(result: Result, doubted: Interrupted) -> Result:
+    """The result where chance does not explain why the agent contradicted itself: it never showed."""
+    doubt = f"{doubted}; and nothing was misread since, or refused by mistake, for all that can be told"
+    return replace(result, complete=False, why=f"nothing is certain: {doubt}", doubt=doubt)
 
 
 def _steadily(

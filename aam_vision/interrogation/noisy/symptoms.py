@@ -37,8 +37,14 @@ def changed_untouched(
     return sorted(atom for atom in differing if not any(names.issuperset(atom.objects) for names in named))
 
 
-def balked(transcript: Transcript) -> bool:
-    """Whether a step was both refused and executed in states that looked the same."""
+def erred(transcript: Transcript) -> bool:
+    """Whether chance has shown: an untouched atom has changed, or a step was both refused and executed.
+
+    The latter in states that looked the same.
+    """
+    constants = transcript.vocabulary.constants
+    if any(unexplained(entry, constants) for entry in transcript.entries):
+        return True
     refused, executed = set[tuple[State, GroundAction]](), set[tuple[State, GroundAction]]()
     for entry in transcript.entries:
         if isinstance(entry, Asked):

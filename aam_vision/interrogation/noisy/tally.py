@@ -28,6 +28,7 @@ class ActionTally:
         self.seen: Counts = np.zeros((len(index.atoms), 2, 2), dtype=np.int64)
         self._held: list[int] = []
         self._executed: list[bool] = []
+        self._changes: list[tuple[int, int]] = []
 
     @property
     def attempts(self) -> int:
@@ -45,6 +46,12 @@ class ActionTally:
             len(self._held), len(self.index.atoms)
         )
 
+    @property
+    def changes(self) -> NDArray[np.bool_]:
+        """The atoms' values before, and as seen after, every executed step; shape ``(steps, 2, atoms)``."""
+        values = [[self._values(held), self._values(now)] for held, now in self._changes]
+        return np.array(values, dtype=np.bool_).reshape(len(values), 2, len(self.index.atoms))
+
     def add(self, trial: Trial) -> None:
         """Count a trial, unless its arguments make two atoms of the action one."""
         objects = trial.action.objects
@@ -55,6 +62,7 @@ class ActionTally:
         self._executed.append(trial.executed)
         if trial.executed and trial.seen is not None:
             now, _ = self.index.values(trial.seen, objects)
+            self._changes.append((held, now))
             numbers = np.arange(len(self.index.atoms))
             self.seen[numbers, self._values(held), self._values(now)] += 1
 

@@ -113,7 +113,7 @@ def test_nothing_certain_is_wrong_and_the_result_can_be_checked(
 ) -> None:
     result = _doubting(_unreliable(domain, *rates), steps=600, confirm=True)
     _assert_nothing_certain_is_wrong(result, domain.model)
-    assert result.complete is (not result.undetermined)
+    assert result.complete is not bool(result.undetermined or result.doubt)
     assert verify(result.transcript, result).holds
 
 
