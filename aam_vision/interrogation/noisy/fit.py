@@ -7,7 +7,7 @@ happens depends on something else.
 
 from __future__ import annotations
 
-from math import comb, exp, log
+from math import comb, exp, lgamma, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def unfit_together(
     """Whether atoms are seen against their best modes together, as where a step sometimes does something else.
 
     Misreadings are independent of each other, so few of a step's atoms are misread at once. The bound holds for any
-    number of the strangest steps.
+    number of the strangest steps, and for looking again after every one of them.
 
     Args:
         changes: values before an executed step and as seen after it; shape ``(steps, 2, n)``.
@@ -73,10 +73,14 @@ def unfit_together(
     rates = np.where(expected, misread[:, 1], misread[:, 0]).mean(axis=1)
     wrong, size = (changes[:, 1] != expected).sum(axis=1), changes.shape[2]
     tails = sorted(tail(int(one), size, float(rate)) for one, rate in zip(wrong, rates, strict=True))
-    logarithm = 0.0
+    allowed, surprise = log(CHANCE) - 2 * log(len(tails)), 0.0
     for number, chance in enumerate(tails, 1):
-        logarithm += log(chance)
-        if logarithm + log(comb(len(tails), number)) < log(CHANCE):
+        surprise -= log(chance)
+        if not surprise:
+            break
+        # that so many uniform numbers have so small a product (Fisher), for any choice of as many steps
+        terms = sum(exp(k * log(surprise) - lgamma(k + 1)) for k in range(number))
+        if log(comb(len(tails), number)) - surprise + log(terms) < allowed:
             return True
     return False
 
