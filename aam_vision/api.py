@@ -16,6 +16,7 @@ pal tuples    52 (0 groups undetermined)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +45,7 @@ def interrogate(
     """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
 
     What may be asked, and so what is asked, follows from ``agent.access``. Answers are taken at their word until they
-    prove wrong; then they are weighed (settable access).
+    prove wrong; then they are weighed.
 
     Args:
         agent: Anything with the methods of ``aam_vision.Agent``.
@@ -55,7 +56,7 @@ def interrogate(
         planner: ``pyperplan``, or an installed engine of unified-planning.
         repeated_arguments: Also learn what happens when one object is named twice; the agent has to allow it.
         confidence: Where answers prove unreliable, how probable the whole model has to be.
-        confirm: Take no answer at its word, even if none proves unreliable (settable access).
+        confirm: Take no answer at its word, even if none proves unreliable.
         prior: A model learned earlier, to be verified instead of learned anew.
 
     Returns:
@@ -76,16 +77,19 @@ def interrogate(
     from aam_vision.interrogation.loop import Budget
     from aam_vision.interrogation.noisy.doubting import interrogate_doubting
     from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.interrogation.policies.confirming import confirmed
     from aam_vision.planning.engines import planner_named
 
     if prior is not None:
         from aam_vision.interrogation.differences import check_prior
 
         check_prior(prior, agent.vocabulary, agent.headers, prior.vocabulary.name)
+    engine = planner_named(planner)
     return interrogate_doubting(
         agent,
-        policy_for(agent.access, policy, planner_named(planner), prior),
+        confirmed(policy_for(agent.access, policy, engine, prior), agent, engine),
         np.random.default_rng(seed),
+        afresh=partial(policy_for, agent.access, "economical", engine, timed=False),
         budget=Budget(max_queries, max_steps),
         repeated=repeated_arguments,
         confidence=confidence,

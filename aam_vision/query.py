@@ -80,7 +80,7 @@ class Agent(Protocol):
         ...
 
     def ask(self, query: Query) -> Response:
-        """The answer to a plan outcome query.
+        """The answer to a plan outcome query; an empty plan is a look at where it begins.
 
         Raises:
             AgentFailed: the agent cannot answer any more.
@@ -90,3 +90,11 @@ class Agent(Protocol):
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent acting on its own for at most ``steps`` steps; shorter when it can do nothing."""
         ...
+
+
+def refuses_surely(agent: Agent) -> bool:
+    """Whether every refusal of the agent is right, so that none needs to be repeated.
+
+    So says who makes an agent of a simulator in this process that is known not to err; of all others nobody knows.
+    """
+    return bool(getattr(agent, "refuses_surely", False))

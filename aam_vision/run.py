@@ -9,6 +9,7 @@ import json
 import sys
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -22,6 +23,8 @@ from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aam_vision.agents.counting import CountingAgent
     from aam_vision.agents.journal import Journal
     from aam_vision.interrogation.evidence import Evidence
@@ -104,9 +107,7 @@ def interrogate_agent(
     ] = 0.0,
     confidence: Annotated[
         float,
-        typer.Option(
-            help="Where answers prove unreliable: how probable the model has to be (settable access)."
-        ),
+        typer.Option(help="Where answers prove unreliable: how probable the model has to be."),
     ] = 0.999,
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Take no answer at its word, even if none proves unreliable.")
@@ -236,6 +237,7 @@ def _run(
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
     from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.interrogation.policies.confirming import confirmed
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import TimedPlanner, cpu_seconds
 
@@ -245,7 +247,8 @@ def _run(
     if shown.record is not None:
         check_images(shown.record, target)
     prior = _prior(arguments, target)
-    policy = policy_for(target.agent.access, arguments.policy, timed, prior)
+    access = target.agent.access
+    policy = policy_for(access, arguments.policy, timed, prior)
     if cache is not None:
         target = targets.cached(target, cache)
     from aam_vision.agents.journal import Journal
@@ -257,7 +260,9 @@ def _run(
     ):
         _keep_images(target, folder, anew=resumed is None)
         try:
-            result, failure = _interrogate(arguments, target, policy, journal, shown)
+            moves = confirmed(policy, target.agent, timed)
+            afresh = partial(policy_for, access, "economical", timed, timed=False)
+            result, failure = _interrogate(arguments, target, moves, afresh, journal, shown)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
@@ -329,7 +334,12 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
 
 
 def _interrogate(
-    arguments: Arguments, target: Target, policy: Policy, journal: Journal, shown: _Shown
+    arguments: Arguments,
+    target: Target,
+    policy: Policy,
+    afresh: Callable[[], Policy],
+    journal: Journal,
+    shown: _Shown,
 ) -> tuple[Result, Interrupted | None]:
     """The interrogation, every exchange of it in the journal; and what ended it early, if anything did."""
     import numpy as np
@@ -362,6 +372,7 @@ def _interrogate(
                 agent,
                 resuming,
                 np.random.default_rng(seed),
+                afresh=afresh,
                 budget=Budget(arguments.max_queries, arguments.max_steps),
                 repeated=arguments.repeated_arguments,
                 confidence=arguments.confidence,

@@ -72,6 +72,7 @@ def _figures(result: Result) -> dict[str, Any]:
         "failed_steps": counts.failed_steps,
         "walk_steps": counts.walk_steps,
         "resets": counts.resets,
+        "looks": counts.looks,
         "lower_bound": result.lower_bound,
         "undetermined": [
             {"action": u.action, "location": u.location, "group": list(u.group), "known": u.known}
@@ -86,22 +87,18 @@ def _reliability(result: Result) -> dict[str, Any]:
 
     ``doubt`` says why nothing is certain, where that is so.
     """
-    assessment = result.assessment
-    if assessment is None:
+    rates = result.rates
+    if rates is None:
         return {"doubt": result.doubt or None, "confidence": None, "noise": None, "palm_tuples": None}
     parameters = {header.name: header.parameters for header in result.model.headers}
     return {
         "doubt": result.doubt or None,
         "confidence": result.confidence,
         "noise": {
-            "false_positives": {
-                n: round(m.false_positive, 4) for n, m in assessment.rates.misreadings.items()
-            },
-            "false_negatives": {
-                n: round(m.false_negative, 4) for n, m in assessment.rates.misreadings.items()
-            },
-            "refusals": round(assessment.rates.refusals, 4),
-            "executions": round(assessment.rates.executions, 4),
+            "false_positives": {n: round(m.false_positive, 4) for n, m in rates.misreadings.items()},
+            "false_negatives": {n: round(m.false_negative, 4) for n, m in rates.misreadings.items()},
+            "refusals": round(rates.refusals, 4),
+            "executions": round(rates.executions, 4),
         },
         "palm_tuples": [
             {
@@ -111,7 +108,7 @@ def _reliability(result: Result) -> dict[str, Any]:
                 "mode": mode.value,
                 "confidence": round(probability, 6),
             }
-            for pal, (mode, probability) in assessment.confidences().items()
+            for pal, (mode, probability) in result.confidences.items()
         ],
     }
 

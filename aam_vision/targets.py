@@ -152,7 +152,7 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
     return Target(
         model.vocabulary.name,
         tuple(Path(problem).name for problem in problems),
-        SymbolicAgent(model, initial, allowed, repeated=repeated),
+        SymbolicAgent(model, initial, allowed, repeated=repeated, refuses_surely=True),
         truth=lambda: model,
         held_out=lambda: initial,
         identity=_identity(model),
@@ -394,12 +394,15 @@ def _seen(
     visual = domain.visual
     weights = domain.classifiers(classifiers) if isinstance(domain, OwnEnvironment) else classifiers
     perception: Perception = BoardPerception.load(visual, domain.name, weights, backend=backend)
-    if any(isinstance(simulator, ProgramSimulator) for simulator in simulators):
+    strange = any(isinstance(simulator, ProgramSimulator) for simulator in simulators)
+    if strange:
         perception = WaryPerception(perception)
     noise = np.random.default_rng([seed, 2])
     if image_noise:
         simulators = [NoisySimulator(simulator, image_noise, noise) for simulator in simulators]
-    agent = ImageAgent(simulators, perception, visual.vocabulary(), headers, access)
+    agent = ImageAgent(
+        simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
+    )
     return Target(
         env,
         (),
@@ -456,7 +459,9 @@ def _generated(
     return Target(
         env,
         tuple(f"generated/{number}" for number in chosen),
-        SymbolicAgent(model, [initial[number] for number in chosen], access, repeated=repeated),
+        SymbolicAgent(
+            model, [initial[number] for number in chosen], access, repeated=repeated, refuses_surely=True
+        ),
         truth=lambda: model,
         held_out=lambda: initial[GENERATED_PROBLEMS:],
         identity=_identity(model),

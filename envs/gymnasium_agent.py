@@ -67,4 +67,5 @@ class GymnasiumAgent(ImageAgent):
             GymnasiumSimulator(one, instructions, scene, restore, seed, stops=stops)
             for one, seed in zip(envs, seeds, strict=True)
         ]
-        super().__init__(simulators, perception, vocabulary.vocabulary(), headers(instructions), access)
+        about = vocabulary.vocabulary(), headers(instructions), access
+        super().__init__(simulators, perception, *about, refuses_surely=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.loop import Budget, Interrupted
 from aam_vision.interrogation.noisy.doubting import interrogate_doubting
 from aam_vision.interrogation.policies.choice import policy_for
-from aam_vision.interrogation.result import Result
+from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.planning.engines import planner_named
 from aam_vision.strips import Location, Mode, Model, PalTuple
 from experiments.jobs import Parameters, Results, Row, sweep
@@ -41,6 +42,7 @@ def noise(
     domain: Annotated[list[str] | None, typer.Option(help="Domains (repeatable).")] = None,
     access: Annotated[list[str] | None, typer.Option(help="Accesses (repeatable).")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of every combination.")] = 20,
+    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
     max_steps: Annotated[int, typer.Option(min=1, help="Attempted steps of a run at most.")] = 3000,
     confirm: Annotated[bool, typer.Option("--confirm", help="Take no answer at its word.")] = False,
@@ -72,7 +74,7 @@ def noise(
         for name in chosen
         for one_access in access or ["settable"]
         for rate, refusal in pairs
-        for seed in range(seeds)
+        for seed in range(first_seed, first_seed + seeds)
     ]  # fmt: skip
     results = Results(out / "results.jsonl")
     failed = sweep(jobs, noisy_interrogation, results, processes=processes)
@@ -99,13 +101,14 @@ def noisy_interrogation(
     target = targets.from_environment(env, access=access, problems=[], classifiers=None, size=size, seed=seed)
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
-    policy = policy_for(target.agent.access, "economical", planner_named("pyperplan"))
+    planner, allowed = planner_named("pyperplan"), target.agent.access
     began = process_time()
     try:
         result = interrogate_doubting(
             target.agent,
-            policy,
+            confirmed(policy_for(allowed, "economical", planner), target.agent, planner),
             np.random.default_rng(seed),
+            afresh=partial(policy_for, allowed, "economical", planner, timed=False),
             budget=Budget(steps=max_steps),
             confirm=confirm,
         )
@@ -114,16 +117,18 @@ def noisy_interrogation(
     seconds = process_time() - began
     assert target.truth is not None, "packaged domains tell the truth afterwards"
     truth = target.truth()
-    certain, wrong = _certain(result, truth)
+    certain = result.certain
     exact = evaluation.exact(result.model, truth)
     counts = result.counts
     return {
         "exact": exact,
         "complete": result.complete,
         "doubtful": not result.complete,
-        "certain": certain,
-        "wrong": wrong,
-        "weighed": result.assessment is not None,
+        "certain": len(certain),
+        "wrong": wrongly_certain(certain, truth),
+        "weighed": result.rates is not None,
+        "doubt": result.doubt,
+        "looks": counts.looks,
         "queries": counts.queries,
         "steps": counts.steps,
         "seconds": round(seconds, 3),
@@ -131,13 +136,9 @@ def noisy_interrogation(
     }
 
 
-def _certain(result: Result, truth: Model) -> tuple[int, int]:
-    """How many palm tuples the result says are certain, and how many of these are wrong."""
-    if result.doubt:
-        return 0, 0
-    modes = [(pal, result.hypotheses.modes(pal)) for pal in result.hypotheses.pal_tuples()]
-    decided = [(pal, found[0]) for pal, found in modes if len(found) == 1]
-    return len(decided), sum(mode is not _read(truth, pal) for pal, mode in decided)
+def wrongly_certain(certain: Mapping[PalTuple, Mode], truth: Model) -> int:
+    """How many of the palm tuples that a result vouches for are wrong."""
+    return sum(mode is not _read(truth, pal) for pal, mode in certain.items())
 
 
 def _read(truth: Model, pal: PalTuple) -> Mode:

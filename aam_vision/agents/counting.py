@@ -14,13 +14,17 @@ from aam_vision.strips import GroundAction
 
 @dataclass
 class Counts:
-    """What was asked of an agent. ``steps`` counts every attempted action, walks included."""
+    """What was asked of an agent. ``steps`` counts every attempted action, walks included.
+
+    ``looks`` are second looks at a situation, in which nothing is attempted.
+    """
 
     queries: int = 0
     steps: int = 0
     failed_steps: int = 0
     walk_steps: int = 0
     resets: int = 0
+    looks: int = 0
 
 
 class CountingAgent(AgentDecorator):
@@ -39,12 +43,17 @@ class CountingAgent(AgentDecorator):
         return self.agent.initial()
 
     def ask(self, query: Query) -> Response:
-        self._go(query.initial)
-        response = self.agent.ask(query)
         key = (query.initial.handle, query.plan)
+        response = self.ask_again(query)
         if key not in self._asked:
             self._asked.add(key)
             self.counts.queries += 1
+        return response
+
+    def ask_again(self, query: Query) -> Response:
+        """The answer to what was asked before, from where it began or as a part of more: only its steps count."""
+        self._go(query.initial)
+        response = self.agent.ask(query)
         refused = response.executed < len(query.plan)
         self.counts.steps += response.executed + refused
         self.counts.failed_steps += refused

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aam_vision.query import Access, Agent
+from aam_vision.query import Access, Agent, refuses_surely
 from aam_vision.strips import ActionHeader, Vocabulary
 
 
@@ -23,3 +23,7 @@ class AgentDecorator:
     @property
     def access(self) -> Access:
         return self.agent.access
+
+    @property
+    def refuses_surely(self) -> bool:
+        return refuses_surely(self.agent)

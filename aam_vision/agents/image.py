@@ -56,8 +56,11 @@ class ImageAgent:
         vocabulary: Vocabulary,
         headers: Sequence[ActionHeader],
         access: Access = Access.SNAPSHOT,
+        *,
+        refuses_surely: bool = False,
     ) -> None:
         self.vocabulary = vocabulary
+        self.refuses_surely = refuses_surely
         self.headers = tuple(headers)
         self.access = access
         self.perception_s = 0.0
@@ -84,8 +87,14 @@ class ImageAgent:
         return situations
 
     def ask(self, query: Query) -> Response:
-        """Execute the plan from the situation's snapshot as far as it goes."""
+        """Execute the plan from the situation's snapshot as far as it goes; if it is empty, look again."""
         at = self._return_to(query.initial)
+        if not query.plan:
+            percept, _ = self._see(
+                self._simulators[at.problem],
+                lambda frame, scene: self._perception.follow(at.percept, frame, scene),
+            )
+            return Response(0, Situation(query.initial.handle, percept.state))
         executed = 0
         situation = query.initial
         for action in query.plan:

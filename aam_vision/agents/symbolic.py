@@ -25,8 +25,10 @@ class SymbolicAgent:
         access: Access = Access.SETTABLE,
         *,
         repeated: bool = False,
+        refuses_surely: bool = False,
     ) -> None:
         self.access = access
+        self.refuses_surely = refuses_surely
         self._repeated = repeated
         self._model = model
         self._initial = tuple(initial)

@@ -6,7 +6,7 @@ refused with another one. The engine is told neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -43,6 +43,12 @@ class UnreliableAgent(AgentDecorator):
         self._refusal_rate = refusal_rate
         self._rng = rng
         self._atoms: dict[Objects, list[Atom]] = {}
+        self._behind: dict[Hashable, Situation] = {}
+        """The agent's own situations: it must not be told what was seen of them."""
+
+    @property
+    def refuses_surely(self) -> bool:
+        return False
 
     def initial(self) -> Sequence[Situation]:
         return [self._seen(situation) for situation in self.agent.initial()]
@@ -50,20 +56,26 @@ class UnreliableAgent(AgentDecorator):
     def ask(self, query: Query) -> Response:
         """The answer as it is seen; the plan ends at the first step that is refused."""
         balks = np.flatnonzero(self._rng.random(len(query.plan)) < self._refusal_rate)
-        response = self.agent.ask(replace(query, plan=query.plan[: int(balks[0])]) if balks.size else query)
+        plan = query.plan[: int(balks[0])] if balks.size else query.plan
+        response = self.agent.ask(Query(self._own(query.initial), plan))
         return Response(response.executed, self._seen(response.final))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent's walk; every situation after the start is looked at once."""
         before, walked = start, []
-        for step in self.agent.walk(start, steps, rng):
+        for step in self.agent.walk(self._own(start), steps, rng):
             after = self._seen(step.after)
             walked.append(WalkStep(before, step.action, after))
             before = after
         return walked
 
+    def _own(self, situation: Situation) -> Situation:
+        return self._behind.get(situation.handle, situation)
+
     def _seen(self, situation: Situation) -> Situation:
         state = situation.state
+        if self.access is not Access.SETTABLE:
+            self._behind[situation.handle] = situation
         atoms = self._atoms.get(state.objects)
         if atoms is None:
             atoms = self._atoms[state.objects] = distinct_atoms(self.vocabulary, state.objects)

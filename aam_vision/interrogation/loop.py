@@ -16,8 +16,9 @@ from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.noisy.symptoms import unexplained
 from aam_vision.interrogation.result import CurvePoint, Result
+from aam_vision.interrogation.support import REFUSALS, unconfirmed
 from aam_vision.interrogation.transcript import Asked, Entry, Transcript, Walked, take_in
-from aam_vision.query import Access, Agent, Query, Situation
+from aam_vision.query import Access, Agent, Query, Situation, refuses_surely
 from aam_vision.strips import GroundAction
 
 
@@ -49,13 +50,15 @@ def interrogate(
     *,
     budget: Budget | None = None,
     repeated: bool = False,
+    doubting: bool = False,
     watch: Callable[[Move, Evidence, CountingAgent], None] = lambda move, evidence, agent: None,
 ) -> Result:
     """Interrogate an agent until the policy stops or the budget is spent.
 
     ``agent`` may be counting already, to go on counting. ``watch`` is called after every move. All random choices come from ``rng``. With ``repeated`` several
     parameters of an action, or places of a predicate, may stand for one object; else the model says nothing
-    of such cases.
+    of such cases. With ``doubting`` the first sign of a misread state ends it, and what is concluded from too few
+    refusals is not certain (``support``; a ``Confirming`` policy asks for more), unless the agent refuses surely.
 
     Raises:
         AccessViolation: the policy started where the agent's access does not allow.
@@ -80,16 +83,28 @@ def interrogate(
         hypotheses = evidence.hypotheses
         model = hypotheses.model()
         doubt = doubt or (f"{misread[0]}: a state was misread, or this is no STRIPS agent" if misread else "")
+        weak = unconfirmed(evidence) if doubting and not refuses_surely(agent) else ()
         if doubt and complete:
             complete, why = False, f"nothing is certain: {doubt}"
+        elif weak and complete:
+            complete = False
+            why = f"{len(weak)} conclusions rest on fewer than {REFUSALS} refusals, and could not be asked for again"
         return Result(
-            model, complete, why, counting.counts, hypotheses, transcript(), tuple(curve), doubt=doubt
+            model,
+            complete,
+            why,
+            counting.counts,
+            hypotheses,
+            transcript(),
+            tuple(curve),
+            doubt=doubt,
+            unconfirmed=weak,
         )
 
     def learn() -> None:
         if changed := unexplained(entries[-1], agent.vocabulary.constants):
             misread.append(f"{transcript().names()[-1]} changed {changed[0]}, which no step of it names")
-            if agent.access is Access.SETTABLE:
+            if doubting or agent.access is Access.SETTABLE:
                 raise InconsistentAgent(f"{misread[0]}: a state was misread, or this is no STRIPS agent")
         take_in(evidence, entries[-1])
 
@@ -100,14 +115,16 @@ def interrogate(
         while True:
             move = _affordable(policy.next(evidence, rng), budget, counting)
             if isinstance(move, Ask):
-                if (key := (move.start.number, move.plan)) in asked:
+                if not move.again and (move.start.number, move.plan) in asked:
                     return result(False, "the same question came up again: nothing more can be learnt")
-                asked.add(key)
+                asked.add((move.start.number, move.plan))
                 query = Query(evidence.depart(move.start), move.plan)
-                entries.append(Asked(query, counting.ask(query)))
+                pose = counting.ask_again if move.again else counting.ask
+                entries.append(Asked(query, pose(query)))
                 learn()
                 counts = counting.counts
-                curve.append(CurvePoint(counts.queries, counts.steps, evidence.hypotheses.model()))
+                if not move.again:
+                    curve.append(CurvePoint(counts.queries, counts.steps, evidence.hypotheses.model()))
             elif isinstance(move, Walk):
                 walked = counting.walk(evidence.depart(move.start), move.steps, rng)
                 entries.append(Walked(tuple(walked)))
@@ -132,7 +149,7 @@ def _affordable(move: Move, budget: Budget, agent: CountingAgent) -> Move:
     if budget.steps is not None and counts.steps + steps > budget.steps:
         return Stop(False, f"the budget of {budget.steps} steps is spent")
     if isinstance(move, Ask):
-        if budget.queries is not None and counts.queries >= budget.queries:
+        if budget.queries is not None and counts.queries >= budget.queries and not move.again:
             return Stop(False, f"the budget of {budget.queries} queries is spent")
         return move
     if budget.steps is not None:

@@ -13,11 +13,15 @@ from aam_vision.strips import GroundAction
 
 @dataclass(frozen=True)
 class Ask:
-    """Pose a plan outcome query: this plan from this node's situation."""
+    """Pose a plan outcome query: this plan from this node's situation.
+
+    ``again`` says that its last step was refused there before, and is attempted once more.
+    """
 
     start: Node
     plan: tuple[GroundAction, ...]
     why: str
+    again: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.noisy.assessment import Assessment
+from aam_vision.interrogation.noisy.rates import Rates
+from aam_vision.interrogation.support import REFUSALS, Claim
 from aam_vision.interrogation.transcript import Transcript
 from aam_vision.interrogation.transfer import element
 from aam_vision.pddl import domain_text
-from aam_vision.strips import Model, lifted_atoms
+from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,15 @@ class Result:
     """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
     curve: tuple[CurvePoint, ...] = field(default=())
     assessment: Assessment | None = None
-    """How probable everything is, where answers turned out not to be reliable; else every answer was believed."""
+    """How probable everything is, where answers turned out not to be reliable and trials were weighed."""
+    rates: Rates | None = None
+    """How often answers were wrong, as far as that was looked into; None if each was taken at its word."""
     confidence: float = 1.0
     """How probable a palm tuple had to be to count as certain."""
     doubt: str = ""
     """Why nothing here is certain, if so: something was seen that no STRIPS agent shows."""
+    unconfirmed: tuple[Claim, ...] = ()
+    """What follows from the answers, but rests on too few refusals to be certain."""
 
     def __repr__(self) -> str:
         return showing.in_short(self)
@@ -86,8 +92,47 @@ class Result:
 
     @property
     def undetermined(self) -> list[Undetermined]:
-        """Everything that is not determined, grouped, in a fixed order."""
-        return undetermined(self.hypotheses)
+        """Everything that is not determined, grouped, in a fixed order; then what is not confirmed."""
+        found = undetermined(self.hypotheses)
+        for claim in self.unconfirmed:
+            texts = tuple(self.hypotheses[claim.action].index.text(claim.literals))
+            if len(texts) == 1:  # several of which one is required are listed anyway
+                known = f"refused, but not {REFUSALS} times, and could not be asked for again"
+                found.append(Undetermined(claim.action, "pre", texts, known))
+        return found
+
+    @property
+    def confidences(self) -> dict[PalTuple, tuple[Mode, float]]:
+        """The likeliest mode of every palm tuple, and how probable it is at least; all alike where nothing tells."""
+        if self.assessment is not None:
+            return self.assessment.confidences()
+        certain, found = self.certain, {}
+        for pal in self.hypotheses.pal_tuples():
+            modes = self.hypotheses.modes(pal)
+            sure = pal in certain
+            found[pal] = (
+                modes[0],
+                self.confidence if sure else 1 / (len(modes) if len(modes) > 1 else len(Mode)),
+            )
+        return found
+
+    @property
+    def certain(self) -> dict[PalTuple, Mode]:
+        """The palm tuples that the result vouches for."""
+        if self.doubt:
+            return {}
+        found = {
+            pal: modes[0]
+            for pal in self.hypotheses.pal_tuples()
+            if len(modes := self.hypotheses.modes(pal)) == 1
+        }
+        for claim in self.unconfirmed:
+            action = self.hypotheses[claim.action]
+            for bit in bits(claim.literals.positive | claim.literals.negative):
+                found.pop(PalTuple(action.index.atom(bit), claim.action, Location.PRE), None)
+                if sum(bool(bit & modes) for modes in action.effects) > 1:  # decided by what is required
+                    found.pop(PalTuple(action.index.atom(bit), claim.action, Location.EFF), None)
+        return found
 
     @property
     def lower_bound(self) -> int:

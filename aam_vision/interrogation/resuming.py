@@ -4,8 +4,8 @@ The policy is asked as before, so that all it remembers is as before, and its mo
 but for one thing: what is given up after some time of planning may be found this time, or the other way
 round. Then the earlier move is made, and not the policy's: whatever was asked is sound, and answered already.
 
-What was asked a second time was no move of a policy, but the check that follows the last of them
-(``noisy.doubting``): there the policy has stopped.
+What was asked a second time, and not to attempt again what was refused, was no move of a policy, but what follows the
+last of them (``noisy.doubting``): there the policy has stopped.
 """
 
 from __future__ import annotations
@@ -53,13 +53,15 @@ class Resuming:
             if not (isinstance(move, Walk) and move.start is node and move.steps >= what):
                 self.differences += 1
             return Walk(node, what)
-        if (node.number, what) in self._asked:
+        before = (node.number, what) in self._asked
+        self._asked.add((node.number, what))
+        if isinstance(move, Ask) and move.start is node and move.plan == what:
+            return move
+        again = len(what) == 1 and evidence.was_seen(node, what[0])
+        if before and not again:
             if isinstance(move, Stop):
                 return move
             self.differences += 1
             return Stop(False, "the earlier run found no way to ask more in its time")
-        self._asked.add((node.number, what))
-        if isinstance(move, Ask) and move.start is node and move.plan == what:
-            return move
         self.differences += 1
-        return Ask(node, what, "as in the earlier run")
+        return Ask(node, what, "as in the earlier run", again)

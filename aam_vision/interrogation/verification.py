@@ -17,6 +17,7 @@ from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.noisy.assessment import assess
 from aam_vision.interrogation.result import Result, undetermined
 from aam_vision.interrogation.stopping import equivalence_of
+from aam_vision.interrogation.support import unconfirmed
 from aam_vision.interrogation.transcript import Asked, Transcript, fresh, take_in
 from aam_vision.query import Access
 from aam_vision.strips import Atom, Model
@@ -60,8 +61,10 @@ def verify(transcript: Transcript, result: Result) -> Verification:
     for name, source in sources:
         fault = _refused(model, source) if isinstance(source, Refusal) else _executed(evidence, model, source)
         faults += [f"{name}: {fault}"] if fault else []
-    if undetermined(hypotheses) != result.undetermined:
+    if undetermined(hypotheses) != undetermined(result.hypotheses):
         faults.append("the undetermined pal tuples are not those that the answers leave open")
+    if result.unconfirmed and result.unconfirmed != unconfirmed(evidence):
+        faults.append("the unconfirmed conclusions are not those that rest on too few refusals")
     if result.complete and (left := _open_questions(transcript, evidence)):
         faults.append(f"not shown to be complete: {left} questions may still be settled")
     confirmed = hypotheses.decided()

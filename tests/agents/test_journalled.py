@@ -17,6 +17,7 @@ from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.noise import NoisySimulator
+from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
@@ -26,6 +27,7 @@ from aam_vision.interrogation.loop import Budget, interrogate
 from aam_vision.interrogation.moves import Policy
 from aam_vision.interrogation.noisy.doubting import interrogate_doubting
 from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.result import Result
 from aam_vision.interrogation.resuming import Resuming
@@ -78,7 +80,11 @@ class UnhurriedPlanner:
 
 
 def _policy(access: Access) -> Policy:
-    return policy_for(access, "economical", UnhurriedPlanner())
+    return policy_for(access, "economical", UnhurriedPlanner(), timed=False)
+
+
+def _confirming(access: Access) -> Confirming:
+    return Confirming(_policy(access), access, UnhurriedPlanner())
 
 
 @contextmanager
@@ -96,13 +102,20 @@ def _run(
     mortal = Mortal(agent, lives)
     with _journal(folder) as journal:
         journalled = JournalledAgent(mortal, journal, generators)
-        policy = Resuming(_policy(agent.access), journalled.upcoming)
+        policy = Resuming(_confirming(agent.access), journalled.upcoming)
         try:
-            result = interrogate_doubting(journalled, policy, np.random.default_rng(5), budget=AMPLE)
+            result = _interrogated(journalled, policy)
         except Killed:
             return None, mortal
         assert policy.differences == 0
     return result, mortal
+
+
+def _interrogated(agent: Agent, policy: Confirming | Resuming) -> Result:
+    def afresh() -> Policy:
+        return _policy(agent.access)
+
+    return interrogate_doubting(agent, policy, np.random.default_rng(5), afresh=afresh, budget=AMPLE)
 
 
 def _assert_same(one: Result, other: Result) -> None:
@@ -119,7 +132,8 @@ def _assert_goes_on(
 ) -> None:
     """Processes that end after so many exchanges of their own, one after the other, and one that does not."""
     agent, _ = make()
-    plain = interrogate_doubting(agent, _policy(agent.access), np.random.default_rng(5), budget=AMPLE)
+    whole = Mortal(agent, None)
+    plain = _interrogated(whole, _confirming(agent.access))
     with TemporaryDirectory() as folder:
         asked: list[object] = []
         for number in (*lives, None):
@@ -127,7 +141,7 @@ def _assert_goes_on(
             asked += mortal.asked
         assert result is not None
         _assert_same(result, plain)
-        assert len(asked) == 1 + len(plain.transcript.entries), "nothing is asked twice"
+        assert asked == whole.asked, "nothing is asked twice"
         again, mortal = _run(make, Path(folder), 0)
         assert again is not None, "a finished run needs no agent"
         _assert_same(again, plain)
@@ -153,7 +167,8 @@ def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("lives", [[3], [20, 15], [60, 1, 1]])
-def test_a_run_that_weighs_its_answers_goes_on(lives: list[int]) -> None:
+@pytest.mark.parametrize("access", Access)
+def test_a_run_that_weighs_its_answers_goes_on(access: Access, lives: list[int]) -> None:
     """Wherever it is ended: before it doubts, while it asks again, and while it weighs."""
     from aam_vision import domains as packaged
 
@@ -162,7 +177,10 @@ def test_a_run_that_weighs_its_answers_goes_on(lives: list[int]) -> None:
 
     def make() -> tuple[Agent, Sequence[np.random.Generator]]:
         faults = np.random.default_rng(3)
-        return UnreliableAgent(SymbolicAgent(model, [problem], Access.SETTABLE), 0.05, 0.0, faults), (faults,)
+        agent: Agent = SymbolicAgent(model, [problem], access)
+        if access is not Access.SETTABLE:
+            agent = NumberedAgent(agent)
+        return UnreliableAgent(agent, 0.05, 0.02, faults), (faults,)
 
     _assert_goes_on(make, lives)
 

@@ -9,14 +9,14 @@ from experiments.noise import noisy_interrogation, summary
 JOB = {"env": "gripper", "seed": 0, "size": 2, "max_steps": 1000, "confirm": False}
 
 
-@pytest.mark.parametrize("access", ["settable", "snapshot"])
+@pytest.mark.parametrize("access", ["settable", "snapshot", "reset", "trajectory"])
 @pytest.mark.parametrize("rate", [0.0, 0.1])
 def test_a_run_is_exact_or_says_that_it_is_in_doubt(access: str, rate: float) -> None:
     rates = {"access": access, "flip_rate": rate, "refusal_rate": 0.0}
     row = noisy_interrogation(**JOB, **rates)  # type: ignore[arg-type]
     assert row["exact"] or row["doubtful"]
     assert row["wrong"] == 0
-    assert row["weighed"] is (rate > 0 and access == "settable")
+    assert row["weighed"] is (rate > 0)
     (line,) = summary([{**JOB, **rates, **row}]).rows
     assert line[:4] == ["gripper", access, rate, 0.0]
     assert line[6] == 0

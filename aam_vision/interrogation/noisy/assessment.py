@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from aam_vision.interrogation.atoms import AtomIndex
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.noisy.effects import MODES, effects
-from aam_vision.interrogation.noisy.fit import looks_missing, unfit_effects, unfit_precondition
+from aam_vision.interrogation.noisy.fit import (
+    CHANCE,
+    SUSPICIOUS,
+    effect_chances,
+    looks_missing,
+    unfit_precondition,
+    unfit_together,
+)
 from aam_vision.interrogation.noisy.preconditions import (
     SIDES,
     Precondition,
@@ -134,7 +141,7 @@ class Assessor:
             refusals, executions = refusal_rate(executed, applicable), execution_rate(executed, applicable)
             if np.allclose(before, (refusals, executions)):
                 break
-        rates = Rates(misreadings(self._frame), refusals, executions)
+        rates = Rates(misreadings(self._frame.counts), refusals, executions)
         actions = {name: _assessed(tally, found[name], rates) for name, tally in self._tallies.items()}
         return Assessment(rates, actions)
 
@@ -176,11 +183,16 @@ def _assessed(tally: ActionTally, found: Precondition, rates: Rates) -> ActionAs
         unfit.append(f"when {index.header.name} can be executed")
         required[:] = 1 / 3
     misread = np.exp(logarithms.reshape(size, 2, 2)[:, (0, 1), (1, 0)])
-    strange = unfit_effects(tally.seen, effect, misread)
+    chances = effect_chances(tally.seen, effect, misread)
+    suspicious, strange = chances < SUSPICIOUS, chances < CHANCE
+    effect[suspicious] = 0.9 * effect[suspicious] + 0.1 / 3
     effect[strange] = 1 / 3
     for number in np.flatnonzero(strange):
         text = index.atoms[number].text(index.header.parameters)
         unfit.append(f"what {index.header.name} does to {text}")
+    if unfit_together(tally.changes, effect, misread):
+        unfit.append(f"what {index.header.name} does, now this and now that")
+        effect[:] = 1 / 3
     missing = looks_missing(tally.seen, found.best.reshape(2, size), misread)
     return ActionAssessment(index, tally, found, required, effect, missing, tuple(unfit))
 

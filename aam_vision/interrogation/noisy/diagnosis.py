@@ -47,28 +47,6 @@ def diagnose(agent: Agent, transcript: Transcript) -> Diagnosis:
     return Diagnosis(tuple(asked), bool(questions))
 
 
-def recheck(agent: Agent, transcript: Transcript, steps: int | None) -> list[Asked]:
-    """Ask once more whatever was refused, as one wrong refusal proves as much as a right one; the answers.
-
-    Args:
-        agent: the one to ask.
-        transcript: what it answered.
-        steps: how many may be attempted.
-
-    Raises:
-        AgentFailed: the agent cannot answer any more.
-    """
-    again = []
-    for entry in transcript.entries:
-        if isinstance(entry, Asked) and entry.response.executed < len(entry.query.plan):
-            if steps is not None and (steps := steps - len(entry.query.plan)) < 0:
-                break
-            again.append(Asked(entry.query, agent.ask(entry.query)))
-            if again[-1].response != entry.response:
-                break
-    return again
-
-
 def _questions(transcript: Transcript) -> list[Query]:
     """The questions, and steps of walks, whose answers contradict each other or themselves."""
     single = transcript.in_single_steps()

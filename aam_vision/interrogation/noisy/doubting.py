@@ -1,7 +1,9 @@
 """An interrogation that takes answers at their word, until they prove to be wrong; then it weighs them.
 
 An agent that is right is asked nothing new. One that is not shows it: answers contradict each other, or atoms change
-that no step names (``symptoms``), or a step that was refused is executed when it is asked for once more.
+that no step names (``symptoms``), or a step that was refused is executed when it is attempted once more
+(``policies.confirming``). Then trials are made in states of our own (``engine``), or, where the agent's access allows
+none, its answers are asked for until they are certain (``steady``).
 """
 
 from __future__ import annotations
@@ -17,11 +19,15 @@ from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
 from aam_vision.interrogation.moves import Move, Policy
-from aam_vision.interrogation.noisy.diagnosis import ROUNDS, diagnose, recheck
+from aam_vision.interrogation.noisy.diagnosis import ROUNDS, diagnose
 from aam_vision.interrogation.noisy.engine import CONFIDENCE, Watch, weigh
+from aam_vision.interrogation.noisy.steady import Spent, SteadyAgent
+from aam_vision.interrogation.noisy.symptoms import erred, misled
 from aam_vision.interrogation.result import Result
 from aam_vision.interrogation.transcript import Asked
-from aam_vision.query import Access, Agent
+from aam_vision.query import Access, Agent, Situation
+
+WatchMove = Callable[[Move, Evidence, CountingAgent], None]
 
 
 def interrogate_doubting(
@@ -29,56 +35,134 @@ def interrogate_doubting(
     policy: Policy,
     rng: np.random.Generator,
     *,
+    afresh: Callable[[], Policy],
     budget: Budget | None = None,
     repeated: bool = False,
     confidence: float = CONFIDENCE,
     confirm: bool = False,
-    watch: Callable[[Move, Evidence, CountingAgent], None] = lambda move, evidence, agent: None,
+    watch: WatchMove = lambda move, evidence, agent: None,
     watch_trial: Watch = lambda proposal, assessment, agent: None,
 ) -> Result:
     """As ``loop.interrogate``, and on with weighed answers where the agent contradicts itself.
 
-    That needs ``settable`` access. There every refused query is posed twice, since a single wrong refusal looks just
-    like a right one. With ``confirm`` no answer at all is taken at its word.
+    Args:
+        agent: the one to ask.
+        policy: one that asks again for what was refused, unless the agent refuses surely (``confirmed``).
+        rng: the source of all random choices.
+        afresh: gives a policy that knows nothing yet, for an interrogation that begins anew.
+        budget: how much may be asked altogether.
+        repeated: whether one object may be named twice.
+        confidence: how probable the model has to be where answers prove unreliable.
+        confirm: take no answer at its word.
+        watch: called after every move.
+        watch_trial: called after every trial in a state of our own.
 
     Raises:
         AccessViolation: the policy started where the agent's access does not allow.
-        Interrupted: the agent or the planner failed, or it contradicted itself and cannot be asked in this way.
+        Interrupted: the agent or the planner failed, or it contradicts itself and chance does not explain it.
     """
     counting = CountingAgent(EnforcingAgent(agent))
-    able = agent.access is Access.SETTABLE and not repeated
+    budget = budget or Budget()
+    settable = agent.access is Access.SETTABLE
+    doubted: Interrupted | None = None
+    if settable or not confirm:
+        try:
+            result = interrogate(
+                counting, policy, rng, budget=budget, repeated=repeated, doubting=True, watch=watch
+            )
+            _check(result)
+            if not confirm or repeated:
+                return result
+        except Interrupted as error:
+            if not isinstance(error.__cause__, InconsistentAgent) or (settable and repeated):
+                raise
+            doubted, result = error, _diagnosed(counting, error) if settable else error.result
+        if settable:
+            weighed = weigh(
+                counting,
+                result.transcript,
+                rng,
+                confidence=confidence,
+                budget=budget,
+                curve=result.curve,
+                watch=watch_trial,
+            )
+            assert weighed.assessment is not None, "answers that were weighed are assessed"
+            if doubted is None or erred(weighed.transcript) or weighed.assessment.unfit:
+                return weighed
+            return _unexplained(weighed, doubted)
+    starts = _starts(counting, doubted)
+    steady = SteadyAgent(counting, starts, confidence, budget.steps)
+    curve = doubted.result.curve if doubted is not None else ()
+    result = _steadily(steady, afresh(), rng, budget, repeated, watch)
+    result = replace(result, rates=steady.rates, confidence=confidence, curve=(*curve, *result.curve))
+    if doubted is None or steady.erred or erred(doubted.result.transcript):
+        return result
+    return _unexplained(result, doubted)
+
+
+def _unexplained(result: Result, doubted: Interrupted) -> Result:
+    """The result where chance does not explain why the agent contradicted itself: it never showed."""
+    doubt = f"{doubted}; and nothing was misread since, or refused by mistake, for all that can be told"
+    return replace(result, complete=False, why=f"nothing is certain: {doubt}", doubt=doubt)
+
+
+def _steadily(
+    steady: SteadyAgent,
+    policy: Policy,
+    rng: np.random.Generator,
+    budget: Budget,
+    repeated: bool,
+    watch: WatchMove,
+) -> Result:
+    """An interrogation of what is certain.
+
+    Raises:
+        Interrupted: the agent failed, or even this contradicts itself.
+    """
     try:
-        result = interrogate(counting, policy, rng, budget=budget, repeated=repeated, watch=watch)
-        if not able:
-            return result
-        result, doubtful = _checked(counting, result, budget)
-        if not (doubtful or confirm):
-            return result
+        result = interrogate(steady, policy, rng, budget=budget, repeated=repeated, watch=watch)
+        _check(result)
     except Interrupted as error:
-        if not (able and isinstance(error.__cause__, InconsistentAgent)):
+        if isinstance(error.__cause__, Spent):
+            return replace(error.result, why=str(error))
+        if not isinstance(error.__cause__, InconsistentAgent):
             raise
-        result = _diagnosed(counting, error)
-    return weigh(
-        counting,
-        result.transcript,
-        rng,
-        confidence=confidence,
-        budget=budget,
-        curve=result.curve,
-        watch=watch_trial,
-    )
+        why = f"{error}; asked for until they were certain, the answers are these: it is no STRIPS agent in this vocabulary"
+        result = replace(error.result, why=why, doubt=why, rates=steady.rates)
+        raise Interrupted(why, result) from error.__cause__
+    left = result.hypotheses.size - result.hypotheses.decided()
+    if result.complete and left and steady.access is Access.TRAJECTORY:
+        why = f"{left} pal tuples are open, and cannot be told from where the answers began to be weighed"
+        return replace(result, complete=False, why=why)
+    return result
 
 
-def _checked(agent: CountingAgent, result: Result, budget: Budget | None) -> tuple[Result, bool]:
-    """The result with all refusals asked again, as far as the budget goes; and whether one was not repeated."""
-    left = None if budget is None or budget.steps is None else budget.steps - agent.counts.steps
-    again = recheck(agent, result.transcript, left)
-    transcript = result.transcript.of([*result.transcript.entries, *again])
-    answered = {
-        entry.query: entry.response for entry in result.transcript.entries if isinstance(entry, Asked)
-    }
-    doubtful = any(entry.response != answered[entry.query] for entry in again)
-    return replace(result, transcript=transcript), doubtful
+def _check(result: Result) -> None:
+    """Look at the answers once more in the light of all that followed from them.
+
+    Raises:
+        Interrupted: one of them disagrees with it.
+    """
+    if result.doubt or result.hypotheses.repeated:
+        return
+    if why := misled(result.transcript, result.hypotheses):
+        try:
+            raise InconsistentAgent(why)
+        except InconsistentAgent as error:
+            raise Interrupted(why, replace(result, complete=False, why=why, doubt=why)) from error
+
+
+def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation]:
+    """Where an interrogation can begin anew: as at first, or where the agent stands if there is no way back."""
+    if doubted is None:
+        return list(agent.initial())
+    so_far = doubted.result.transcript
+    if agent.access is not Access.TRAJECTORY or not so_far.entries:
+        return list(so_far.initial)
+    last = so_far.entries[-1]
+    assert isinstance(last, Asked), "a trajectory has no walks"
+    return [last.response.final]
 
 
 def _diagnosed(agent: CountingAgent, error: Interrupted) -> Result:

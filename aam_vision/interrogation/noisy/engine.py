@@ -82,6 +82,7 @@ def weigh(
         so_far.of(entries),
         tuple(points),
         assessment,
+        assessment.rates,
         confidence,
     )
 

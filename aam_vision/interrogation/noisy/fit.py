@@ -7,7 +7,7 @@ happens depends on something else.
 
 from __future__ import annotations
 
-from math import exp, log
+from math import comb, exp, lgamma, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from aam_vision.interrogation.noisy.tally import Counts
 
 CHANCE = 1e-4
 """What is less probable than this is no chance."""
+SUSPICIOUS = 0.02
+"""What is less probable than this may be none: more has to be seen."""
 SLACK = (1.5, 0.005)
 """Rates are only estimated: they may be so many times, and so much, higher."""
 
@@ -32,23 +34,55 @@ def tail(happened: int, of: int, rate: float) -> float:
     return exp(-of * divergence)
 
 
-def unfit_effects(
+def effect_chances(
     seen: Counts, effect: NDArray[np.float64], misread: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Atoms whose values after the action fit none of their modes, their best one being the nearest; shape ``(n,)``.
+) -> NDArray[np.float64]:
+    """How probable it is that atoms are seen so often, or oftener, against the best mode of each; shape ``(n,)``.
 
     Args:
         seen: values before an executed step and as seen after it; shape ``(n, 2, 2)``.
         effect: the probability of every mode: added, deleted, kept; shape ``(n, 3)``.
         misread: the rates at which false and true values are misread; shape ``(n, 2)``.
     """
-    unfit = np.zeros(len(seen), dtype=np.bool_)
+    chances = np.ones(len(seen))
     for number, best in enumerate(effect.argmax(axis=1)):
         for before in (0, 1):
             value = (1, 0, before)[int(best)]
             wrong, total = int(seen[number, before, 1 - value]), int(seen[number, before].sum())
-            unfit[number] |= tail(wrong, total, float(misread[number, value])) < CHANCE
-    return unfit
+            chances[number] = min(chances[number], tail(wrong, total, float(misread[number, value])))
+    return chances
+
+
+def unfit_together(
+    changes: NDArray[np.bool_], effect: NDArray[np.float64], misread: NDArray[np.float64]
+) -> bool:
+    """Whether atoms are seen against their best modes together, as where a step sometimes does something else.
+
+    Misreadings are independent of each other, so few of a step's atoms are misread at once. The bound holds for any
+    number of the strangest steps, and for looking again after every one of them.
+
+    Args:
+        changes: values before an executed step and as seen after it; shape ``(steps, 2, n)``.
+        effect: as for ``effect_chances``; shape ``(n, 3)``.
+        misread: likewise; shape ``(n, 2)``.
+    """
+    if not changes.size:
+        return False
+    best = effect.argmax(axis=1)
+    expected = np.where(best == 2, changes[:, 0], best == 0)
+    rates = np.where(expected, misread[:, 1], misread[:, 0]).mean(axis=1)
+    wrong, size = (changes[:, 1] != expected).sum(axis=1), changes.shape[2]
+    tails = sorted(tail(int(one), size, float(rate)) for one, rate in zip(wrong, rates, strict=True))
+    allowed, surprise = log(CHANCE) - 2 * log(len(tails)), 0.0
+    for number, chance in enumerate(tails, 1):
+        surprise -= log(chance)
+        if not surprise:
+            break
+        # that so many uniform numbers have so small a product (Fisher), for any choice of as many steps
+        terms = sum(exp(k * log(surprise) - lgamma(k + 1)) for k in range(number))
+        if log(comb(len(tails), number)) - surprise + log(terms) < allowed:
+            return True
+    return False
 
 
 def looks_missing(

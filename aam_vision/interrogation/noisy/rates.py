@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.noisy.tally import FrameTally
+from aam_vision.interrogation.noisy.tally import Counts
 
 POOLED = (0.5, 25.0)
 """Wrong values of how many, before anything was seen: the prior of what all predicates have in common."""
@@ -49,15 +49,18 @@ class Rates:
     executions: float
 
 
-def misreadings(frame: FrameTally) -> dict[str, Misreading]:
-    """The mean of every predicate's posterior; each shrinks to its kind of error, which shrinks to all errors."""
-    total = sum(frame.counts.values(), np.zeros((2, 2), dtype=np.int64))
+def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:
+    """The mean of every predicate's posterior; each shrinks to its kind of error, which shrinks to all errors.
+
+    ``counts`` are, by predicate, how often each value was seen as each; shape ``(2, 2)``.
+    """
+    total = sum(counts.values(), np.zeros((2, 2), dtype=np.int64))
     wrong, seen = POOLED
     overall = (wrong + total[0, 1] + total[1, 0]) / (seen + total.sum())
     kinds = [(OWN * overall + total[v, 1 - v]) / (OWN + total[v].sum()) for v in (0, 1)]
     return {
         name: Misreading(*(float((OWN * kinds[v] + own[v, 1 - v]) / (OWN + own[v].sum())) for v in (0, 1)))
-        for name, own in frame.counts.items()
+        for name, own in counts.items()
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from math import perm
 
 import numpy as np
@@ -27,6 +28,7 @@ class ActionTally:
         self.seen: Counts = np.zeros((len(index.atoms), 2, 2), dtype=np.int64)
         self._held: list[int] = []
         self._executed: list[bool] = []
+        self._changes: list[tuple[int, int]] = []
 
     @property
     def attempts(self) -> int:
@@ -44,6 +46,12 @@ class ActionTally:
             len(self._held), len(self.index.atoms)
         )
 
+    @property
+    def changes(self) -> NDArray[np.bool_]:
+        """The atoms' values before, and as seen after, every executed step; shape ``(steps, 2, atoms)``."""
+        values = [[self._values(held), self._values(now)] for held, now in self._changes]
+        return np.array(values, dtype=np.bool_).reshape(len(values), 2, len(self.index.atoms))
+
     def add(self, trial: Trial) -> None:
         """Count a trial, unless its arguments make two atoms of the action one."""
         objects = trial.action.objects
@@ -54,6 +62,7 @@ class ActionTally:
         self._executed.append(trial.executed)
         if trial.executed and trial.seen is not None:
             now, _ = self.index.values(trial.seen, objects)
+            self._changes.append((held, now))
             numbers = np.arange(len(self.index.atoms))
             self.seen[numbers, self._values(held), self._values(now)] += 1
 
@@ -100,14 +109,20 @@ class FrameTally:
 
     def _touched(self, objects: Objects, names: set[str]) -> Counter[str]:
         """How many of them speak of nothing but these objects."""
-        return Counter(
-            {
-                predicate.name: _injections(
-                    [objects.members(kind).intersection(names) for kind in predicate.types]
-                )
-                for predicate in self._vocabulary.predicates
-            }
-        )
+        return sizes(self._vocabulary, objects, names)
+
+
+def sizes(vocabulary: Vocabulary, objects: Objects, names: Collection[str] | None = None) -> Counter[str]:
+    """How many atoms without a repeated object every predicate has, of these names only if any are given."""
+    chosen = objects if names is None else names
+    return Counter(
+        {
+            predicate.name: _injections(
+                [objects.members(kind).intersection(chosen) for kind in predicate.types]
+            )
+            for predicate in vocabulary.predicates
+        }
+    )
 
 
 def _injections(choices: list[frozenset[str]]) -> int:

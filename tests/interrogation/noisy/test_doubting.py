@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,15 +12,19 @@ from hypothesis import strategies as st
 
 from aam_vision import domains as packaged
 from aam_vision import evaluation
+from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.moves import Policy
 from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.policies.choice import policy_for
+from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.result import Result
 from aam_vision.interrogation.transcript import Asked
 from aam_vision.interrogation.verification import verify
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
@@ -34,18 +39,36 @@ from aam_vision.strips import (
 )
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import read_mode
+from tests.interrogation.runs import AMPLE, read_mode
 from tests.profiles import thorough
 
 
-def _doubting(agent: SymbolicAgent | UnreliableAgent, *, steps: int = 1500, confirm: bool = False) -> Result:
-    rng = np.random.default_rng(0)
-    return interrogate_doubting(agent, SettablePolicy(), rng, budget=Budget(steps=steps), confirm=confirm)
+def _doubting(agent: Agent, *, steps: int = 1500, confirm: bool = False) -> Result:
+    return interrogate_doubting(
+        agent,
+        Confirming(_policy(agent.access), agent.access),
+        np.random.default_rng(0),
+        afresh=lambda: _policy(agent.access),
+        budget=Budget(steps=steps),
+        confirm=confirm,
+    )
 
 
-def _unreliable(domain: Domain, flips: float, refusals: float, seed: int = 0) -> UnreliableAgent:
-    agent = SymbolicAgent(domain.model, domain.problems)
+def _policy(access: Access) -> Policy:
+    return policy_for(access, "economical", PyperplanPlanner(), timed=False)
+
+
+def _unreliable(
+    domain: Domain, flips: float, refusals: float, seed: int = 0, access: Access = Access.SETTABLE
+) -> UnreliableAgent:
+    problems = domain.problems[:1] if access is Access.TRAJECTORY else domain.problems
+    agent = _hidden(SymbolicAgent(domain.model, problems, access))
     return UnreliableAgent(agent, flips, refusals, np.random.default_rng(seed))
+
+
+def _hidden(agent: Agent) -> Agent:
+    """The agent behind numbers, unless its states can be set: its handles are its true states."""
+    return agent if agent.access is Access.SETTABLE else NumberedAgent(agent)
 
 
 def _assert_nothing_certain_is_wrong(result: Result, model: Model) -> None:
@@ -55,14 +78,31 @@ def _assert_nothing_certain_is_wrong(result: Result, model: Model) -> None:
 
 
 @thorough(40)
-@given(domains.domains())
-def test_an_agent_that_is_right_is_asked_nothing_new(domain: Domain) -> None:
-    agent = SymbolicAgent(domain.model, domain.problems)
-    plain = interrogate(agent, SettablePolicy(), np.random.default_rng(0))
+@given(domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]))
+def test_an_agent_that_is_right_is_asked_nothing_new(domain: Domain, access: Access) -> None:
+    agent = SymbolicAgent(domain.model, domain.problems, access)
+    plain = interrogate(agent, _policy(access), np.random.default_rng(0), budget=AMPLE)
     result = _doubting(agent)
-    assert result.assessment is None
-    assert result.counts.queries == plain.counts.queries
+    assert result.rates is None
+    assert (result.counts.queries, result.counts.looks) == (plain.counts.queries, 0)
+    assert result.curve == plain.curve
     assert (result.model, result.complete, result.why) == (plain.model, plain.complete, plain.why)
+    assert not result.unconfirmed
+    assert verify(result.transcript, result).holds
+
+
+@thorough(12)
+@given(domains.domains())
+def test_on_a_trajectory_what_is_found_and_after_how_many_steps_is_as_ever(domain: Domain) -> None:
+    """Refusals are confirmed at the end, as far as there is a way; what is not is said to be open."""
+    agent = SymbolicAgent(domain.model, domain.problems[:1], Access.TRAJECTORY)
+    plain = interrogate(agent, _policy(Access.TRAJECTORY), np.random.default_rng(0), budget=AMPLE)
+    result = _doubting(agent)
+    assert result.curve[: len(plain.curve)] == plain.curve
+    assert result.complete <= (not result.unconfirmed)
+    for claim in result.unconfirmed:
+        texts = tuple(result.hypotheses[claim.action].index.text(claim.literals))
+        assert any((one.action, one.group) == (claim.action, texts) for one in result.undetermined)
     assert verify(result.transcript, result).holds
 
 
@@ -73,8 +113,43 @@ def test_nothing_certain_is_wrong_and_the_result_can_be_checked(
 ) -> None:
     result = _doubting(_unreliable(domain, *rates), steps=600, confirm=True)
     _assert_nothing_certain_is_wrong(result, domain.model)
-    assert result.complete is (not result.undetermined)
+    assert result.complete is not bool(result.undetermined or result.doubt)
     assert verify(result.transcript, result).holds
+
+
+@thorough(25)
+@given(
+    domains.domains(),
+    st.sampled_from([Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]),
+    st.sampled_from([(0.02, 0.0), (0.1, 0.0), (0.2, 0.0), (0.0, 0.05), (0.1, 0.03)]),
+)
+def test_where_no_state_can_be_made_answers_are_asked_for_until_they_are_certain(
+    domain: Domain, access: Access, rates: tuple[float, float]
+) -> None:
+    result = _doubting(_unreliable(domain, *rates, access=access), steps=600, confirm=True)
+    for pal, mode in result.certain.items():
+        assert mode is read_mode(domain.model, pal), pal
+    assert result.rates is not None
+    assert verify(result.transcript, result).holds
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
+@pytest.mark.parametrize("rates", [(0.01, 0.0), (0.2, 0.02), (0.0, 0.05)])
+def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
+    access: Access, rates: tuple[float, float]
+) -> None:
+    """All that can be told under the access is, and not more."""
+    rng = np.random.default_rng(1)
+    domain = Domain(packaged.load("gripper"), (packaged.generate("gripper", 2, rng).initial,))
+    plain = _doubting(SymbolicAgent(domain.model, domain.problems, access))
+    result = _doubting(_unreliable(domain, *rates, access=access))
+    assert evaluation.exact(result.model, domain.model)
+    assert result.complete or access is Access.TRAJECTORY
+    if result.complete and plain.complete:
+        assert result.certain == plain.certain
+    if result.rates is not None and rates[0] > 0.05:
+        found = [m.false_positive for m in result.rates.misreadings.values()]
+        assert abs(float(np.median(found)) - rates[0]) < 0.05
 
 
 @pytest.mark.parametrize("name", ["gripper", "blocksworld", "miconic"])
@@ -104,24 +179,54 @@ def test_a_result_that_claims_too_much_is_found_out() -> None:
     assert "the model is not" in verify(result.transcript, forged).faults[0]
 
 
-def test_a_single_wrong_refusal_is_found_by_asking_again() -> None:
+@pytest.mark.parametrize("access", Access)
+@pytest.mark.parametrize("refused", [1, 2])
+def test_a_wrong_refusal_is_found_by_asking_again(access: Access, refused: int) -> None:
     """It fits a STRIPS model, so nothing else would tell."""
 
-    class Once(SymbolicAgent):
-        balked = False
+    class Balking(SymbolicAgent):
+        left = refused
 
         def ask(self, query: Query) -> Response:
             response = super().ask(query)
-            if not self.balked and query.plan and response.executed:
-                self.balked = True
+            if self.left and query.plan and response.executed:
+                self.left -= 1
                 return Response(0, query.initial)
             return response
 
     model = packaged.load("blocksworld")
     problems = [packaged.generate("blocksworld", 2, np.random.default_rng(0)).initial]
-    result = _doubting(Once(model, problems))
-    assert result.assessment is not None
+    result = _doubting(_hidden(Balking(model, problems, access)))
+    for pal, mode in result.certain.items():
+        assert mode is read_mode(model, pal), pal
     assert evaluation.exact(result.model, model)
+
+
+def test_a_walk_that_comes_to_an_end_proves_nothing() -> None:
+    """The agent may have been refused: no walk at all leaves everything open that no question has told."""
+
+    class Balking(SymbolicAgent):
+        def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+            return super().walk(start, int(rng.integers(2)), rng)
+
+    model = packaged.load("gripper")
+    problems = [packaged.generate("gripper", 2, np.random.default_rng(0)).initial]
+    result = _doubting(Balking(model, problems, Access.SETTABLE))
+    assert result.complete
+    assert evaluation.exact(result.model, model)
+
+
+def test_no_budget_is_overdrawn_while_answers_are_asked_for_again() -> None:
+    domain = Domain(
+        packaged.load("gripper"), (packaged.generate("gripper", 2, np.random.default_rng(0)).initial,)
+    )
+    for access in (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY):
+        for steps in (0, 7, 20, 33):
+            result = _doubting(_unreliable(domain, 0.1, 0.1, access=access), steps=steps)
+            assert result.counts.steps <= steps
+            assert not result.complete
+            for pal, mode in result.certain.items():
+                assert mode is read_mode(domain.model, pal), pal
 
 
 # --- agents that no STRIPS model describes ------------------------------------------------------------------------
@@ -146,23 +251,26 @@ class Idle(SymbolicAgent):
 class Toggling(Idle):
     """Switches a lamp on if it is off, and off if it is on."""
 
-    def __init__(self) -> None:
-        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK])
+    def __init__(self, access: Access = Access.SETTABLE) -> None:
+        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK], access)
 
     def ask(self, query: Query) -> Response:
-        if not query.plan or query.plan[0].name != "switch":
-            return super().ask(query)
-        lamp = Atom("lit", query.plan[0].objects)
-        after = State(query.initial.state.true ^ {lamp}, LAMPS)
-        rest = super().ask(Query(Situation(after, after), query.plan[1:]))
-        return Response(1 + rest.executed, rest.final)
+        here = query.initial
+        for executed, step in enumerate(query.plan):
+            response = super().ask(Query(here, (step,)))
+            if not response.executed:
+                return Response(executed, here)
+            switched = {Atom("lit", step.objects)} if step.name == "switch" else set[Atom]()
+            state = State(response.final.state.true ^ switched, LAMPS)
+            here = Situation(state, state)
+        return Response(len(query.plan), here)
 
 
 class Spilling(Idle):
     """Whatever is heated, another lamp goes on."""
 
-    def __init__(self) -> None:
-        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK])
+    def __init__(self, access: Access = Access.SETTABLE) -> None:
+        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK], access)
 
     def ask(self, query: Query) -> Response:
         response = super().ask(query)
@@ -173,13 +281,35 @@ class Spilling(Idle):
         return Response(response.executed, Situation(state, state))
 
 
-@pytest.mark.parametrize("kind", [Toggling, Spilling])
-def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such(kind: type[SymbolicAgent]) -> None:
+def test_what_a_step_does_otherwise_in_the_middle_of_a_plan_is_not_overlooked() -> None:
+    """There nobody looks, and every answer has a STRIPS model by itself."""
+    result = _doubting(Toggling())
+    assert not result.complete
+    assert "no STRIPS model fits what switch does to lit(?x)" in result.why
+
+
+def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
     with pytest.raises(Interrupted, match=r"query \d+ .*no STRIPS agent in this vocabulary") as caught:
-        _doubting(kind())  # type: ignore[call-arg]
+        _doubting(Spilling())
     assert not caught.value.result.complete
     again = [entry.query for entry in caught.value.result.transcript.entries if isinstance(entry, Asked)]
     assert max(again.count(query) for query in again) >= 3
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
+@pytest.mark.parametrize("flips", [0.0, 0.05])
+def test_an_agent_that_is_no_strips_agent_is_named_under_every_access(access: Access, flips: float) -> None:
+    agent = UnreliableAgent(_hidden(Toggling(access)), flips, 0.0, np.random.default_rng(0))
+    with pytest.raises(
+        Interrupted, match=r"query \d+ .* disagrees with query \d+ .*no STRIPS agent"
+    ) as caught:
+        _doubting(agent)
+    assert not caught.value.result.certain
+    spilling = UnreliableAgent(_hidden(Spilling(access)), flips, 0.0, np.random.default_rng(0))
+    result = _doubting(spilling)
+    assert not result.complete
+    assert not result.certain
+    assert "which no step of it names" in result.doubt
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,0 +1,100 @@
+"""Asking again for what rests on too few refusals: a decorator around any policy.
+
+It begins when the policy stops, so that the model is found as soon as ever. Where a situation can be gone back to, the
+step that was refused there is attempted again, which is no new question. A trajectory goes on to any situation that
+violates just the same, if the model knows a way to one; what cannot be asked again stays unconfirmed, and the
+result says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aam_vision.interrogation.atoms import union
+from aam_vision.interrogation.evidence import Evidence, Refusal
+from aam_vision.interrogation.moves import Ask, Move, Policy, Stop
+from aam_vision.interrogation.paths import Paths, PlannedProbe
+from aam_vision.interrogation.policies.replaying import replay
+from aam_vision.interrogation.support import REFUSALS, Claim, supported
+from aam_vision.planning.planner import Limits, Planner
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access, Agent, refuses_surely
+
+MAX_ATTEMPTS = 2 * REFUSALS
+"""Times that one conclusion is asked about again."""
+
+
+def confirmed(policy: Policy, agent: Agent, planner: Planner) -> Policy:
+    """The policy, and then what confirms the agent's refusals, unless they are certain."""
+    return policy if refuses_surely(agent) else Confirming(policy, agent.access, planner)
+
+
+@dataclass
+class Confirming:
+    """The moves of a policy, and then those that confirm what it rests on."""
+
+    policy: Policy
+    access: Access
+    planner: Planner = field(default_factory=PyperplanPlanner)
+    limits: Limits = field(default_factory=lambda: Limits(seconds=1000.0, states=3000))
+    _stop: tuple[int, Stop] | None = None
+    _attempts: Counter[Claim] = field(default_factory=Counter)
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move; once it stops, an attempt at what was refused too seldom."""
+        version = evidence.hypotheses.version
+        if self._stop is None or self._stop[0] != version:
+            move = self.policy.next(evidence, rng)
+            if not isinstance(move, Stop):
+                return move
+            self._stop = version, move
+        open_claims = [
+            (claim, refusals)
+            for claim, refusals in supported(evidence).items()
+            if len(refusals) < REFUSALS and self._attempts[claim] < MAX_ATTEMPTS
+        ]
+        for looked_at in (self._here, self._there):
+            for claim, refusals in open_claims:
+                if ask := looked_at(evidence, claim, refusals):
+                    self._attempts[claim] += 1
+                    return ask
+        return self._stop[1]
+
+    def _here(self, evidence: Evidence, claim: Claim, refusals: list[Refusal]) -> Ask | None:
+        """The refused step again, where the agent stands; or in its situation, if it may start there."""
+        anywhere = self.access in (Access.SETTABLE, Access.SNAPSHOT)
+        for refusal in refusals:
+            if refusal.at is evidence.current or (anywhere and refusal.at.situation is not None):
+                return Ask(refusal.at, (refusal.action,), "ask again for what was refused", again=True)
+        return None
+
+    def _there(self, evidence: Evidence, claim: Claim, refusals: list[Refusal]) -> Ask | None:
+        """The same after going there: by the steps that led there, or anywhere that violates the same."""
+        if self.access is Access.RESET:
+            start, path = replay(evidence, refusals[0].at)
+            return Ask(start, (*path, refusals[0].action), "ask again for what was refused", again=True)
+        if self.access is Access.TRAJECTORY:
+            return self._journey(evidence, claim)
+        return None
+
+    def _journey(self, evidence: Evidence, claim: Claim) -> Ask | None:
+        node, action = evidence.current, evidence.hypotheses[claim.action]
+        paths = Paths(evidence.hypotheses, [node], bold=True)
+        others = action.candidates.without(claim.literals)
+        for literal in claim.literals.singles():
+            holding = paths.gather(action, union([others, literal.opposite()]), [])
+            if holding is None:
+                continue
+            planned = paths.reach(action, holding, self.planner, self.limits)
+            if isinstance(planned, PlannedProbe):
+                state = node.state
+                for step in planned.path:
+                    state = evidence.predict(state, step)
+                again = evidence.was_seen_in(state, planned.step)
+                return Ask(
+                    node, (*planned.path, planned.step), "ask elsewhere for what was refused", again=again
+                )
+        return None
