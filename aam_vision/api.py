@@ -5,7 +5,7 @@
 >>> print(result)
 status        complete: every pal tuple is decided
 queries       9 (no sound interrogation needs fewer than 9 for what was proven)
-steps         102 (76 walked, 18 failed, 36 resets)
+steps         89 (76 walked, 9 failed, 27 resets)
 pal tuples    52 (0 groups undetermined)
 >>> print(result.pddl.splitlines()[0])
 (define (domain blocks)

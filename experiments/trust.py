@@ -76,7 +76,12 @@ def trust(
     job_memory: JobMemory = None,
     out: Out = Path("runs/trust"),
 ) -> int:
-    """Whether any run ends silently wrong, over noise, faults and domains."""
+    """Whether any run ends silently wrong, over noise, faults and domains.
+
+    Examples:
+        python -m experiments.trust --runs 1000
+        python -m experiments.trust --runs 50 --domain gripper --first-seed 100
+    """
     chosen = tuple(domain or DOMAINS)
     for name in chosen:
         if name not in domains.DOMAINS:

@@ -18,6 +18,7 @@ STARTED_BY_PROGRAMS = {
     "aam_vision.agents.launch",
     "aam_vision.agents.reference_agent",
     "envs.program",
+    "experiments.faulty_robot",
     "experiments.peer_process",
     "experiments.slow_agent",
 }

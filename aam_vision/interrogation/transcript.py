@@ -56,10 +56,13 @@ class Transcript:
 
     def names(self) -> list[str]:
         """What the entries are called in messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``."""
-        queries = steps = 0
+        queries = looks = steps = 0
         found = []
         for entry in self.entries:
-            if isinstance(entry, Asked):
+            if isinstance(entry, Asked) and not entry.query.plan:
+                looks += 1
+                found.append(f"look {looks}")
+            elif isinstance(entry, Asked):
                 queries += 1
                 plan = ", ".join(map(str, entry.query.plan))
                 executed = f"{entry.response.executed} of {len(entry.query.plan)} steps executed"

@@ -165,10 +165,13 @@ def value_words(atom: LiftedAtom, step: Step) -> str:
 
 
 def _anchors(single: Transcript) -> list[tuple[str, str]]:
-    queries = walked = 0
+    queries = looks = walked = 0
     found = []
     for entry in single.entries:
-        if isinstance(entry, Asked):
+        if isinstance(entry, Asked) and not entry.query.plan:
+            looks += 1
+            found.append((f"look-{looks}", f"Look {looks}"))
+        elif isinstance(entry, Asked):
             queries += 1
             found.append((f"query-{queries}", f"Query {queries}"))
         else:
