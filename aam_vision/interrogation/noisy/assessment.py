@@ -6,7 +6,7 @@ A function of the trials alone, whatever policy made them, so that a result can 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,20 @@ class Assessment:
     def unfit(self) -> list[str]:
         """What fits no STRIPS model, in words."""
         return [text for action in self.actions.values() for text in action.unfit]
+
+    def sceptical(self, confidence: float) -> Assessment:
+        """The same for when no trial settles what is in doubt: nothing is certain of an action of which anything is not.
+
+        All that is believed of an action hangs together: where one literal is taken for required by mistake, trials of
+        the others mislead.
+        """
+        actions = {}
+        for name, action in self.actions.items():
+            tables = action.required, action.effect
+            if (action.doubts > 1 - confidence).any():
+                tables = 0.9 * action.required + 0.1 / 3, 0.9 * action.effect + 0.1 / 3
+            actions[name] = replace(action, required=tables[0], effect=tables[1])
+        return replace(self, actions=actions)
 
     def confidences(self) -> dict[PalTuple, tuple[Mode, float]]:
         """The most probable mode of every pal tuple, and its probability."""

@@ -64,6 +64,8 @@ def weigh(
             CurvePoint(counts.queries, counts.steps, assessment.hypotheses(confidence, blank()).model())
         )
         watch(proposal, assessment, agent)
+    if not spent:
+        assessment = assessment.sceptical(confidence)
     hypotheses = assessment.hypotheses(confidence, blank())
     left = hypotheses.size - hypotheses.decided()
     complete = not left and not spent

@@ -322,3 +322,23 @@ def test_chance_is_not_taken_for_an_excuse(seed: int) -> None:
         result = error.result
     assert not result.complete
     assert "no STRIPS" in result.why
+
+
+def test_nothing_is_certain_of_an_action_that_no_trial_settles() -> None:
+    """Here two wrong refusals have led the trials astray; what they seem to show hangs on that."""
+    rng = np.random.default_rng([101, 1])
+    problems = [packaged.generate("gripper", 2, rng).initial for _ in range(3)]
+    agent = SymbolicAgent(packaged.load("gripper"), problems)
+    unreliable = UnreliableAgent(agent, 0.2, 0.02, np.random.default_rng([101, 3]))
+    result = interrogate_doubting(
+        unreliable,
+        Confirming(_policy(Access.SETTABLE), Access.SETTABLE),
+        np.random.default_rng(101),
+        afresh=lambda: _policy(Access.SETTABLE),
+    )
+    assert not result.complete
+    doubtful = {one.action for one in result.undetermined}
+    assert doubtful
+    assert not any(pal.action in doubtful for pal in result.certain)
+    truth = packaged.load("gripper")
+    assert all(mode is read_mode(truth, pal) for pal, mode in result.certain.items())
