@@ -81,6 +81,7 @@ results: $(VENV)/ready $(VENV)/fast-downward .venv-peers/ready
 	$(PY) -m experiments.table1 --planner pyperplan --planner fast-downward --out $(RESULTS)/table1 || failed=1; \
 	$(PY) -m experiments.simulators --job-seconds 300 --out $(RESULTS)/simulators || failed=1; \
 	$(PY) -m experiments.reassessment --first-seed 20 --out $(RESULTS)/reassessment || failed=1; \
+	$(PY) -m experiments.trust --runs 1000 --first-seed 200 --job-seconds 120 --out $(RESULTS)/trust || failed=1; \
 	$(PY) -m experiments.fama --out $(RESULTS)/fama || failed=1; \
 	.venv-peers/bin/python -m experiments.peers --out $(RESULTS)/peers || failed=1; \
 	$(PY) -m experiments.headline --results $(RESULTS) --out docs/results --readme README.md || failed=1; \
