@@ -72,11 +72,14 @@ class SymbolicAgent:
     def _choose(self, index: StateIndex, rng: np.random.Generator) -> GroundAction | None:
         for number in rng.permutation(len(self._model.actions)):
             schema, required = self._model.actions[int(number)], self._required[int(number)]
-            options = [
-                objects
-                for objects in bindings(index, schema.header, required, repeated=self._repeated)
-                if not any(atom.ground(objects) in index.state.true for atom in schema.negative)
-            ]
+            options = list(bindings(index, schema.header, required, repeated=self._repeated))
+            if schema.negative:
+                true = index.state.true
+                options = [
+                    objects
+                    for objects in options
+                    if not any(atom.ground(objects) in true for atom in schema.negative)
+                ]
             if options:
                 return GroundAction(schema.header.name, options[int(rng.integers(len(options)))])
         return None
