@@ -15,17 +15,11 @@ from pathlib import Path
 from time import process_time
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from aam_vision import domains, evaluation, targets
+from aam_vision import domains
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.loop import Budget, Interrupted
-from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-from aam_vision.interrogation.policies.choice import policy_for
-from aam_vision.interrogation.policies.confirming import confirmed
-from aam_vision.planning.engines import planner_named
 from aam_vision.strips import Location, Mode, Model, PalTuple
 from experiments.jobs import Parameters, Results, Row, sweep
 from experiments.tables import Table, spread
@@ -98,6 +92,15 @@ def noisy_interrogation(
     confirm: bool,
 ) -> Row:
     """One interrogation, as the command makes it."""
+    import numpy as np
+
+    from aam_vision import evaluation, targets
+    from aam_vision.interrogation.loop import Budget, Interrupted
+    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
+    from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.interrogation.policies.confirming import confirmed
+    from aam_vision.planning.engines import planner_named
+
     target = targets.from_environment(env, access=access, problems=[], classifiers=None, size=size, seed=seed)
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)

@@ -12,26 +12,22 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from aam_vision import domains
-from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.differences import differences
-from aam_vision.interrogation.loop import interrogate
-from aam_vision.interrogation.policies.choice import policy_for
-from aam_vision.interrogation.policies.verifying import VerifyingPolicy
-from aam_vision.planning.engines import planner_named
 from aam_vision.query import Access
 from aam_vision.strips import ActionSchema, Model, lifted_atoms
 from experiments.jobs import Row
 from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
 from experiments.report import report
 from experiments.tables import Table, spread
+
+if TYPE_CHECKING:
+    import numpy as np
 
 COLUMNS = (
     "domain", "changes", "changed", "one pass", "queries", "most over", "plain", "steps", "plain steps", "exact", "runs",
@@ -75,6 +71,15 @@ def reassessment(
 
 def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
     """One changed agent, interrogated with and without the model that it had."""
+    import numpy as np
+
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.interrogation.differences import differences
+    from aam_vision.interrogation.loop import interrogate
+    from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.interrogation.policies.verifying import VerifyingPolicy
+    from aam_vision.planning.engines import planner_named
+
     prior = domains.load(env)
     truth = changed(prior, changes, np.random.default_rng([seed, changes]))
     problem = domains.generate(env, size, np.random.default_rng([seed, 1])).initial

@@ -22,18 +22,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from aam_vision import domains, evaluation, targets
+from aam_vision import domains, targets
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.reference_agent import HELLO
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.commandline import run_command
 from aam_vision.domains import generate, load
 from aam_vision.errors import InconsistentAgent, UnusableInput
-from aam_vision.interrogation.loop import Budget, Interrupted
-from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-from aam_vision.interrogation.policies.choice import policy_for
-from aam_vision.interrogation.policies.confirming import confirmed
-from aam_vision.planning.engines import planner_named
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
 from aam_vision.targets import Target
@@ -129,6 +124,13 @@ def trusted(*, agent: str, access: str, flip_rate: float, refusal_rate: float, s
 
 
 def _interrogated(target: Target, seed: int, strange: Callable[[], bool]) -> Row:
+    from aam_vision import evaluation
+    from aam_vision.interrogation.loop import Budget, Interrupted
+    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
+    from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.interrogation.policies.confirming import confirmed
+    from aam_vision.planning.engines import planner_named
+
     planner, allowed = planner_named("pyperplan"), target.agent.access
     began, named = process_time(), ""
     try:
