@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.errors import AgentFailed, InconsistentAgent, PlannerFailed
 from aam_vision.interrogation.contradiction import disagreement
@@ -28,6 +28,14 @@ class Budget:
 
     queries: int | None = None
     steps: int | None = None
+
+    def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
+        """Why so many more cannot be afforded, in words; empty if they can."""
+        if self.steps is not None and counts.steps + steps > self.steps:
+            return f"the budget of {self.steps} steps is spent"
+        if self.queries is not None and queries and counts.queries + queries > self.queries:
+            return f"the budget of {self.queries} queries is spent"
+        return ""
 
 
 class Interrupted(AgentFailed):
@@ -55,9 +63,9 @@ def interrogate(
 ) -> Result:
     """Interrogate an agent until the policy stops or the budget is spent.
 
-    ``agent`` may be counting already, to go on counting. ``watch`` is called after every move. All random choices come from ``rng``. With ``repeated`` several
-    parameters of an action, or places of a predicate, may stand for one object; else the model says nothing
-    of such cases. With ``doubting`` the first sign of a misread state ends it, and what is concluded from too few
+    ``agent`` may be counting already, to go on counting. ``watch`` is called after every move. All random choices
+    come from ``rng``. With ``repeated`` several parameters of an action, or places of a predicate, may stand for one
+    object; else the model says nothing of such cases. With ``doubting`` the first sign of a misread state ends it, and what is concluded from too few
     refusals is not certain (``support``; a ``Confirming`` policy asks for more), unless the agent refuses surely.
 
     Raises:
@@ -142,16 +150,14 @@ def interrogate(
 
 def _affordable(move: Move, budget: Budget, agent: CountingAgent) -> Move:
     """The move, or Stop when the budget does not allow it."""
-    counts = agent.counts
     if isinstance(move, Stop):
         return move
-    steps = len(move.plan) if isinstance(move, Ask) else 1
-    if budget.steps is not None and counts.steps + steps > budget.steps:
-        return Stop(False, f"the budget of {budget.steps} steps is spent")
     if isinstance(move, Ask):
-        if budget.queries is not None and counts.queries >= budget.queries and not move.again:
-            return Stop(False, f"the budget of {budget.queries} queries is spent")
-        return move
-    if budget.steps is not None:
-        return Walk(move.start, min(move.steps, budget.steps - counts.steps))
+        spent = budget.spent(agent.counts, steps=len(move.plan), queries=0 if move.again else 1)
+    else:
+        spent = budget.spent(agent.counts, steps=1)
+    if spent:
+        return Stop(False, spent)
+    if isinstance(move, Walk) and budget.steps is not None:
+        return Walk(move.start, min(move.steps, budget.steps - agent.counts.steps))
     return move

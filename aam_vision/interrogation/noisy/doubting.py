@@ -74,7 +74,7 @@ def interrogate_doubting(
             if not confirm or repeated:
                 return result
         except Interrupted as error:
-            if not isinstance(error.__cause__, InconsistentAgent) or (settable and repeated):
+            if not error.contradicted or (settable and repeated):
                 raise
             doubted, result = error, _diagnosed(counting, error) if settable else error.result
         if settable:
@@ -92,7 +92,7 @@ def interrogate_doubting(
                 return weighed
             return _unexplained(weighed, doubted)
     starts = _starts(counting, doubted)
-    steady = SteadyAgent(counting, starts, confidence, budget.steps)
+    steady = SteadyAgent(counting, starts, confidence, budget)
     curve = doubted.result.curve if doubted is not None else ()
     result = _steadily(steady, afresh(), rng, budget, repeated, watch)
     result = replace(result, rates=steady.rates, confidence=confidence, curve=(*curve, *result.curve))
@@ -126,7 +126,7 @@ def _steadily(
     except Interrupted as error:
         if isinstance(error.__cause__, Spent):
             return replace(error.result, why=str(error))
-        if not isinstance(error.__cause__, InconsistentAgent):
+        if not error.contradicted:
             raise
         why = f"{error}; asked for until they were certain, the answers are these: it is no STRIPS agent in this vocabulary"
         result = replace(error.result, why=why, doubt=why, rates=steady.rates)

@@ -53,7 +53,7 @@ def weigh(
     while True:
         assessment = assessor.assess()
         proposal = next_trial(assessment, bases, allowed, rng)
-        spent = _spent(budget, agent)
+        spent = budget.spent(agent.counts, steps=1, queries=1)
         if proposal is None or spent:
             break
         query = Query(Situation(proposal.start, proposal.start), (proposal.action,))
@@ -87,13 +87,3 @@ def weigh(
         assessment.rates,
         confidence,
     )
-
-
-def _spent(budget: Budget, agent: CountingAgent) -> str:
-    """Which budget is spent, in words; empty if none is."""
-    counts = agent.counts
-    if budget.steps is not None and counts.steps >= budget.steps:
-        return f"the budget of {budget.steps} steps is spent"
-    if budget.queries is not None and counts.queries >= budget.queries:
-        return f"the budget of {budget.queries} queries is spent"
-    return ""

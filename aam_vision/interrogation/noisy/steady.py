@@ -16,6 +16,7 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.errors import AgentFailed
+from aam_vision.interrogation.loop import Budget
 from aam_vision.interrogation.noisy.rates import EXECUTED, REFUSED, Rates, misreadings, share
 from aam_vision.interrogation.noisy.sightings import Sightings, estimate
 from aam_vision.interrogation.noisy.tally import Counts, sizes
@@ -46,16 +47,16 @@ class SteadyAgent(CountingAgent):
         agent: the one to ask; its counts go on.
         starts: the situations that the interrogation begins with.
         confidence: how probable it is at least that all that is shown is right, for ``SITUATIONS`` situations.
-        steps: how many may be attempted altogether; None is no limit.
+        budget: how many steps may be attempted altogether.
     """
 
     def __init__(
-        self, agent: CountingAgent, starts: Sequence[Situation], confidence: float, steps: int | None
+        self, agent: CountingAgent, starts: Sequence[Situation], confidence: float, budget: Budget
     ) -> None:
         super().__init__(agent.agent)
         self.counts, self._at = agent.counts, agent._at
         self._starts = starts
-        self._steps = steps
+        self._budget = budget
         self._allowed = (1 - confidence) / SITUATIONS
         self._counts: dict[str, Counts] = {
             predicate.name: np.zeros((2, 2), dtype=np.int64) for predicate in agent.vocabulary.predicates
@@ -115,8 +116,8 @@ class SteadyAgent(CountingAgent):
                 at = replace(at, handle=response.final.handle)
             if not rest or (refused := refused + 1) >= self._enough:
                 break
-            if self._steps is not None and self.counts.steps + len(rest) > self._steps:
-                raise Spent(f"the budget of {self._steps} steps is spent")
+            if spent := self._budget.spent(self.counts, steps=len(rest)):
+                raise Spent(spent)
         executed = len(query.plan) - len(rest)
         return Response(executed, self._certain(at) if executed else at)
 
