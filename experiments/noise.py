@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any
@@ -92,29 +91,15 @@ def noisy_interrogation(
     confirm: bool,
 ) -> Row:
     """One interrogation, as the command makes it."""
-    import numpy as np
-
-    from aam_vision import evaluation, targets
-    from aam_vision.interrogation.loop import Budget, Interrupted
-    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-    from aam_vision.interrogation.policies.choice import policy_for
-    from aam_vision.interrogation.policies.confirming import confirmed
-    from aam_vision.planning.engines import planner_named
+    from aam_vision import evaluation, interrogate, targets
+    from aam_vision.interrogation.loop import Interrupted
 
     target = targets.from_environment(env, access=access, problems=[], classifiers=None, size=size, seed=seed)
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
-    planner, allowed = planner_named("pyperplan"), target.agent.access
     began = process_time()
     try:
-        result = interrogate_doubting(
-            target.agent,
-            confirmed(policy_for(allowed, "economical", planner), target.agent, planner),
-            np.random.default_rng(seed),
-            afresh=partial(policy_for, allowed, "economical", planner, timed=False),
-            budget=Budget(steps=max_steps),
-            confirm=confirm,
-        )
+        result = interrogate(target.agent, seed=seed, max_steps=max_steps, confirm=confirm)
     except Interrupted as error:
         result = error.result
     seconds = process_time() - began

@@ -12,7 +12,6 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +27,7 @@ from aam_vision.agents.reference_agent import HELLO
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.commandline import run_command
 from aam_vision.domains import generate, load
-from aam_vision.errors import InconsistentAgent, UnusableInput
+from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
 from aam_vision.targets import Target
@@ -124,26 +123,15 @@ def trusted(*, agent: str, access: str, flip_rate: float, refusal_rate: float, s
 
 
 def _interrogated(target: Target, seed: int, strange: Callable[[], bool]) -> Row:
-    from aam_vision import evaluation
-    from aam_vision.interrogation.loop import Budget, Interrupted
-    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-    from aam_vision.interrogation.policies.choice import policy_for
-    from aam_vision.interrogation.policies.confirming import confirmed
-    from aam_vision.planning.engines import planner_named
+    from aam_vision import evaluation, interrogate
+    from aam_vision.interrogation.loop import Interrupted
 
-    planner, allowed = planner_named("pyperplan"), target.agent.access
     began, named = process_time(), ""
     try:
-        result = interrogate_doubting(
-            target.agent,
-            confirmed(policy_for(allowed, "economical", planner), target.agent, planner),
-            np.random.default_rng(seed),
-            afresh=partial(policy_for, allowed, "economical", planner, timed=False),
-            budget=Budget(steps=MAX_STEPS),
-        )
+        result = interrogate(target.agent, seed=seed, max_steps=MAX_STEPS)
     except Interrupted as error:
         result = error.result
-        named = "contradiction" if isinstance(error.__cause__, InconsistentAgent) else "failure"
+        named = "contradiction" if error.contradicted else "failure"
     truth = None if target.truth is None else target.truth()
     certain = result.certain if truth is not None else {}
     wrong = 0 if truth is None else wrongly_certain(certain, truth)
