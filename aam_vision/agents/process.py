@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from aam_vision.agents.encoding import Malformed, dumps, field, state_json
 from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
 from aam_vision.agents.protocol import (
+    Answer,
     Hello,
     Reached,
     Start,
     answer,
+    checked,
     complaint,
     hello_question,
     line,
@@ -32,8 +34,6 @@ from aam_vision.agents.returning import Passage, Ways
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary
-
-Answer = TypeVar("Answer")
 
 
 class Conversation:
@@ -136,18 +136,12 @@ class ProcessAgent:
 
     def _run(self, problem: int, start: Start, plan: Sequence[GroundAction]) -> tuple[int, Reached]:
         found = self._conversation.ask(run_question(problem, start, plan))
-        return self._checked("run", lambda: read_run(found, plan, self.vocabulary, self._objects[problem]))
+        return checked("run", lambda: read_run(found, plan, self.vocabulary, self._objects[problem]))
 
     def _walk(self, problem: int, start: Start, steps: int, seed: int) -> list[tuple[GroundAction, Reached]]:
         found = self._conversation.ask(walk_question(problem, start, steps, seed))
         about = self.vocabulary, self._by_name, self._objects[problem]
-        return self._checked("walk", lambda: read_walk(found, steps, *about))
-
-    def _checked(self, what: str, read: Callable[[], Answer]) -> Answer:
-        try:
-            return read()
-        except Malformed as error:
-            raise Malformed(f"has answered a {what} wrongly: {error}") from None
+        return checked("walk", lambda: read_walk(found, steps, *about))
 
 
 class SettableProcessAgent(ProcessAgent):

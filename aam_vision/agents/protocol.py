@@ -6,9 +6,9 @@ checked in full: names, types, numbers, and that the answer is one to what was a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from aam_vision.agents.encoding import (
     Malformed,
@@ -30,6 +30,8 @@ VERSION = 1
 MAX_PROBLEMS = 1000
 MAX_SNAPSHOT = 1 << 16
 """Characters of a snapshot's name at most."""
+
+Answer = TypeVar("Answer")
 
 Start = str | dict[str, Any]
 """Where a run or walk begins: ``start``, ``here``, ``{"snapshot": name}``, or a state."""
@@ -103,6 +105,18 @@ def complaint(found: dict[str, Any]) -> str | None:
         return None
     text = field(found, "error", str)[:200]
     return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def checked(what: str, read: Callable[[], Answer]) -> Answer:
+    """What is read from the answer to a run or a walk.
+
+    Raises:
+        Malformed: it is no such answer; the message names the question.
+    """
+    try:
+        return read()
+    except Malformed as error:
+        raise Malformed(f"has answered a {what} wrongly: {error}") from None
 
 
 def read_hello(found: dict[str, Any]) -> Hello:

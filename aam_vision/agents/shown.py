@@ -10,7 +10,7 @@ from base64 import b64decode
 from binascii import Error as NoBase64
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from aam_vision.agents.encoding import Malformed, field
 from aam_vision.agents.process import Conversation
 from aam_vision.agents.protocol import (
     Start,
+    checked,
     read_executed,
     read_snapshot,
     read_steps,
@@ -34,8 +35,6 @@ Decoder = Callable[[bytes, tuple[int, int]], Frame]
 """An image file of the height and width given to its pixels; ValueError if it is none. It must fear no file."""
 BEGINNING = 0
 """The position of the initial situation."""
-
-Read = TypeVar("Read")
 
 
 class _Glance(NamedTuple):
@@ -150,7 +149,7 @@ class ProgramSimulator:
     def _act(self, seed: int) -> _Choice | None:
         start = self._from()
         found = self._conversation.ask(walk_question(self._problem, start, 1, seed))
-        walked = self._checked("walk", lambda: self._read_walk(found))
+        walked = checked("walk", lambda: self._read_walk(found))
         self._standing = self._at
         for action, glance in walked:
             return _Choice(self._at, action, self._came(action, glance))
@@ -158,7 +157,7 @@ class ProgramSimulator:
 
     def _run(self, start: Start, plan: Sequence[GroundAction]) -> tuple[int, _Glance]:
         found = self._conversation.ask(run_question(self._problem, start, plan))
-        return self._checked("run", lambda: (read_executed(found, plan), self._read(found)))
+        return checked("run", lambda: (read_executed(found, plan), self._read(found)))
 
     def _read_walk(self, found: dict[str, Any]) -> list[tuple[GroundAction, _Glance]]:
         steps = read_steps(found, 1, self._headers, self._objects)
@@ -179,12 +178,6 @@ class ProgramSimulator:
             raise
         except ValueError as error:
             raise Malformed(f"'image' cannot be used: {error}") from None
-
-    def _checked(self, what: str, read: Callable[[], Read]) -> Read:
-        try:
-            return read()
-        except Malformed as error:
-            raise Malformed(f"has answered a {what} wrongly: {error}") from None
 
     # --- where it stands -----------------------------------------------------------------------------------------
 
