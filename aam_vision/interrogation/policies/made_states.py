@@ -8,6 +8,7 @@ from itertools import combinations, product
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import bits
 from aam_vision.interrogation.coincidence import Merged
+from aam_vision.interrogation.evidence import Evidence
 from aam_vision.strips import Atom, Objects, State
 
 FEW_ATOMS = 32
@@ -31,6 +32,12 @@ def arguments_as(objects: Objects, types: tuple[str, ...], merged: Merged) -> tu
                 return None
             chosen[symbol] = options[0]
     return tuple(chosen[symbol] for symbol in merged)
+
+
+def roomiest(evidence: Evidence) -> State:
+    """The initial state of the problem with the most objects: room for many steps beside each other."""
+    initial = [node.state for node in evidence.nodes if node.initial]
+    return max(initial, key=lambda state: len(state.objects))
 
 
 def with_atoms(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: int, off: int) -> State:

@@ -30,7 +30,7 @@ from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.arguments import ArgumentChoices
 from aam_vision.interrogation.policies.chains import Chain, Sketch
-from aam_vision.interrogation.policies.made_states import arguments_as, left_false, with_atoms
+from aam_vision.interrogation.policies.made_states import arguments_as, left_false, roomiest, with_atoms
 from aam_vision.interrogation.policies.waiting import Outlook, Probe, Waiting, likeliest, outlook
 from aam_vision.interrogation.walking import Walker
 from aam_vision.query import Situation
@@ -265,10 +265,9 @@ class SettablePolicy:
         return known
 
     def _sketch_of(self, evidence: Evidence) -> Sketch:
-        """The initial state of the problem with the most objects: room for many steps beside each other."""
+        """What all states are made from."""
         if self._sketch is None:
-            initial = [node.state for node in evidence.nodes if node.initial]
-            self._sketch = Sketch(max(initial, key=lambda state: len(state.objects)))
+            self._sketch = Sketch(roomiest(evidence))
         return self._sketch
 
 

@@ -13,7 +13,8 @@ as any sound interrogation must. The earlier model only says what is asked first
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -27,6 +28,7 @@ from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move
 from aam_vision.interrogation.policies.arguments import ArgumentChoices
+from aam_vision.interrogation.policies.made_states import roomiest
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.walking import Walker
 from aam_vision.joins import Fact
@@ -46,7 +48,7 @@ class PriorBeliefs(Beliefs):
 
     def __init__(self, prior: Model, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         super().__init__(hypotheses, nodes)
-        self._required = {name: _required(prior, action) for name, action in hypotheses.actions.items()}
+        self._required = requirements(prior, hypotheses)
 
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
@@ -70,6 +72,8 @@ class VerifyingPolicy:
     walker: Walker = field(default_factory=lambda: Walker(limit=40))
     rest: SettablePolicy = field(init=False)
     _wishes: list[Wish] | None = None
+    _required: Mapping[str, Literals] = field(default_factory=dict)
+    """What the earlier model requires, by action."""
     _asked: list[Wish] = field(default_factory=list)
     _questions: set[tuple[State, tuple[GroundAction, ...]]] = field(default_factory=set)
     _edges: int = 0
@@ -85,8 +89,8 @@ class VerifyingPolicy:
             walk = self.walker.next(evidence, rng)
             if walk is not None:
                 return walk
-            names = evidence.hypotheses.actions
-            self._wishes = [Wish(name, others) for name in names for others in (False, True)]
+            self._required = requirements(self.prior, evidence.hypotheses)
+            self._wishes = [Wish(name, others) for name in self._required for others in (False, True)]
         self._wishes = self._open(evidence, self._wishes)
         plan, self._asked = self._plan(evidence, self._wishes)
         question = plan.state(), tuple(plan.steps)
@@ -113,8 +117,7 @@ class VerifyingPolicy:
 
     def _tells(self, evidence: Evidence, wish: Wish) -> bool:
         """Whether the success would tell anything."""
-        action = evidence.hypotheses[wish.name]
-        required = _required(self.prior, action)
+        action, required = evidence.hypotheses[wish.name], self._required[wish.name]
         undecided = action.undecided
         if wish.others:
             return bool(undecided.negative & ~required.negative) or bool(action.undecided_effects)
@@ -122,36 +125,44 @@ class VerifyingPolicy:
 
     def _plan(self, evidence: Evidence, wishes: list[Wish]) -> tuple[Expected, list[Wish]]:
         """A plan of as many successes as leave room for a refusal in the end; of as many as there are, if none does."""
-        plan = Expected(self.prior, evidence)
-        asked = [wish for wish in wishes if plan.succeed(wish)]
-        clear = {name for name in evidence.hypotheses.actions if not self._tells(evidence, Wish(name, False))}
+        plan = Expected(self.prior, self._required, evidence)
+        asked, stages = list[Wish](), list[Expected]()
+        for wish in wishes:
+            if plan.succeed(wish):
+                asked.append(wish)
+                stages.append(plan.copy())
+        clear = {name for name in self._required if not self._tells(evidence, Wish(name, False))}
         for number in range(len(asked), 0, -1):
-            shorter = Expected(self.prior, evidence)
-            for wish in asked[:number]:
-                shorter.succeed(wish)
-            if shorter.fail(clear | {wish.name for wish in asked[:number] if not wish.others}):
-                return shorter, asked[:number]
+            known = clear | {wish.name for wish in asked[:number] if not wish.others}
+            if stages[number - 1].fail(known):
+                return stages[number - 1], asked[:number]
         return plan, asked
 
 
 class Expected:
     """A plan that should go as a model says, from a state made for it."""
 
-    def __init__(self, model: Model, evidence: Evidence) -> None:
+    def __init__(self, model: Model, required: Mapping[str, Literals], evidence: Evidence) -> None:
         self._model = model
+        self._required = required
         self._actions = evidence.hypotheses.actions
-        initial = [node.state for node in evidence.nodes if node.initial]
-        self._start = max(initial, key=lambda state: len(state.objects))
+        self._start = roomiest(evidence)
         self._first: dict[Fact, bool] = {}
         """What has to be true, and what false, where the plan starts."""
         self._now: dict[Fact, bool] = {}
         """The same facts after the last step, as the model says."""
         self.steps: list[GroundAction] = []
 
+    def copy(self) -> Expected:
+        """The same plan, which goes on by itself."""
+        other = copy(self)
+        other._first, other._now, other.steps = self._first.copy(), self._now.copy(), self.steps.copy()
+        return other
+
     def succeed(self, wish: Wish) -> bool:
         """One more step that should be executed, if there are arguments with which it fits the steps before."""
         action, schema = self._actions[wish.name], self._model.schema(wish.name)
-        required = _required(self._model, action)
+        required = self._required[wish.name]
         others = action.index.everything & ~required.negative if wish.others else 0
         facts = self._append(action, required.positive | others)
         if facts is None:
@@ -162,9 +173,8 @@ class Expected:
 
     def fail(self, names: Collection[str]) -> bool:
         """A last step, of one of these actions, that should be refused for one reason only, if there is room for it."""
-        for name in self._actions:
+        for name, required in self._required.items():
             action = self._actions[name]
-            required = _required(self._model, action)
             for bit in bits(required.positive & action.undecided.positive) if name in names else ():
                 if self._append(action, required.positive & ~bit) is not None:
                     return True
@@ -191,9 +201,13 @@ class Expected:
         return None
 
 
-def _required(model: Model, action: ActionHypotheses) -> Literals:
-    schema = model.schema(action.index.header.name)
-    return Literals(_mask(action, schema.positive), _mask(action, schema.negative))
+def requirements(model: Model, hypotheses: Hypotheses) -> dict[str, Literals]:
+    """What a model requires, by action, in the literals of the hypotheses."""
+    found = {}
+    for name, action in hypotheses.actions.items():
+        schema = model.schema(name)
+        found[name] = Literals(_mask(action, schema.positive), _mask(action, schema.negative))
+    return found
 
 
 def _mask(action: ActionHypotheses, atoms: Collection[LiftedAtom]) -> int:
