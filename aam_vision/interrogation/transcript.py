@@ -22,6 +22,11 @@ class Asked:
     response: Response
 
     @property
+    def looks(self) -> bool:
+        """Whether it only asks what a situation looks like."""
+        return not self.query.plan
+
+    @property
     def actions(self) -> tuple[GroundAction, ...]:
         """The attempted steps, the refused one included."""
         return self.query.plan[: self.response.executed + 1]
@@ -59,7 +64,7 @@ class Transcript:
         queries = looks = steps = 0
         found = []
         for entry in self.entries:
-            if isinstance(entry, Asked) and not entry.query.plan:
+            if isinstance(entry, Asked) and entry.looks:
                 looks += 1
                 found.append(f"look {looks}")
             elif isinstance(entry, Asked):

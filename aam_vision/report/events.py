@@ -168,7 +168,7 @@ def _anchors(single: Transcript) -> list[tuple[str, str]]:
     queries = looks = walked = 0
     found = []
     for entry in single.entries:
-        if isinstance(entry, Asked) and not entry.query.plan:
+        if isinstance(entry, Asked) and entry.looks:
             looks += 1
             found.append((f"look-{looks}", f"Look {looks}"))
         elif isinstance(entry, Asked):

@@ -17,31 +17,13 @@ from aam_vision.agents.encoding import Malformed
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.atoms import AtomIndex
 from aam_vision.interrogation.attempts import Step, attempted
+from aam_vision.interrogation.noisy.rates import Misreading, Rates
 from aam_vision.interrogation.transcript import Asked, Transcript
 from aam_vision.query import Access
 from aam_vision.strips import LiftedAtom, Location, Mode, Model, PalTuple
 
 LEAST_RATE = 1e-6
 """Rates are taken to be at least this; ``result.json`` rounds them."""
-
-
-@dataclass(frozen=True)
-class Rates:
-    """How often answers are wrong, as the run has estimated it."""
-
-    seen_true: Mapping[str, float]
-    """By predicate, how often a false atom is seen as true."""
-    seen_false: Mapping[str, float]
-    """By predicate, how often a true atom is seen as false."""
-    refusals: float
-    """How often a step that could be done is refused."""
-    executions: float
-    """How often one that could not be is done."""
-
-    def seen(self, predicate: str, value: bool, as_value: bool) -> float:
-        """The probability that an atom is seen with a value."""
-        wrong = (self.seen_false if value else self.seen_true)[predicate]
-        return 1 - wrong if value == as_value else wrong
 
 
 @dataclass(frozen=True)
@@ -147,7 +129,7 @@ class Weighing:
 
         def likelihood(of: Mode, before: bool, seen: bool) -> float:
             value = before if of is Mode.ABSENT else of is Mode.POSITIVE
-            return self.rates.seen(predicate, value, seen)
+            return _seen(self.rates.misreadings[predicate], value, seen)
 
         def score(of: Mode) -> float:
             return sum(len(steps) * log(likelihood(of, b, s)) for b, s, steps, _ in sorted_steps)
@@ -234,6 +216,14 @@ def _rates(told: Any, predicates: Sequence[str]) -> Rates:
     def rate(value: Any) -> float:
         return min(max(_probability(value), LEAST_RATE), 1 - LEAST_RATE)
 
-    positives = {name: rate(told["false_positives"][name]) for name in predicates}
-    negatives = {name: rate(told["false_negatives"][name]) for name in predicates}
-    return Rates(positives, negatives, rate(told["refusals"]), rate(told["executions"]))
+    read = {
+        name: Misreading(rate(told["false_positives"][name]), rate(told["false_negatives"][name]))
+        for name in predicates
+    }
+    return Rates(read, rate(told["refusals"]), rate(told["executions"]))
+
+
+def _seen(misreading: Misreading, value: bool, as_value: bool) -> float:
+    """The probability that an atom is seen with a value."""
+    wrong = misreading.false_negative if value else misreading.false_positive
+    return 1 - wrong if value == as_value else wrong
