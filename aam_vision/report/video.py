@@ -82,7 +82,7 @@ def _queries(run: Recorded) -> Iterator[list[Shot]]:
     """The frames of every query: the situation it begins in, then each step."""
     number = 0
     for entry in run.transcript.entries:
-        if not isinstance(entry, Asked):
+        if not isinstance(entry, Asked) or entry.looks:
             continue
         number += 1
         query, executed = entry.query, entry.response.executed
