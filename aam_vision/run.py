@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aam_vision.interrogation.noisy.assessment import Assessment
     from aam_vision.interrogation.noisy.experimenter import Proposal
     from aam_vision.interrogation.result import Result
+    from aam_vision.planning.planner import Clock
     from aam_vision.strips import Model
     from aam_vision.targets import Target
 
@@ -239,9 +240,9 @@ def _run(
     from aam_vision.interrogation.policies.choice import policy_for
     from aam_vision.interrogation.policies.confirming import confirmed
     from aam_vision.planning.engines import planner_named
-    from aam_vision.planning.planner import TimedPlanner, cpu_seconds
+    from aam_vision.planning.planner import Clock, TimedPlanner, cpu_seconds
 
-    timed = TimedPlanner(planner_named(arguments.planner))
+    timed, clock = TimedPlanner(planner_named(arguments.planner)), Clock()
     check_writable(folder)
     target = targets.of(arguments)
     if shown.record is not None:
@@ -262,7 +263,7 @@ def _run(
         try:
             moves = confirmed(policy, target.agent, timed)
             afresh = partial(policy_for, access, "economical", timed, timed=False)
-            result, failure = _interrogate(arguments, target, moves, afresh, journal, shown)
+            result, failure = _interrogate(arguments, target, moves, afresh, journal, shown, clock)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
@@ -273,6 +274,7 @@ def _run(
         times = {
             "wall_s": round(perf_counter() - began, 3),
             "cpu_s": round(cpu_seconds(), 3),
+            "interrogation_s": round(clock.seconds, 3),
             "planner_s": round(timed.seconds, 3),
             "perception_s": target.perception_s(),
         }
@@ -340,8 +342,9 @@ def _interrogate(
     afresh: Callable[[], Policy],
     journal: Journal,
     shown: _Shown,
+    clock: Clock,
 ) -> tuple[Result, Interrupted | None]:
-    """The interrogation, every exchange of it in the journal; and what ended it early, if anything did."""
+    """The interrogation by the clock, every exchange of it in the journal; and what ended it early, if anything."""
     import numpy as np
 
     from aam_vision.agents.journalled import JournalledAgent
@@ -368,18 +371,19 @@ def _interrogate(
         if agent.recorded:
             display.say(f"Going on after {agent.recorded} recorded exchanges, which are not made again")
         try:
-            result = interrogate_doubting(
-                agent,
-                resuming,
-                np.random.default_rng(seed),
-                afresh=afresh,
-                budget=Budget(arguments.max_queries, arguments.max_steps),
-                repeated=arguments.repeated_arguments,
-                confidence=arguments.confidence,
-                confirm=arguments.confirm,
-                watch=watch,
-                watch_trial=watch_trial,
-            )
+            with clock:
+                result = interrogate_doubting(
+                    agent,
+                    resuming,
+                    np.random.default_rng(seed),
+                    afresh=afresh,
+                    budget=Budget(arguments.max_queries, arguments.max_steps),
+                    repeated=arguments.repeated_arguments,
+                    confidence=arguments.confidence,
+                    confirm=arguments.confirm,
+                    watch=watch,
+                    watch_trial=watch_trial,
+                )
         except Interrupted as error:
             return error.result, error
         except AccessViolation as error:

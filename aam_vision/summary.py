@@ -146,8 +146,8 @@ def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
             ("ground truth", _verdict(summary)),
             (
                 "time",
-                f"{summary['cpu_s']:.1f} CPU s ({summary['perception_s'] or 0:.1f} perception, "
-                f"{summary['planner_s']:.1f} planner)",
+                f"{summary['cpu_s']:.1f} CPU s, {summary['interrogation_s']:.1f} of them interrogating "
+                f"({summary['perception_s'] or 0:.1f} perception, {summary['planner_s']:.1f} planner)",
             ),
             ("saved in", str(folder)),
         ]

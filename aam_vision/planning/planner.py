@@ -63,16 +63,31 @@ def cpu_seconds() -> float:
     return process_time() + children.children_user + children.children_system
 
 
+class Clock:
+    """Adds up the CPU seconds of what is done in it: ``with clock: ...``."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __enter__(self) -> None:
+        self.seconds -= cpu_seconds()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += cpu_seconds()
+
+
 class TimedPlanner:
     """Counts the CPU seconds that another planner takes."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
-        self.seconds = 0.0
+        self._clock = Clock()
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds so far."""
+        return self._clock.seconds
 
     def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
-        begun = cpu_seconds()
-        try:
+        with self._clock:
             return self._planner.solve(problem, limits)
-        finally:
-            self.seconds += cpu_seconds() - begun
