@@ -1,0 +1,52 @@
+"""Targets made of others: with faults put between agent and engine, or asked only what is new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Access
+from aam_vision.targets.target import Target
+
+
+def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int) -> Target:
+    """The same, but misread and refusing now and then; nobody tells the engine.
+
+    Raises:
+        UnusableInput: a rate is no probability.
+    """
+    import numpy as np
+
+    from aam_vision.agents.numbered import NumberedAgent
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.agents.unreliable import UnreliableAgent
+
+    faults = np.random.default_rng([seed, 3])
+    agent = target.agent
+    if isinstance(agent, SymbolicAgent) and agent.access is not Access.SETTABLE:
+        agent = NumberedAgent(agent)  # its handles are its true states
+    agent = UnreliableAgent(agent, flip_rate, refusal_rate, faults)
+    return replace(target, agent=agent, generators=(*target.generators, faults), identity=None)
+
+
+def cached(target: Target, path: Path) -> Target:
+    """The same, asked only what no run has asked it before; this file keeps the answers.
+
+    Raises:
+        UnusableInput: the agent's answers cannot be used in another run, or the file is no such file.
+    """
+    from aam_vision.agents.cached import Cache, CachedAgent
+
+    if target.identity is None:
+        raise UnusableInput(
+            f"--cache {path}: needs a deterministic agent that may be asked about any state, "
+            f"which {target.name} is not; leave it out"
+        )
+    cache = Cache(path)
+
+    def close() -> None:
+        cache.close()
+        target.close()
+
+    return replace(target, agent=CachedAgent(target.agent, cache, target.identity), close=close)

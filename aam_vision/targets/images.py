@@ -1,0 +1,134 @@
+"""Agents that are seen in images: environments, and whatever else is read with their classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.query import Access
+from aam_vision.targets.target import Target, numbers
+
+if TYPE_CHECKING:
+    from aam_vision.perception import Box, Scene, Simulator
+    from aam_vision.strips import ActionHeader, Model, State
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How images are read: by which weights (None: those shipped), by what, and with what noise put on them."""
+
+    classifiers: Path | None
+    backend: str
+    noise: float
+    seed: int
+
+
+def from_images(env: str, access: Access, problems: Sequence[str], reading: Reading) -> Target:
+    """The agent of an image environment, its truth kept apart.
+
+    Raises:
+        UnusableInput: no such problem or weights.
+    """
+    from aam_vision.envs.own import OwnEnvironment
+    from aam_vision.envs.registry import image_domain, simulator
+
+    domain = image_domain(env)
+    chosen = [domain.interrogated[i] for i in numbers(env, problems, len(domain.interrogated), access)]
+    own = domain if isinstance(domain, OwnEnvironment) else None
+    clear = [simulator(domain, split, number) for split, number in chosen]
+
+    def truth() -> Model:
+        from aam_vision.envs.ground_truth import ground_truth_model
+
+        return ground_truth_model(env)
+
+    def held_out() -> list[State]:
+        from aam_vision.envs.ground_truth import held_out_problems
+
+        return [problem.initial for problem in held_out_problems(env)]
+
+    return replace(
+        seen_through(env, clear, domain.headers, access, reading),
+        problems=tuple(f"{split}/{number}" for split, number in chosen),
+        truth=truth if own is None else own.truth,
+        held_out=held_out if own is None else list,
+        scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
+    )
+
+
+def seen_through(
+    env: str,
+    simulators: Sequence[Simulator],
+    headers: Sequence[ActionHeader],
+    access: Access,
+    reading: Reading,
+    *,
+    strange: bool = False,
+) -> Target:
+    """An agent in simulators, read with the concepts and classifiers of an environment; nobody knows its truth.
+
+    ``strange`` simulators are somebody else's: their images may show what no classifier was trained on, and
+    their refusals are not believed at once.
+    """
+    import numpy as np
+    import torch
+
+    from aam_vision.agents.image import ImageAgent
+    from aam_vision.agents.noise import NoisySimulator
+    from aam_vision.agents.shown import WaryPerception
+    from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.envs.own import OwnEnvironment
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.perception import Perception
+
+    torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
+    domain = image_domain(env)
+    visual = domain.visual
+    given = reading.classifiers
+    weights = domain.classifiers(given) if isinstance(domain, OwnEnvironment) else given
+    perception: Perception = BoardPerception.load(visual, domain.name, weights, backend=reading.backend)
+    if strange:
+        perception = WaryPerception(perception)
+    noise = np.random.default_rng([reading.seed, 2])
+    if reading.noise:
+        simulators = [NoisySimulator(simulator, reading.noise, noise) for simulator in simulators]
+    agent = ImageAgent(
+        simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
+    )
+    return Target(
+        env,
+        (),
+        agent,
+        truth=None,
+        held_out=list,
+        perception_s=lambda: agent.perception_s,
+        generators=(noise,),
+        keep_images=agent.keep_images,
+        sources={
+            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
+            for entry in visual.stated
+        },
+    )
+
+
+def places(scene: Scene, height: int, width: int) -> dict[str, Box]:
+    """The part of an image of so many pixels that each place of one cell takes up."""
+    from aam_vision.classifiers.board import board_box
+
+    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
+    down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
+    found = {}
+    for place, (cell, *others) in scene.cells.items():
+        row, column = cell
+        grid = (
+            top / height + row * down,
+            top / height + (row + 1) * down,
+            left / width + column * across,
+            left / width + (column + 1) * across,
+        )
+        box = grid if scene.boxes is None else scene.boxes.get(cell)
+        if box is not None and not others:
+            found[place] = tuple(round(edge, 4) for edge in box)
+    return found  # type: ignore[return-value]

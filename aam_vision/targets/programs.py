@@ -1,0 +1,111 @@
+"""Agents that are programs of their own (``docs/agent-protocol.md``), telling their states or showing images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Access
+from aam_vision.targets.images import Reading, places, seen_through
+from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
+
+if TYPE_CHECKING:
+    from aam_vision.arguments import Arguments
+
+
+def from_program(
+    command: str, problems: Sequence[str], *, access: str | None, seconds: float, megabytes: int
+) -> Target:
+    """An agent that is a program of its own (``docs/agent-protocol.md``); nobody knows its true model.
+
+    Raises:
+        UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow
+            the access.
+    """
+    from aam_vision.agents.process import Conversation, process_agent
+    from aam_vision.agents.program import ProgramLimits
+
+    conversation = Conversation(command, ProgramLimits(seconds=seconds, memory=megabytes << 20))
+    hello = conversation.hello
+    if hello.shown:
+        conversation.close()
+        raise UnusableInput(
+            f"--agent {command!r}: shows images; say by --env whose concepts and classifiers read them"
+        )
+    allowed = access_of(
+        access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"--agent {command!r}"
+    )
+    name = hello.vocabulary.name
+    chosen = numbers(name, problems, len(hello.problems), allowed)
+    return Target(
+        name,
+        tuple(map(str, chosen)),
+        process_agent(conversation, allowed, chosen),
+        truth=None,
+        held_out=list,
+        identity=conversation.identity if hello.deterministic and hello.access is Access.SETTABLE else None,
+        close=conversation.close,
+    )
+
+
+def from_shown_program(arguments: Arguments) -> Target:
+    """A program that shows images, read with the concepts and classifiers of an image environment.
+
+    Raises:
+        UnusableInput: there is no such program, environment, problem or weights, the program does not show
+            images, or speaks of other types and facts than the environment.
+    """
+    from aam_vision import domains
+    from aam_vision.agents.process import Conversation
+    from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.shown import ProgramSimulator
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.perception import Given
+    from aam_vision.pictures import decode
+
+    command, env = arguments.agent, arguments.env
+    assert command is not None
+    assert env is not None
+    if env in domains.DOMAINS:
+        raise UnusableInput(f"--env {env}: shows no images; leave it out, or name an image environment")
+    if arguments.repeated_arguments:
+        raise UnusableInput("--repeated-arguments: images show no such thing; give a symbolic agent")
+    visual = image_domain(env).visual
+    conversation = Conversation(
+        command, ProgramLimits(seconds=arguments.agent_seconds, memory=arguments.agent_memory << 20)
+    )
+    try:
+        hello, what = conversation.hello, f"--agent {command!r}"
+        if not hello.shown:
+            raise UnusableInput(f"{what}: tells its states itself; leave out --env {env}")
+        given = {entry.predicate for entry in visual.entries if isinstance(entry, Given)}
+        if hello.vocabulary.types != visual.types or not given.issuperset(hello.vocabulary.predicates):
+            facts = ", ".join(sorted(predicate.name for predicate in given)) or "no predicate"
+            raise UnusableInput(
+                f"{what}: must have the types of {env} ({', '.join(visual.types.parents)}), and state facts of "
+                f"{facts} only"
+            )
+        access = access_of(
+            arguments.access, IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :], f"--agent {command!r}"
+        )
+        chosen = numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
+        simulators = [
+            ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size))
+            for number in chosen
+        ]
+        shown = [hello.shown[number] for number in chosen]
+        folder = None if arguments.classifiers is None else Path(arguments.classifiers)
+        reading = Reading(folder, arguments.backend, arguments.image_noise, arguments.seed)
+        return replace(
+            seen_through(env, simulators, hello.headers, access, reading, strange=True),
+            name=hello.vocabulary.name,
+            problems=tuple(map(str, chosen)),
+            scenes=lambda: [places(one.scene, *one.size) for one in shown],
+            close=conversation.close,
+        )
+    except BaseException:
+        conversation.close()
+        raise

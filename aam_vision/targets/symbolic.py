@@ -1,0 +1,80 @@
+"""Symbolic agents: of PDDL files, and of the packaged domains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Access
+from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem
+
+if TYPE_CHECKING:
+    from aam_vision.strips import Model
+
+GENERATED_PROBLEMS = 3
+"""Problems that are generated for one interrogation, and as many more to evaluate on."""
+
+
+def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repeated: bool = False) -> Target:
+    """A symbolic agent that holds the model of a PDDL domain file.
+
+    Raises:
+        UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
+    """
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.pddl import read_domain, read_problem
+
+    allowed = access_of(access, SYMBOLIC_ACCESS, str(domain))
+    if not problems:
+        raise UnusableInput(f"--domain {domain}: no problem; give at least one with --problem P.pddl")
+    if allowed is Access.TRAJECTORY:
+        one_problem(problems)
+    model = read_domain(domain)
+    initial = [read_problem(domain, problem).initial for problem in problems]
+    return Target(
+        model.vocabulary.name,
+        tuple(Path(problem).name for problem in problems),
+        SymbolicAgent(model, initial, allowed, repeated=repeated, refuses_surely=True),
+        truth=lambda: model,
+        held_out=lambda: initial,
+        identity=_identity(model),
+    )
+
+
+def from_generated(
+    env: str, access: Access, problems: Sequence[str], size: int, seed: int, repeated: bool
+) -> Target:
+    """A symbolic agent that holds the model of a packaged domain, on generated problems.
+
+    Raises:
+        UnusableInput: no such problem.
+    """
+    import numpy as np
+
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.domains import generate, load
+
+    rng = np.random.default_rng([seed, 1])
+    model = load(env)
+    initial = [generate(env, size, rng).initial for _ in range(2 * GENERATED_PROBLEMS)]
+    chosen = numbers(env, problems, GENERATED_PROBLEMS, access)
+    return Target(
+        env,
+        tuple(f"generated/{number}" for number in chosen),
+        SymbolicAgent(
+            model, [initial[number] for number in chosen], access, repeated=repeated, refuses_surely=True
+        ),
+        truth=lambda: model,
+        held_out=lambda: initial[GENERATED_PROBLEMS:],
+        identity=_identity(model),
+    )
+
+
+def _identity(model: Model) -> str:
+    """A digest of all that a symbolic agent is."""
+    from aam_vision.pddl import domain_text
+
+    return f"symbolic {sha256(domain_text(model).encode()).hexdigest()}"

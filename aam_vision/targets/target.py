@@ -1,0 +1,81 @@
+"""An agent with all that a run needs of it, and the choices that every kind of agent leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Access, Agent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from aam_vision.perception import Box, Frame
+    from aam_vision.strips import Model, State
+
+IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
+SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
+
+
+@dataclass(frozen=True)
+class Target:
+    """An agent to interrogate, and where to look up the truth about it afterwards."""
+
+    name: str
+    problems: tuple[str, ...]
+    agent: Agent
+    truth: Callable[[], Model] | None
+    """None where nobody knows it."""
+    held_out: Callable[[], list[State]]
+    perception_s: Callable[[], float | None] = lambda: None
+    generators: tuple[np.random.Generator, ...] = ()
+    """What the agent's answers depend on beside its own state: the noise put on them."""
+    identity: str | None = None
+    """What tells the agent apart from all others; None if answers cannot be used in another run."""
+    close: Callable[[], None] = lambda: None
+    """To be called when the agent is not needed any more."""
+    keep_images: Callable[[Callable[[Frame], str]], None] | None = None
+    """To have the agent's images kept, by a function that names them; None if it shows none."""
+    sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of each predicate the ``kind`` of its provenance and its ``meaning``, where the user has said."""
+    scenes: Callable[[], list[dict[str, Box]]] = list
+    """For each problem where its places are in the image."""
+
+
+def access_of(given: str | None, allowed: Sequence[Access], what: str) -> Access:
+    """The access asked for, or the most that the agent allows."""
+    if given is None:
+        return allowed[0]
+    for access in allowed:
+        if access.value == given:
+            return access
+    known = " or ".join(access.value for access in allowed)
+    raise UnusableInput(f"--access {given}: cannot be used with {what}; use {known}")
+
+
+def one_problem(given: Sequence[str]) -> None:
+    """No trajectory leads from one problem to another.
+
+    Raises:
+        UnusableInput: several problems are given.
+    """
+    if len(set(given)) > 1:
+        raise UnusableInput(
+            f"--access trajectory: leads through one problem only, {len(set(given))} are given; "
+            "name one with --problem"
+        )
+
+
+def numbers(env: str, given: Sequence[str], count: int, access: Access) -> list[int]:
+    """Numbers of problems: those given, or all of them (under trajectory access the first)."""
+    if access is Access.TRAJECTORY:
+        one_problem(given)
+        given = given or ["0"]
+    numbers = []
+    for text in given:
+        if not (text.isdecimal() and len(text) < 10 and int(text) < count):
+            raise UnusableInput(f"--problem {text[:40]}: {env} has problems 0 to {count - 1}")
+        numbers.append(int(text))
+    return list(dict.fromkeys(numbers)) or list(range(count))
