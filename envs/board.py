@@ -12,7 +12,7 @@ from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects
 
 if TYPE_CHECKING:
-    from aam_vision.envs.pddlgym_bridge import World
+    from aam_vision.envs.pddlgym_world import World
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class BoardDomain:
 
     def load(self, split: str, index: int) -> Layout:
         """A problem of PDDLGym's; UnusableInput if there is none of that split and number."""
-        from aam_vision.envs.pddlgym_bridge import load_layout
+        from aam_vision.envs.pddlgym_domains import load_layout
 
         return load_layout(self.name, split, index)
 
@@ -98,7 +98,7 @@ class BoardDomain:
 
     def world(self, layout: Layout) -> World:
         """A problem in PDDLGym's simulator."""
-        from aam_vision.envs.pddlgym_bridge import World
+        from aam_vision.envs.pddlgym_world import World
 
         return World(layout, {name: taken for name, (verb, taken) in self.native.items() if name == verb})
 

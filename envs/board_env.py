@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.board import BoardDomain, Layout, Picture
-from aam_vision.envs.pddlgym_bridge import Outcome
+from aam_vision.envs.pddlgym_world import Outcome
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import Atom, GroundAction

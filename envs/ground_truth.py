@@ -29,7 +29,7 @@ def ground_truth_model(name: str) -> Model:
     Raises:
         UnusableInput: if there is no such domain.
     """
-    from aam_vision.envs.pddlgym_bridge import domain_operators
+    from aam_vision.envs.pddlgym_domains import domain_operators
 
     domain = board_domain(name)
     return Model(

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_bridge import entities_of, literal_of, pddlgym
+from aam_vision.envs.pddlgym_domains import entities_of, literal_of
+from aam_vision.envs.pddlgym_package import pddlgym
 from aam_vision.strips import Atom
 
 

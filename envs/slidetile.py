@@ -178,7 +178,7 @@ def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
 
 def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
     """The board in a state that PDDLGym's cannot get to: an odd permutation of its initial one."""
-    from aam_vision.envs.pddlgym_bridge import load_layout
+    from aam_vision.envs.pddlgym_domains import load_layout
 
     layout = load_layout("slidetile", "train", 0)
     odd = not _is_odd(_order(layout.initial))

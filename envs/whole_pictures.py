@@ -28,7 +28,7 @@ class WholePictures:
     """
 
     def __init__(self, layout: Layout, draw: Callable[[frozenset[Atom]], Frame], *, keep: int = KEPT) -> None:
-        from aam_vision.envs.pddlgym_bridge import changing_predicates
+        from aam_vision.envs.pddlgym_domains import changing_predicates
 
         self._layout, self._draw, self._keep = layout, draw, keep
         self._changing = changing_predicates(layout.domain)

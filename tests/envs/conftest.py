@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_bridge import Node, Outcome, World
+from aam_vision.envs.pddlgym_world import Node, Outcome, World
 from aam_vision.envs.registry import DOMAINS, board_domain
 
 PROBLEMS = {"sokoban": {"train": 5, "test": 4}, "doors": {"train": 3, "test": 10}}

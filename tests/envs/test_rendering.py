@@ -91,7 +91,8 @@ def test_parts_are_reduced_as_pillow_reduces_the_whole(size: int, rng: np.random
 def test_blocks_have_the_colours_of_a_fresh_process(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np\n"
-        "from aam_vision.envs.pddlgym_bridge import entities_of, literal_of, load_layout, pddlgym\n"
+        "from aam_vision.envs.pddlgym_domains import entities_of, literal_of, load_layout\n"
+        "from aam_vision.envs.pddlgym_package import pddlgym\n"
         "layout = load_layout('blocks', 'train', 3)\n"
         "own = entities_of(layout)\n"
         "literals = {literal_of('blocks', own, atom) for atom in layout.initial}\n"

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from aam_vision.envs.pddlgym_bridge import domain_operators, domain_predicates
+from aam_vision.envs.pddlgym_domains import domain_operators, domain_predicates
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
 from aam_vision.envs.sokoban import move_dir

@@ -8,7 +8,7 @@ import pytest
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import Progress
-from aam_vision.envs.pddlgym_bridge import pddlgym
+from aam_vision.envs.pddlgym_package import pddlgym
 from aam_vision.envs.sokoban import SOKOBAN, painter, scene
 from aam_vision.training import session
 from aam_vision.training.evaluation import evaluate_domain

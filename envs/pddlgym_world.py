@@ -1,0 +1,170 @@
+"""PDDLGym's simulator, which alone decides what an instruction does; `World` merely remembers its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from aam_vision.envs.board import Layout
+from aam_vision.envs.pddlgym_domains import atom_of, changing_predicates, entities_of, literal_of, parsed
+from aam_vision.envs.pddlgym_package import pddlgym
+from aam_vision.errors import UnusableInput
+from aam_vision.strips import Atom, GroundAction
+
+
+@cache
+def _simulator_class() -> type[Any]:
+    core = pddlgym().core
+
+    class Simulator(core.PDDLEnv):  # type: ignore[misc, name-defined]
+        """PDDLGym's environment, started from a state instead of a folder of files."""
+
+        @staticmethod
+        def load_pddl(domain_file: str, problem_dir: str, operators_as_actions: bool = False) -> Any:
+            return parsed(domain_file), []
+
+        def _handle_derived_literals(self, state: Any) -> Any:
+            """Skip the search for derived predicates in a domain without any: it takes O(N^2) a step."""
+            if any(predicate.is_derived for predicate in self.domain.predicates.values()):
+                return super()._handle_derived_literals(state)
+            return state
+
+        def _get_debug_info(self) -> dict[str, str]:
+            return {}
+
+        def _get_successor_state(self, state: Any, action: Any, domain: Any, **options: Any) -> Any:
+            """PDDLGym's own two steps, keeping which operator it chose, and with which binding."""
+            operator, binding = core._select_operator(
+                state, action, domain, inference_mode=options["inference_mode"]
+            )
+            self.selected = None
+            if binding is None:
+                return state
+            self.selected = GroundAction(
+                operator.name, tuple([str(binding[item].name) for item in operator.params])
+            )
+            return core._apply_effects(state, operator.effects.literals, binding, False)
+
+    return Simulator
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A state a world has been in. Equal states of one world are the same node."""
+
+    dynamic: frozenset[Atom]
+    """The atoms of predicates that some operator can change."""
+    goal_reached: bool
+    literals: frozenset[Any] = field(repr=False)
+    edges: dict[GroundAction, Outcome] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a native action does: the ground operator that PDDLGym selects, if any, and where it leads."""
+
+    instruction: GroundAction | None
+    node: Node
+
+
+_NOTHING: Mapping[str, tuple[int, ...]] = {}
+
+
+class World:
+    """One problem in PDDLGym's simulator; every answer is PDDLGym's and is asked for once.
+
+    ``static`` holds the atoms no operator can change; a node's state is ``static | node.dynamic``.
+
+    Args:
+        layout: the problem.
+        named: where operators are the actions, operator -> those of its parameters that a native action
+            names. PDDLGym's inference finds the rest.
+    """
+
+    def __init__(self, layout: Layout, named: Mapping[str, tuple[int, ...]] = _NOTHING) -> None:
+        self.layout = layout
+        changing = changing_predicates(layout.domain)
+        self._domain = parsed(layout.domain)
+        self._named = named if self._domain.operators_as_actions else _NOTHING
+        self.static = frozenset(atom for atom in layout.initial if atom.predicate not in changing)
+        self._changing = changing
+        self._env = _simulator_class()(layout.domain, "", operators_as_actions=bool(self._named))
+        self._entities = entities_of(layout)
+        goal = pddlgym().structs.LiteralConjunction([self._literal(atom) for atom in sorted(layout.goal)])
+        self._env._goal = goal
+        self._static_literals = frozenset(map(self._literal, sorted(self.static)))
+        self._template = pddlgym().structs.State(frozenset(), frozenset(self._entities.values()), goal)
+        self._nodes: dict[frozenset[Atom], Node] = {}
+        self.initial = self.node(layout.initial - self.static)
+
+    def _literal(self, atom: Atom) -> Any:
+        return literal_of(self.layout.domain, self._entities, atom)
+
+    def node(self, dynamic: frozenset[Atom]) -> Node:
+        """The node of the state that has these changeable atoms besides the static ones.
+
+        Raises:
+            UnusableInput: if an atom is not one that can change in this problem.
+        """
+        known = self._nodes.get(dynamic)
+        if known is not None:
+            return known
+        for atom in dynamic:
+            if atom.predicate not in self._changing or not all(o in self._entities for o in atom.objects):
+                raise UnusableInput(f"{atom} is no changeable atom of {self.layout.name}")
+        return self._add(dynamic, frozenset(map(self._literal, sorted(dynamic))))
+
+    def _add(self, dynamic: frozenset[Atom], literals: frozenset[Any]) -> Node:
+        reached = self.layout.goal <= dynamic | self.static
+        node = self._nodes[dynamic] = Node(dynamic, reached, literals)
+        return node
+
+    def outcome(self, node: Node, action: GroundAction) -> Outcome:
+        """What PDDLGym makes of a native action such as ``move(dir-up)`` in a state."""
+        known = node.edges.get(action)
+        if known is None:
+            known = node.edges[action] = self._attempt(node, action)
+        return known
+
+    def _attempt(self, node: Node, action: GroundAction) -> Outcome:
+        state = self._static_literals | node.literals
+        whole = self._completed(action, state) if action.name in self._named else action
+        if whole is None:
+            return Outcome(None, node)
+        self._env.set_state(self._template.with_literals(state))
+        after, _, _, _ = self._env.sample_transition(self._literal(Atom(*whole)))
+        return Outcome(self._env.selected, self._successor(node, after.literals))
+
+    def _completed(self, action: GroundAction, state: frozenset[Any]) -> GroundAction | None:
+        """The one binding of an operator that has the objects an action names and is applicable.
+
+        Raises:
+            UnusableInput: if there are several, as in an illegal state.
+        """
+        operator = self._domain.operators[action.name]
+        start = {
+            operator.params[position]: self._entities[name]
+            for position, name in zip(self._named[action.name], action.objects, strict=True)
+        }
+        found = pddlgym().inference.find_satisfying_assignments(
+            state,
+            operator.preconds.literals,
+            type_to_parent_types=self._domain.type_to_parent_types,
+            constants=self._domain.constants,
+            init_assignments=start,
+        )
+        if len(found) > 1:
+            raise UnusableInput(f"{action} can be done in several ways here: only legal states can be played")
+        if not found:
+            return None
+        return GroundAction(action.name, tuple([str(found[0][item].name) for item in operator.params]))
+
+    def _successor(self, node: Node, literals: frozenset[Any]) -> Node:
+        changing = literals - self._static_literals
+        if changing == node.literals:
+            return node
+        gone, new = node.literals - changing, changing - node.literals
+        dynamic = (node.dynamic - set(map(atom_of, gone))) | frozenset(map(atom_of, new))
+        return self._nodes.get(dynamic) or self._add(dynamic, changing)
