@@ -39,7 +39,8 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
     Returns:
         ``ended``: ``learned``, ``crashed``, ``out of time`` or ``no model``; the attempted ``steps`` and wall-clock
         ``learning_s`` of learning, start-up included; ``claims`` (to be done) and ``equivalent`` (functionally, no
-        object named twice); AMLGym's metrics.
+        object named twice); ``right_after``, the steps after which its model is and stays equivalent (None if it
+        is not in the end); AMLGym's metrics.
     """
     with TemporaryDirectory(prefix="peer-") as name:
         folder = Path(name)
@@ -54,6 +55,9 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
         try:
             learned = read_domain(_without_inequality(folder / "learned.pddl"))
             row["equivalent"] = evaluation.equivalent(learned, truth, states)
+            row["right_after"] = (
+                _right_after(folder, said["course"], truth, states) if row["equivalent"] else None
+            )
         except (AamError, KeyError) as error:
             return row | {"ended": "no model", "why": str(error)}
         ended, why = _process(folder, SCORING_S, "score")
@@ -92,6 +96,20 @@ def _prepare(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[
             states += found
     (folder / "held_out.json").write_text(json.dumps(held_out), encoding="utf-8")
     return truth, states
+
+
+def _right_after(
+    folder: Path, course: list[tuple[int, str]], truth: Model, states: list[State]
+) -> int | None:
+    """The attempted steps after which a learner's model is and stays equivalent to the truth."""
+    right = None
+    path = folder / "course.pddl"
+    for steps, pddl in reversed(course):
+        path.write_text(pddl, encoding="utf-8")
+        if not evaluation.equivalent(read_domain(_without_inequality(path)), truth, states):
+            break
+        right = steps
+    return right
 
 
 def _without_inequality(path: Path) -> Path:

@@ -108,7 +108,7 @@ def snapshot(rows: Sequence[Row]) -> Table:
 
 
 def trajectory(rows: Sequence[Row]) -> Table:
-    """Attempted steps when the learner stopped, and how many of its models are equivalent to the truth."""
+    """Attempted steps after which the model is right and stays so, when the learner stopped, and how often it is."""
     learners = list(dict.fromkeys(row["peer"] for row in rows))
     lines = []
     for name in dict.fromkeys(row["env"] for row in rows):
@@ -116,11 +116,16 @@ def trajectory(rows: Sequence[Row]) -> Table:
         for learner in learners:
             runs = [row for row in rows if row["env"] == name and row["peer"] == learner]
             done = [run for run in runs if run["ended"] == "learned"]
-            right = _share(run.get("equivalent", False) for run in runs)
-            cells.append(f"{spread([run['steps_taken'] for run in done])}; {right}")
+            right = [run["right_after"] for run in done if run.get("right_after") is not None]
+            stopped = spread([run["steps_taken"] for run in done])
+            share = _share(run.get("equivalent", False) for run in runs)
+            cells.append(f"{spread(right)} of {stopped}; {share}")
         lines.append([name, *cells])
     budget = max(row["steps"] for row in rows)
-    title = f"Steps on one trajectory without reset, {budget} at most; models equivalent to the truth"
+    title = (
+        "Steps on one trajectory without reset: after how many the model is right and stays so, of how many until the "
+        f"learner stops ({budget} at most); runs that end with a model equivalent to the truth"
+    )
     return Table(title, ("domain", *learners), lines)
 
 

@@ -13,7 +13,7 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from amlgym.modeling.UPEnv import UPEnv
 from amlgym.util.util import empty_domain
 from unified_planning.engines import UPSequentialSimulator
 from unified_planning.exceptions import UPInvalidActionError
-from unified_planning.io import PDDLReader
+from unified_planning.io import PDDLReader, PDDLWriter
 from unified_planning.plans import ActionInstance
 
 from aam_vision.errors import AgentFailed
@@ -47,6 +47,21 @@ class Learned:
     pddl: str
     steps: int
     claims: bool | None = None
+    course: list[tuple[int, str]] = field(default_factory=list)
+    """What it would have said before, each with the attempted steps after which it would."""
+
+
+class Course:
+    """What a learner would say, noted before each of its steps where that is something new."""
+
+    def __init__(self, world: CountingSimulator) -> None:
+        self.points: list[tuple[int, str]] = []
+        self._world = world
+
+    def note(self, pddl: str) -> None:
+        """The model after the steps so far."""
+        if not self.points or self.points[-1][1] != pddl:
+            self.points.append((self._world.attempts, pddl))
 
 
 class CountingSimulator(UPSequentialSimulator):  # type: ignore[misc]
@@ -91,16 +106,34 @@ def olam(steps: int, seed: int) -> Learned:
 
     PDDLEnv.parse_action_str = parse_and_count
     learner = amlgym.algorithms.get_algorithm("OLAM", input_domain_path=empty_domain(DOMAIN))
+    course, step = Course(world), PDDLEnv.step
+
+    def note_and_step(env: Any, action: Any) -> Any:
+        course.note(PDDLWriter(learner._learner.domain).get_domain())
+        return step(env, action)
+
+    PDDLEnv.step = note_and_step
     model, _ = learner.learn(world, max_steps=steps, seed=seed)
-    return Learned(model, world.attempts, world.attempts < steps)
+    course.note(PDDLWriter(learner._learner.domain).get_domain())
+    return Learned(model, world.attempts, world.attempts < steps, course.points)
 
 
 def information_gain(steps: int, seed: int) -> Learned:
     """Information gain (as AMLGym ships it); it stops when no action promises any."""
+    from information_gain_aml.algorithms import InformationGainLearner
+
     world = simulator()
     learner = amlgym.algorithms.get_algorithm("InformationGainAgent", input_domain_path=empty_domain(DOMAIN))
+    course, select = Course(world), InformationGainLearner.select_action
+
+    def note_and_select(inner: Any, state: Any) -> Any:
+        course.note(inner.to_pddl_string(mode=learner.model_mode))
+        return select(inner, state)
+
+    InformationGainLearner.select_action = note_and_select
     model, _ = learner.learn(world, max_steps=steps, seed=seed)
-    return Learned(model, world.attempts, world.attempts < steps)
+    course.note(model)
+    return Learned(model, world.attempts, world.attempts < steps, course.points)
 
 
 def toolkit(steps: int, seed: int) -> Learned:
@@ -114,7 +147,8 @@ def toolkit(steps: int, seed: int) -> Learned:
         result = interrogate(agent, policy, np.random.default_rng(seed), budget=Budget(steps=steps))
     except Interrupted as error:
         result = error.result
-    return Learned(domain_text(result.model), world.attempts, result.complete)
+    course = [(point.steps, domain_text(point.model)) for point in result.curve]
+    return Learned(domain_text(result.model), world.attempts, result.complete, course)
 
 
 class _SimulatorAgent:

@@ -43,10 +43,10 @@ METRICS = {
 """AMLGym's metrics (P: precision, R: recall), means over the runs that ended with a model."""
 
 COLUMNS = (
-    "domain", "learner", "steps", "equivalent", "claims to be done", "false claims", *METRICS, "s", "ended",
+    "domain", "learner", "right after", "steps", "equivalent", "claims to be done", "false claims", *METRICS, "s", "ended",
 )  # fmt: skip
 SHOWN = (
-    "domain", "learner", "steps", "equivalent", "false claims", "applicability R", "solving", "ended",
+    "domain", "learner", "right after", "steps", "equivalent", "false claims", "applicability R", "solving", "ended",
 )  # fmt: skip
 
 
@@ -121,6 +121,7 @@ def _line(runs: Sequence[Row]) -> list[Any]:
 
     endings = [run["ended"] for run in runs]
     return [
+        spread([run["right_after"] for run in done if run.get("right_after") is not None]),
         spread([run["steps_taken"] for run in done]),
         share([run.get("equivalent", False) for run in runs]),
         share([run["claims"] for run in claims]),

@@ -23,7 +23,7 @@ def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyP
             {**common, "policy": "aia", "error": "over its limit"},
         ],
         "peers": [
-            {**job, "ended": "learned", "steps_taken": 8, "equivalent": True},
+            {**job, "ended": "learned", "steps_taken": 8, "equivalent": True, "right_after": 7},
             {**job, "ended": "crashed"},
         ],
     }
@@ -36,7 +36,7 @@ def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert run_command(headline) == 0
     page = (tmp_path / "docs" / "README.md").read_text()
     assert "| gripper | 17 | 6 | 11 | 6 | 2/2 |" in page
-    assert "| gripper | 8; 1/2 |" in page
+    assert "| gripper | 7 of 8; 1/2 |" in page
     assert "simulators.md" not in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,8 +55,31 @@ def test_what_is_no_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "learned_compared.pddl" in row["why"]
 
 
+def test_right_is_what_stays_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that was right by chance, and was then changed, does not count."""
+
+    def learns(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
+        right = (folder / "domain.pddl").read_text()
+        wrong = (folder / "described.pddl").read_text()
+        course = [(0, wrong), (2, right), (3, wrong), (5, right), (8, right)]
+        (folder / "learn.json").write_text(json.dumps({"steps": 9, "claims": True, "course": course}))
+        (folder / "learned.pddl").write_text(right)
+        return ("learned", "") if arguments[0] == "learn" else ("crashed", "no metrics")
+
+    monkeypatch.setattr(contests, "_process", learns)
+    row = learned("anyone")
+    assert (row["equivalent"], row["right_after"]) == (True, 5)
+
+
 def test_a_false_claim_is_counted_and_a_crash_costs_no_mean() -> None:
-    right = {"ended": "learned", "steps_taken": 8, "claims": True, "equivalent": True, "solving": 1.0}
+    right = {
+        "ended": "learned",
+        "steps_taken": 8,
+        "claims": True,
+        "equivalent": True,
+        "right_after": 6,
+        "solving": 1.0,
+    }
     wrong = {"ended": "learned", "steps_taken": 9, "claims": True, "equivalent": False, "solving": 0.5}
     rows = [
         {"env": "gripper", "peer": "OLAM", "learning_s": 1.0, **run}
@@ -64,6 +88,7 @@ def test_a_false_claim_is_counted_and_a_crash_costs_no_mean() -> None:
     (line,) = summary("T", rows).rows
     shown = dict(zip(summary("T", rows).columns, line, strict=True))
     assert (shown["claims to be done"], shown["false claims"], shown["equivalent"]) == ("2/2", "1/2", "1/3")
+    assert (shown["right after"], shown["steps"]) == ("6", "8.5 (8-9)")
     assert (shown["solving"], shown["ended"]) == (0.75, "2 learned, 1 crashed")
     assert shown["syntactic P"] is None
 
@@ -76,7 +101,10 @@ def test_every_peer_learns_and_is_scored(peer: str) -> None:
     assert row["why"] == ""
     assert 0 < row["steps_taken"] <= 50
     assert 0 <= row["solving"] <= 1
+    if peer in ONLINE:
+        assert row["right_after"] is None or 0 < row["right_after"] <= row["steps_taken"]
     if peer in ("this toolkit", "OLAM"):
+        assert row["right_after"] is not None
         assert row["claims"]
         assert row["equivalent"]
         assert row["syntactic_recall"] == 1
