@@ -73,7 +73,7 @@ def test_answers_that_prove_wrong_are_weighed() -> None:
     agent = UnreliableAgent(aam_vision.agent_for("gripper"), 0.05, 0.0, np.random.default_rng(0))
     result = aam_vision.interrogate(agent)
     assert result.assessment is not None
-    assert "not reliable" in str(result)
+    assert "weighed: at most" in str(result)
     assert result.model == aam_vision.interrogate(aam_vision.agent_for("gripper")).model
 
 

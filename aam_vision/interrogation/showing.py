@@ -31,9 +31,9 @@ def figures(result: Result) -> list[tuple[str, str]]:
         ),
         ("pal tuples", f"{result.hypotheses.size} ({groups} groups undetermined)"),
     ]
-    if result.assessment is not None:
-        found.append(("answers", _reliability(result.assessment.rates)))
-    elif result.doubt:
+    if result.rates is not None:
+        found.append(("answers", _reliability(result.rates)))
+    if result.assessment is None and result.doubt:
         found.append(("in doubt", f"everything: {result.doubt}"))
     return found
 
@@ -81,6 +81,6 @@ def _reliability(rates: Rates) -> str:
         )
     ]
     return (
-        f"not reliable: at most {wrong[0]} of false and {wrong[1]} of true atoms of a predicate misread, "
+        f"weighed: at most {wrong[0]} of false and {wrong[1]} of true atoms of a predicate are misread, "
         f"{100 * rates.refusals:.1f}% of steps refused by mistake (estimates)"
     )
