@@ -89,7 +89,7 @@ def interrogate(
         agent,
         confirmed(policy_for(agent.access, policy, engine, prior), agent, engine),
         np.random.default_rng(seed),
-        afresh=partial(policy_for, agent.access, "economical", engine, timed=False),
+        afresh=partial(policy_for, agent.access, "economical", engine),
         budget=Budget(max_queries, max_steps),
         repeated=repeated_arguments,
         confidence=confidence,

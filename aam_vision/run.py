@@ -262,7 +262,7 @@ def _run(
         _keep_images(target, folder, anew=resumed is None)
         try:
             moves = confirmed(policy, target.agent, timed)
-            afresh = partial(policy_for, access, "economical", timed, timed=False)
+            afresh = partial(policy_for, access, "economical", timed)
             result, failure = _interrogate(arguments, target, moves, afresh, journal, shown, clock)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
@@ -393,7 +393,7 @@ def _interrogate(
         if resuming.differences:
             display.say(
                 f"{resuming.differences} recorded moves were other ones than planned this time "
-                "(planning is limited in time); the recorded ones count"
+                "(other planners than pyperplan are limited in time); the recorded ones count"
             )
     return result, None
 

@@ -9,7 +9,7 @@ refusal leaves a clause, and the next guess satisfies one of its literals first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
@@ -18,7 +18,7 @@ from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.moves import Ask
 from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.planning.planner import Limits, Planner, Verdict, cpu_seconds
+from aam_vision.interrogation.searches import Searches
 
 SEEDS = 8
 """Literals of the latest clause that a guess may start from."""
@@ -26,39 +26,26 @@ SEEDS = 8
 
 @dataclass
 class Guesses:
-    """Finds first successes; remembers what was tried in vain."""
+    """Finds first successes."""
 
     beliefs: Beliefs
-    planner: Planner
-    limits: Limits
-    seconds: float
-    """CPU seconds that all guessing together may take."""
-    spent: float = 0.0
-    _hopeless: set[tuple[int, str, Literals]] = field(default_factory=set)
+    searches: Searches
 
     def guess(self, evidence: Evidence, name: str, paths: list[Paths]) -> Ask | None:
         """A query whose last step is the unseen action, where it is most likely to succeed; None if none is open."""
-        begun = cpu_seconds()
-        try:
-            return next(self._guesses(evidence, name, paths, begun), None)
-        finally:
-            self.spent += cpu_seconds() - begun
+        return next(self._guesses(evidence, name, paths), None)
 
-    def _guesses(self, evidence: Evidence, name: str, paths: list[Paths], begun: float) -> Iterator[Ask]:
+    def _guesses(self, evidence: Evidence, name: str, paths: list[Paths]) -> Iterator[Ask]:
         action = evidence.hypotheses[name]
         rare = sorted(bits(action.positive), key=lambda bit: self.beliefs.rate(name, bit))
         for seed in _seeds(name, action, self.beliefs):
             wanted = [Literals(bit, 0) for bit in rare if bit != seed]
             for path in paths:
-                if self.spent + cpu_seconds() - begun > self.seconds:
+                if self.searches.exhausted:
                     return
                 holding = path.gather(action, Literals(seed, 0), wanted)
-                if holding is None or (path.problem, name, holding) in self._hopeless:
-                    continue
-                planned = path.reach(action, holding, self.planner, self.limits)
+                planned = None if holding is None else self.searches.reach(path, action, holding)
                 if not isinstance(planned, PlannedProbe):
-                    if planned is Verdict.LIMIT:
-                        self._hopeless.add((path.problem, name, holding))
                     continue
                 state = planned.start.state
                 for step in planned.path:

@@ -7,25 +7,22 @@ risk of what is probably none is violated with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals, union
 from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.links import GROUP_RISK, Link, Standpoint, success
 from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.planning.planner import Limits, Planner, Verdict, cpu_seconds
+from aam_vision.interrogation.searches import Searches
+from aam_vision.planning.planner import Verdict
 
 DOUBT = 0.1
 """What succeeds with at least this probability is asked early, while there are near misses to follow it."""
 MAX_REORDERINGS = 4
 """Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
-ON_THE_WAY = Limits(seconds=2.0, states=2000)
-"""Limits of a search for something to ride along."""
-
-Item = TypeVar("Item")
 Wanted = Callable[[str, Literals], bool]
 
 
@@ -41,15 +38,12 @@ class Option(NamedTuple):
 
 @dataclass
 class Journeys:
-    """Finds links that begin with a plan; remembers what was tried in vain."""
+    """Finds links that begin with a plan."""
 
     beliefs: Beliefs
-    planner: Planner
-    limits: Limits
-    seconds: float
-    """CPU seconds that all of this together may take."""
-    spent: float = 0.0
-    _hopeless: set[tuple[int, str, Literals]] = field(default_factory=set)
+    searches: Searches
+    on_the_way: Searches
+    """Those for something to ride along."""
 
     def find(
         self, standpoint: Standpoint, paths: list[Paths], wanted: Wanted, *, relax: bool = False
@@ -58,20 +52,9 @@ class Journeys:
 
         With ``relax`` less is asked to hold where there is no plan to all that should.
         """
-        options = sorted(self._timed(self._options(standpoint, paths, wanted)), key=lambda o: o.rank)
-        yield from self._timed(self._travels(standpoint, options, relax))
-
-    def _timed(self, items: Iterator[Item]) -> Iterator[Item]:
-        """The items as long as there is time for finding the next."""
-        while self.spent <= self.seconds:
-            begun = cpu_seconds()
-            item = next(items, None)
-            self.spent += cpu_seconds() - begun
-            if item is None:
-                break
-            yield item
-
-    def _travels(self, standpoint: Standpoint, options: Sequence[Option], relax: bool) -> Iterator[Link]:
+        if self._searches(standpoint).exhausted:
+            return
+        options = sorted(self._options(standpoint, paths, wanted), key=lambda option: option.rank)
         unreachable = []
         for option in options:
             link = self._travel(standpoint, option, option.holding)
@@ -160,18 +143,10 @@ class Journeys:
         return (1 + violated.size(), -chance)
 
     def _travel(self, standpoint: Standpoint, option: Option, holding: Literals) -> Link | Verdict | None:
-        path = option.path
         action = standpoint.hypotheses[option.name]
-        real = standpoint.hypotheses is standpoint.evidence.hypotheses
-        start = None if real else standpoint.nodes[0]
-        key = (path.problem, option.name, holding)
-        if real and key in self._hopeless:
-            return None
-        limits = self.limits if real else ON_THE_WAY
-        planned = path.reach(action, holding, self.planner, limits, start)
+        start = None if _is_real(standpoint) else standpoint.nodes[0]
+        planned = self._searches(standpoint).reach(option.path, action, holding, start)
         if not isinstance(planned, PlannedProbe):
-            if real and planned is Verdict.LIMIT:
-                self._hopeless.add(key)
             return planned
         steps = (*planned.path, planned.step)
         state, _ = standpoint.replay(planned.start.state, steps)
@@ -180,3 +155,11 @@ class Journeys:
         if not action.certainly_violated(held, dim) or action.certain_to_fail(violated):
             return None
         return Link(planned.start, steps, violated, success(self.beliefs, option.name, action, violated))
+
+    def _searches(self, standpoint: Standpoint) -> Searches:
+        return self.searches if _is_real(standpoint) else self.on_the_way
+
+
+def _is_real(standpoint: Standpoint) -> bool:
+    """Whether that is where we stand, not where a link would lead."""
+    return standpoint.hypotheses is standpoint.evidence.hypotheses

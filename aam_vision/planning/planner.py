@@ -45,10 +45,13 @@ class Found:
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a search may take."""
+    """How long a search may take: so many states, or CPU seconds where a planner does not count them.
 
-    seconds: float = 2.0
-    states: int = 50_000
+    The seconds are so many that one that counts hardly ever needs them.
+    """
+
+    seconds: float = 30.0
+    states: int = 10_000
 
 
 class Planner(Protocol):

@@ -32,7 +32,6 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.result import Result
 from aam_vision.interrogation.resuming import Resuming
 from aam_vision.interrogation.walking import Walker
-from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from tests import domains
@@ -72,19 +71,12 @@ class Mortal(AgentDecorator):
         return self.agent.walk(start, steps, rng)
 
 
-class UnhurriedPlanner:
-    """Searches limited by states and not by time, so that runs can be repeated."""
-
-    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
-        return PyperplanPlanner().solve(problem, Limits(1000.0, min(limits.states, 3000)))
-
-
 def _policy(access: Access) -> Policy:
-    return policy_for(access, "economical", UnhurriedPlanner(), timed=False)
+    return policy_for(access, "economical", PyperplanPlanner())
 
 
 def _confirming(access: Access) -> Confirming:
-    return Confirming(_policy(access), access, UnhurriedPlanner())
+    return Confirming(_policy(access), access, PyperplanPlanner())
 
 
 @contextmanager
@@ -216,7 +208,7 @@ def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp
     again = Mortal(SymbolicAgent(model, problems, Access.SNAPSHOT), None)
     with _journal(tmp_path) as journal:
         journalled = JournalledAgent(again, journal)
-        other = EconomicalPolicy(UnhurriedPlanner(), walker=Walker(share=1.5, stride=2))
+        other = EconomicalPolicy(PyperplanPlanner(), walker=Walker(share=1.5, stride=2))
         policy = Resuming(other, journalled.upcoming)
         result = interrogate(journalled, policy, np.random.default_rng(1))
     assert policy.differences > 0

@@ -32,8 +32,8 @@ PEERS = {"gripper": 8, "blocksworld": 16, "miconic": 17, "satellite": 29, "logis
 
 
 def _policy(access: Access) -> Policy:
-    """Limited by states and not by time, so that runs can be repeated."""
-    limits = Limits(seconds=1000, states=1000)
+    """Searches are short, since there are many runs."""
+    limits = Limits(states=1000)
     if access is Access.TRAJECTORY:
         return TrajectoryPolicy(limits=limits, work=3000)
     return Replaying(EconomicalPolicy(limits=limits))

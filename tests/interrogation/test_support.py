@@ -24,7 +24,7 @@ from tests.profiles import thorough
 @given(domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]))
 def test_wherever_one_can_go_back_to_everything_is_confirmed(domain: Domain, access: Access) -> None:
     agent = SymbolicAgent(domain.model, domain.problems, access)
-    policy = Confirming(policy_for(access, "economical", PyperplanPlanner(), timed=False), access)
+    policy = Confirming(policy_for(access, "economical", PyperplanPlanner()), access)
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, doubting=True)
     assert not result.unconfirmed
     evidence = fresh(result.transcript)
@@ -42,7 +42,7 @@ def test_wherever_one_can_go_back_to_everything_is_confirmed(domain: Domain, acc
 @given(domains.domains())
 def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domain: Domain) -> None:
     agent = SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT)
-    policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner(), timed=False)
+    policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, doubting=True)
     assert not (result.complete and result.unconfirmed)
     evidence = fresh(result.transcript)

@@ -10,13 +10,11 @@ from aam_vision.interrogation.policies.replaying import Replaying
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
 from aam_vision.interrogation.policies.verifying import VerifyingPolicy
-from aam_vision.planning.planner import Limits, Planner
+from aam_vision.planning.planner import Planner
 from aam_vision.query import Access
 from aam_vision.strips import Model
 
 POLICIES = ("economical", "aia")
-COUNTED = Limits(seconds=1000.0, states=3000)
-"""What a search may take where time must not matter."""
 
 
 def check_policy(name: str) -> None:
@@ -29,13 +27,10 @@ def check_policy(name: str) -> None:
         raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
 
 
-def policy_for(
-    access: Access, name: str, planner: Planner, prior: Model | None = None, *, timed: bool = True
-) -> Policy:
+def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
     """A fresh policy: the paper's, or the one that asks least under the access.
 
     A model learned earlier (``prior``) is verified where any state can be asked about; elsewhere it saves nothing.
-    Unless it is ``timed``, planning is limited by states alone, so that its moves are the same on every machine.
 
     Raises:
         UnusableInput: there is no such policy, or it needs another access.
@@ -50,6 +45,4 @@ def policy_for(
     if access is Access.TRAJECTORY:
         return TrajectoryPolicy(planner=planner)
     economical = EconomicalPolicy(planner=planner)
-    if not timed:
-        economical.limits, economical.planning_seconds = COUNTED, COUNTED.seconds
     return Replaying(economical) if access is Access.RESET else economical

@@ -30,6 +30,7 @@ from aam_vision.interrogation.links import GROUP_RISK, Finder, Link, Standpoint
 from aam_vision.interrogation.moves import Ask, Move, Walk
 from aam_vision.interrogation.paths import Paths, by_problem
 from aam_vision.interrogation.probes import revealing_step
+from aam_vision.interrogation.searches import Searches
 from aam_vision.interrogation.stopping import equivalence_of, origins, sound_stop
 from aam_vision.interrogation.walking import Walker
 from aam_vision.planning.planner import Limits, Planner
@@ -42,6 +43,8 @@ UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there."""
 MAX_LINKS = 8
 """Links in one query."""
+ON_THE_WAY = Limits(states=2000)
+"""Limits of a search for something to ride along."""
 RIDER_SUCCESS = 0.05
 """A link that is executed with less probability needs none after it."""
 
@@ -52,8 +55,9 @@ class EconomicalPolicy:
 
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=Limits)
-    planning_seconds: float = 10.0
-    """CPU seconds for planning to probes, and as many for guesses; what needs more is left open."""
+    """Of a search for a probe."""
+    patience: int = 50
+    """Searches for probes that may end at their limits, and as many for guesses; what needs more is left open."""
     walker: Walker = field(default_factory=lambda: Walker(share=1.5))
     _inquiry: _Inquiry | None = None
     _uncovered: dict[int, int] = field(default_factory=dict)
@@ -65,10 +69,12 @@ class EconomicalPolicy:
             if walk is not None:
                 return walk
             beliefs = NaturalBeliefs(evidence.hypotheses, evidence.visited)
-            planning = (beliefs, self.planner, self.limits, self.planning_seconds)
-            self._inquiry = _Inquiry(
-                evidence, beliefs, Finder(beliefs), Journeys(*planning), Guesses(*planning)
+            searches, on_the_way, guessing = (
+                Searches(self.planner, limits, self.patience)
+                for limits in (self.limits, ON_THE_WAY, self.limits)
             )
+            journeys = Journeys(beliefs, searches, on_the_way)
+            self._inquiry = _Inquiry(evidence, beliefs, Finder(beliefs), journeys, Guesses(beliefs, guessing))
         return self._uncover(evidence) or self._inquiry.query() or sound_stop(self._inquiry.equivalence())
 
     def _uncover(self, evidence: Evidence) -> Walk | None:

@@ -55,7 +55,7 @@ def _doubting(agent: Agent, *, steps: int = 1500, confirm: bool = False) -> Resu
 
 
 def _policy(access: Access) -> Policy:
-    return policy_for(access, "economical", PyperplanPlanner(), timed=False)
+    return policy_for(access, "economical", PyperplanPlanner())
 
 
 def _unreliable(
