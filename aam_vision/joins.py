@@ -6,12 +6,15 @@ join is always the one with the fewest matching facts, so that most searches end
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State
 
 Row = tuple[str, ...]
+Columns = dict[str, dict[int, dict[str, list[Row]]]]
+"""By predicate, place and value, the facts with this value there."""
 Fact = tuple[str, Row]
 """A ground atom as a plain tuple; equal to the ``Atom`` of the same predicate and objects."""
 
@@ -22,7 +25,7 @@ class FactIndex:
     def __init__(self, objects: Objects, facts: Iterable[Fact] = ()) -> None:
         self.objects = objects
         self.rows: dict[str, list[Row]] = defaultdict(list)
-        self._columns: dict[str, dict[int, dict[str, list[Row]]]] = {}
+        self._columns: Columns = {}
         for predicate, row in facts:
             self.rows[predicate].append(row)
 
@@ -51,10 +54,13 @@ _NO_ROWS: list[Row] = []
 class StateIndex(FactIndex):
     """The true atoms of a state, arranged for joins; sorted, so that all processes agree. It does not grow."""
 
-    def __init__(self, state: State, rows: Mapping[str, list[Row]] | None = None) -> None:
-        """``rows``: the state's own, where they are known already."""
+    def __init__(
+        self, state: State, rows: dict[str, list[Row]] | None = None, columns: Columns | None = None
+    ) -> None:
+        """``rows`` and ``columns``: the state's own, where they are known already."""
         super().__init__(state.objects)
         self.rows.update(state.rows if rows is None else rows)
+        self._columns = columns or {}
         self.state = state
 
     def of(self, state: State) -> StateIndex:
@@ -62,18 +68,18 @@ class StateIndex(FactIndex):
 
         What is known of predicates with the same facts in both is shared.
         """
-        flipped: dict[str, set[Row]] = defaultdict(set)
+        rows, columns = self.rows.copy(), self._columns.copy()
         for predicate, row in self.state.true ^ state.true:
-            flipped[predicate].add(row)
-        rows = {
-            predicate: sorted(some.symmetric_difference(self.rows[predicate]))
-            for predicate, some in flipped.items()
-        }
-        other = StateIndex(state, self.rows | rows)
-        other._columns = self._columns.copy()
-        for predicate in rows:
-            other._columns.pop(predicate, None)
-        return other
+            some = rows[predicate]
+            if some is self.rows.get(predicate):
+                some = rows[predicate] = some.copy()
+            columns.pop(predicate, None)
+            place = bisect_left(some, row)
+            if place < len(some) and some[place] == row:
+                del some[place]
+            else:
+                some.insert(place, row)
+        return StateIndex(state, rows, columns)
 
 
 def bindings(
@@ -93,67 +99,98 @@ def bindings(
     for atom in required:
         if not index.rows.get(atom.predicate):
             return
-    binding: list[str | None] = [None] * header.arity
-    allowed = [index.objects.members(kind) for kind in header.types]
+    search = _Search(index, header, repeated)
+    if match is None or search.unify(*match) is not None:
+        yield from search.join(required)
 
-    def candidates(atom: LiftedAtom) -> list[Row]:
-        predicate, arguments = atom
-        best = index.rows.get(predicate, _NO_ROWS)
-        for place, argument in enumerate(arguments):
-            if len(best) <= 1:
+
+class _Search:
+    """One search for bindings, with what is bound so far."""
+
+    __slots__ = ("_allowed", "_binding", "_index", "_repeated", "_types")
+
+    def __init__(self, index: FactIndex, header: ActionHeader, repeated: bool) -> None:
+        self._index = index
+        self._types = header.types
+        self._repeated = repeated
+        self._binding: list[str | None] = [None] * header.arity
+        self._allowed = [index.objects.members(kind) for kind in header.types]
+
+    def join(self, left: Sequence[LiftedAtom]) -> Iterator[Row]:
+        """The bindings under which these atoms are facts, too."""
+        if not left:
+            yield from self._filled()
+            return
+        atom, rows = left[0], self._candidates(left[0])
+        for other in left[1:]:
+            if len(rows) <= 1:
                 break
-            value = binding[argument] if isinstance(argument, int) else argument
-            if value is not None:
-                rows = index.matching(predicate, place, value)
-                if len(rows) < len(best):
-                    best = rows
-        return best
+            others = self._candidates(other)
+            if len(others) < len(rows):
+                atom, rows = other, others
+        rest = [other for other in left if other is not atom]
+        binding = self._binding
+        for row in rows:
+            newly = self.unify(atom, row)
+            if newly is not None:
+                if rest:
+                    yield from self.join(rest)
+                elif None in binding:
+                    yield from self._filled()
+                else:
+                    yield tuple(binding)  # type: ignore[arg-type]
+                for argument in newly:
+                    binding[argument] = None
 
-    def unify(atom: LiftedAtom, row: Row) -> list[int] | None:
+    def unify(self, atom: LiftedAtom, row: Row) -> list[int] | None:
+        """Bind what makes the atom this fact, and say which parameters that were; None if nothing does."""
+        binding = self._binding
         newly: list[int] = []
         for argument, value in zip(atom.arguments, row, strict=True):
-            if not isinstance(argument, int):
-                if argument == value:
+            if isinstance(argument, int):
+                bound = binding[argument]
+                if bound == value:
                     continue
-            elif (bound := binding[argument]) is None:
-                if value in allowed[argument] and (repeated or value not in binding):
+                if (
+                    bound is None
+                    and value in self._allowed[argument]
+                    and (self._repeated or value not in binding)
+                ):
                     binding[argument] = value
                     newly.append(argument)
                     continue
-            elif bound == value:
+            elif argument == value:
                 continue
             for undone in newly:
                 binding[undone] = None
             return None
         return newly
 
-    def join(left: Sequence[LiftedAtom]) -> Iterable[Row]:
-        if left:
-            return join_next(left)
-        return fill(binding.index(None)) if None in binding else (tuple(binding),)  # type: ignore[arg-type]
+    def _candidates(self, atom: LiftedAtom) -> list[Row]:
+        """Facts among which are all that the atom may be, given what is bound."""
+        predicate, arguments = atom
+        best = self._index.rows.get(predicate, _NO_ROWS)
+        if len(best) > 1:
+            binding = self._binding
+            for place, argument in enumerate(arguments):
+                value = binding[argument] if isinstance(argument, int) else argument
+                if value is not None:
+                    rows = self._index.matching(predicate, place, value)
+                    if len(rows) < len(best):
+                        best = rows
+                        if len(best) <= 1:
+                            break
+        return best
 
-    def join_next(left: Sequence[LiftedAtom]) -> Iterator[Row]:
-        atom, rows = left[0], candidates(left[0])
-        for other in left[1:]:
-            if len(rows) <= 1:
-                break
-            others = candidates(other)
-            if len(others) < len(rows):
-                atom, rows = other, others
-        rest = [other for other in left if other is not atom]
-        for row in rows:
-            newly = unify(atom, row)
-            if newly is not None:
-                yield from join(rest)
-                for argument in newly:
-                    binding[argument] = None
-
-    def fill(place: int) -> Iterator[Row]:
-        for value in index.objects.of_type(header.types[place]):
-            if repeated or value not in binding:
+    def _filled(self) -> Iterator[Row]:
+        """The bindings with every parameter that is left standing for an object of its type."""
+        binding = self._binding
+        if None not in binding:
+            yield tuple(binding)  # type: ignore[arg-type]
+            return
+        place = binding.index(None)
+        for value in self._index.objects.of_type(self._types[place]):
+            if self._repeated or value not in binding:
                 binding[place] = value
-                yield from join(())
+                yield from self._filled()
                 binding[place] = None
-
-    if match is None or unify(*match) is not None:
-        yield from join(required)

@@ -137,15 +137,14 @@ def lifted_atoms(
     """
     pool: list[tuple[int | str, str]] = list(enumerate(header.types))
     pool += list(vocabulary.constants.items())
+    wanted = {kind for predicate in vocabulary.predicates for kind in predicate.types}
     serving = {
-        wanted: [argument for argument, kind in pool if vocabulary.types.is_a(kind, wanted)]
-        for predicate in vocabulary.predicates
-        for wanted in predicate.types
+        kind: [argument for argument, own in pool if vocabulary.types.is_a(own, kind)] for kind in wanted
     }
     return tuple(
         LiftedAtom(predicate.name, arguments)
         for predicate in vocabulary.predicates
-        for arguments in product(*[serving[wanted] for wanted in predicate.types])
+        for arguments in product(*[serving[kind] for kind in predicate.types])
         if repeated or len(set(arguments)) == len(arguments)
     )
 
@@ -180,6 +179,7 @@ class Objects(Mapping[str, str]):
         self._types = types
         self._groups: dict[str, tuple[str, ...]] = {}
         self._members: dict[str, frozenset[str]] = {}
+        self._names = frozenset(self._kinds)
 
     def __getitem__(self, name: str) -> str:
         return self._kinds[name]
@@ -191,7 +191,7 @@ class Objects(Mapping[str, str]):
         return len(self._kinds)
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._kinds))
+        return hash(self._names)  # a frozenset keeps its hash
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Objects) and self._kinds == other._kinds)
@@ -237,7 +237,7 @@ class State:
         return None if atom in self.unknown else False
 
     def __eq__(self, other: object) -> bool:
-        return (
+        return self is other or (
             isinstance(other, State)
             and self.true == other.true
             and self.unknown == other.unknown
@@ -245,11 +245,7 @@ class State:
         )
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.true, self.unknown))
+        return hash((self.true, self.unknown))  # frozensets keep theirs
 
 
 class Location(Enum):
@@ -305,7 +301,8 @@ class ActionSchema:
         """The state after the action: deletes first, then adds. Applicability is the caller's part."""
         adds = frozenset([atom.ground(objects) for atom in self.add])
         deletes = frozenset([atom.ground(objects) for atom in self.delete])
-        return State((state.true - deletes) | adds, state.objects, state.unknown - adds - deletes)
+        unknown = state.unknown and state.unknown - adds - deletes
+        return State((state.true - deletes) | adds, state.objects, unknown)
 
 
 @dataclass(frozen=True)

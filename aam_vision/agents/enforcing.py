@@ -64,18 +64,22 @@ class EnforcingAgent(AgentDecorator):
         return walked
 
     def _depart(self, start: Situation, what: str) -> None:
-        handle = start.handle
-        allowed = {
-            Access.TRAJECTORY: handle == self._at if self._departed else handle in self._initial,
-            Access.RESET: handle in self._initial or (self._departed and handle == self._at),
-            Access.SNAPSHOT: handle in self._seen,
-            Access.SETTABLE: True,
-        }
-        if not allowed[self.access]:
+        if not self._allowed(start.handle):
             raise AccessViolation(
                 f"{self.access.value} access: a {what} may not start there ({_WHERE[self.access]})"
             )
-        self._departed, self._at = True, handle
+        self._departed, self._at = True, start.handle
+
+    def _allowed(self, handle: Hashable) -> bool:
+        match self.access:
+            case Access.TRAJECTORY:
+                return handle == self._at if self._departed else handle in self._initial
+            case Access.RESET:
+                return handle in self._initial or (self._departed and handle == self._at)
+            case Access.SNAPSHOT:
+                return handle in self._seen
+            case Access.SETTABLE:
+                return True
 
     def _arrive(self, situation: Situation) -> None:
         self._at = situation.handle

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from math import inf
 from operator import itemgetter
 
@@ -22,8 +23,8 @@ from aam_vision.strips import Objects
 LEAST_PATIENCE = 30
 """Steps that are always allowed, with or without news."""
 
-Kind = tuple[tuple[str, int], ...]
-"""How many atoms of every predicate are true."""
+Kind = tuple[str | int, ...]
+"""Every predicate of which atoms are true, and how many are."""
 
 
 @dataclass
@@ -71,7 +72,8 @@ class Walker:
         for node in evidence.nodes[self._taken :]:
             if node.situation is not None:
                 objects = node.state.objects
-                kind = tuple(sorted(Counter(map(itemgetter(0), node.state.true)).items()))
+                true = Counter(map(itemgetter(0), node.state.true))
+                kind = tuple(chain.from_iterable(sorted(true.items())))
                 kinds = self._problems.setdefault(objects, {})
                 if kind not in kinds:
                     kinds[kind] = []

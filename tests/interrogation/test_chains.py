@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -11,8 +11,9 @@ from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.policies.arguments import ArgumentChoices
-from aam_vision.interrogation.policies.chains import Chain, Sketch
-from aam_vision.strips import Objects
+from aam_vision.interrogation.policies.chains import Chain, Changes, Sketch, Step
+from aam_vision.interrogation.policies.instructions import NumberedFacts
+from aam_vision.strips import Objects, State
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
@@ -20,13 +21,48 @@ from tests.profiles import thorough
 
 def _walked(domain: Domain, seed: int) -> Evidence:
     """What is known after a few walks."""
+    evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
+    _walk(evidence, domain, seed)
+    return evidence
+
+
+def _walk(evidence: Evidence, domain: Domain, seed: int, steps: int = 3) -> None:
     agent = SymbolicAgent(domain.model, domain.problems)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
     rng = np.random.default_rng(seed)
     for situation in agent.initial():
         evidence.begin(situation)
-        evidence.walk(agent.walk(situation, 3, rng))
-    return evidence
+        evidence.walk(agent.walk(situation, steps, rng))
+
+
+@thorough(100)
+@given(domains.domains(constants=True), st.data())
+def test_instructions_say_in_facts_what_hypotheses_say_in_atoms(domain: Domain, data: st.DataObject) -> None:
+    """Whenever that is asked: candidates and effects are fewer after every walk."""
+    evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
+    objects_of = domain.problems[0].objects
+    action = evidence.hypotheses[data.draw(st.sampled_from(domain.model.headers)).name]
+    index = action.index
+    bindings = domains.all_bindings(index.header, objects_of)
+    assume(bindings and index.atoms)
+    objects = data.draw(st.sampled_from(bindings))
+    instruction = NumberedFacts(domain.problems[0]).instruction(action, objects)
+    some_atoms = st.sets(st.sampled_from(index.atoms), max_size=2)
+    for seed in range(4):
+        flipped, hidden = (sum(index.bit[atom] for atom in data.draw(some_atoms)) for _ in range(2))
+        unknown = index.facts(hidden, objects)
+        true = index.facts(action.positive ^ flipped, objects) - unknown
+        held, dim = index.values(State(true, objects_of, unknown), objects)
+        violated = action.violated(held, dim)
+        then, then_dim = action.after(held, dim, objects)
+        values = instruction.violating(violated)
+        assert values is not None
+        before = Changes(0, instruction.facts(dim))
+        after = Step(instruction, violated, *values).after(instruction.facts(held), before)
+        assert after == Changes(instruction.facts(held ^ then), instruction.facts(then_dim))
+        for literal in action.candidates.singles():
+            if literal != violated and (other := instruction.violating(literal)) is not None:
+                assert Step(instruction, literal, *other).after(instruction.facts(held), before) is None
+        _walk(evidence, domain, seed, steps=5)
 
 
 @thorough(100)
@@ -63,7 +99,7 @@ def test_arguments_differ_and_are_those_not_in_use_where_there_are_enough(data: 
     fitting = [objects.of_type(kind) for kind in types]
     pinned = tuple((place, pool[0]) for place, pool in enumerate(fitting[:1]) if pool)
     for pins in ((), pinned):
-        found = ArgumentChoices(objects, used).choices(types, pins)
+        found = ArgumentChoices(objects).choices(types, pins, used)
         assert len(set(found)) == len(found)
         for row in found:
             assert len(set(row)) == len(row)

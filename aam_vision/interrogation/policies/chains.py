@@ -3,60 +3,24 @@
 A chain grows by one near miss at a time. Each tries some arguments, and for each of these the state is changed so that
 the new step violates just what it should; then the steps before it are simulated again, if that concerns them. It is
 tried many times for one question, so a state is written as what differs from the sketch that all chains start from,
-and facts are numbered: a set of facts is a Python integer, as a set of an action's atoms is.
+as a set of numbered facts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial, reduce
-from operator import or_
+from functools import lru_cache
 from typing import NamedTuple
 
 from aam_vision.interrogation.action_hypotheses import ActionHypotheses
 from aam_vision.interrogation.atoms import Literals, bits
 from aam_vision.interrogation.evidence import Evidence
 from aam_vision.interrogation.policies.arguments import ArgumentChoices, Pinned
-from aam_vision.joins import Fact
+from aam_vision.interrogation.policies.instructions import Instruction, NumberedFacts
 from aam_vision.strips import Atom, GroundAction, State
 
 KEPT = 1500
-"""Instructions that are remembered at most, and so many sets of objects in use."""
-
-
-class Instruction:
-    """An action with its arguments: which atoms of it are which facts."""
-
-    def __init__(
-        self, action: ActionHypotheses, objects: tuple[str, ...], facts: list[int], held: int
-    ) -> None:
-        """``facts``: the fact of every atom, in the order of their bits; ``held``: atoms true in the sketch."""
-        self.action = action
-        self.name = action.index.header.name
-        self.objects = objects
-        self.held = held
-        self.speaks_of = reduce(or_, facts, 0)
-        """All facts that its atoms are."""
-        self._facts = facts
-        # by the fact's length, since hashing the fact itself takes long where there are thousands of them
-        self._atoms: dict[int, int] = {}
-        for bit, fact in zip(action.index.bit.values(), facts, strict=True):
-            length = fact.bit_length()
-            self._atoms[length] = self._atoms.get(length, 0) | bit
-
-    def atoms(self, facts: int) -> int:
-        """Its atoms that are among these facts."""
-        found = 0
-        for fact in bits(facts & self.speaks_of):
-            found |= self._atoms[fact.bit_length()]
-        return found
-
-    def facts(self, atoms: int) -> int:
-        """The facts that these atoms of it are."""
-        found = 0
-        for bit in bits(atoms):
-            found |= self._facts[bit.bit_length() - 1]
-        return found
+"""Instructions that are remembered at most."""
 
 
 class Sketch:
@@ -64,29 +28,20 @@ class Sketch:
 
     def __init__(self, start: State) -> None:
         self.start = start
-        self._facts: list[Fact] = []
-        self._bits: dict[Fact, int] = {}
-        self.instruction = lru_cache(KEPT)(self._instruction)
+        self._numbered = numbered = NumberedFacts(start)
+        self.instruction = lru_cache(KEPT)(numbered.instruction)
         """An action with its arguments."""
-        self.arguments = lru_cache(KEPT)(partial(ArgumentChoices, start.objects))
-        """Choices of arguments, preferring objects that are not in use."""
+        self.arguments = ArgumentChoices(start.objects)
+
+    @property
+    def true(self) -> int:
+        """The facts of all instructions so far that hold."""
+        return self._numbered.true
 
     def state(self, flipped: int) -> State:
         """The start with these facts flipped."""
-        changed = {Atom(*self._facts[fact.bit_length() - 1]) for fact in bits(flipped)}
+        changed = self._numbered.atoms(flipped)
         return State(self.start.true ^ changed, self.start.objects)
-
-    def _instruction(self, action: ActionHypotheses, objects: tuple[str, ...]) -> Instruction:
-        atoms = action.index.grounded(objects)
-        true = self.start.true
-        facts = [self._bits.get(fact) or self._number(fact) for _, fact in atoms]
-        held = sum([bit for bit, fact in atoms if fact in true])
-        return Instruction(action, objects, facts, held)
-
-    def _number(self, fact: Fact) -> int:
-        bit = self._bits[fact] = 1 << len(self._facts)
-        self._facts.append(fact)
-        return bit
 
 
 class Changes(NamedTuple):
@@ -104,21 +59,34 @@ class Step(NamedTuple):
     instruction: Instruction
     violated: Literals
     """The undecided literals that it violates."""
-    held: int
-    """Its atoms that hold where the plan starts."""
+    missing: int
+    """Facts that are false when it violates them."""
+    there: int
+    """Facts that are true then."""
 
-    def after(self, changes: Changes) -> Changes | None:
-        """What is changed after it; None if it does not violate just what it should."""
-        instruction, violated, held = self
-        action = instruction.action
-        held ^= instruction.atoms(changes.flipped)
-        dim = instruction.atoms(changes.unknown)
-        if action.violated(held, dim) != violated:
+    def wrong(self, true: int) -> int:
+        """The facts that are not as they should be where these are true."""
+        instruction, _, missing, there = self
+        on = instruction.on & ~missing | there
+        off = instruction.off & ~there | missing
+        return on & ~true | off & true
+
+    def after(self, true: int, changes: Changes) -> Changes | None:
+        """What is changed after it, if the plan starts with these facts true.
+
+        None if it does not violate just what it should.
+        """
+        instruction, _, missing, there = self
+        true ^= changes.flipped
+        dim = changes.unknown
+        if instruction.on & ~true != missing or instruction.off & (true | dim) != there:
             return None
-        now, now_dim = action.after(held, dim, instruction.objects)
+        outcomes, speaks_of = instruction.outcomes, instruction.speaks_of
+        may_hold = outcomes.kept_true & (true | dim) | outcomes.added & ~true
+        may_fail = outcomes.deleted & (true | dim) | outcomes.kept_false & ~true
         return Changes(
-            changes.flipped ^ instruction.facts(held ^ now),
-            changes.unknown ^ instruction.facts(dim ^ now_dim),
+            changes.flipped ^ (true & speaks_of ^ may_hold & ~may_fail),
+            dim ^ (dim & speaks_of ^ may_hold & may_fail),
         )
 
 
@@ -150,15 +118,14 @@ class Chain(NamedTuple):
     def then(self, name: str, violated: Literals) -> Chain | None:
         """The chain with one more probe, if some state serves it and all the steps before it."""
         action = self.evidence.hypotheses[name]
-        candidates = action.candidates
-        on = candidates.positive & ~violated.positive | violated.negative
-        off = candidates.negative & ~violated.negative | violated.positive
         for objects in self._choices(action, violated):
             instruction = self.sketch.instruction(action, objects)
-            held = instruction.held ^ instruction.atoms(self.flipped)
-            flipped = instruction.facts(on & ~held | off & held)
+            values = instruction.violating(violated)
+            if values is None:
+                continue
+            last = Step(instruction, violated, *values)
+            flipped = last.wrong(self.sketch.true ^ self.flipped)
             if not flipped & self.fixed:
-                last = Step(instruction, violated, held ^ instruction.atoms(flipped))
                 longer = self._with(flipped, last)
                 if longer is not None:
                     return longer
@@ -169,29 +136,28 @@ class Chain(NamedTuple):
 
         Where no earlier step touches what is flipped, all goes as it went before.
         """
-        steps = self.steps
+        true = self.sketch.true ^ self.flipped ^ flipped
         changes: Changes | None = self.changes
         if self.touched & flipped:
-            steps = tuple([step._replace(held=step.held ^ step.instruction.atoms(flipped)) for step in steps])
             changes = Changes()
-            for step in steps:
-                changes = changes and step.after(changes)
-        changes = changes and last.after(changes)
+            for step in self.steps:
+                changes = changes and step.after(true, changes)
+        changes = changes and last.after(true, changes)
         if changes is None:
             return None
-        instruction, violated, _ = last
-        action = instruction.action
-        dropped = [action.index.atom(bit).ground(instruction.objects) for bit in bits(violated.positive)]
+        instruction, violated, _, _ = last
+        atom = instruction.action.index.atom
+        dropped = [atom(bit).ground(instruction.objects) for bit in bits(violated.positive)]
         return Chain(
             self.evidence,
             self.sketch,
-            steps=(*steps, last),
+            steps=(*self.steps, last),
             flipped=self.flipped ^ flipped,
             changes=changes,
             dropped=(*self.dropped, *dropped),
             touched=self.touched | instruction.speaks_of,
-            changeable=self.changeable | instruction.facts(action.adds | action.deletes),
-            fixed=self.fixed | instruction.facts(action.positive | action.negative) & ~self.changeable,
+            changeable=self.changeable | instruction.outcomes.changeable,
+            fixed=self.fixed | (instruction.on | instruction.off) & ~self.changeable,
             used=self.used.union(instruction.objects),
         )
 
@@ -205,10 +171,9 @@ class Chain(NamedTuple):
 
     def _choices(self, action: ActionHypotheses, violated: Literals) -> Iterator[tuple[str, ...]]:
         """Arguments to try, none of them twice."""
-        arguments = self.sketch.arguments(self.used)
         tried = set()
         for pinned in (*self._on_dropped(action, violated), ()):
-            for objects in arguments.choices(action.index.header.types, pinned):
+            for objects in self.sketch.arguments.choices(action.index.header.types, pinned, self.used):
                 if objects not in tried:
                     tried.add(objects)
                     yield objects

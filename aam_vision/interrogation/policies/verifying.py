@@ -190,7 +190,7 @@ class Expected:
         """One more step where just these atoms of it hold; which fact each of its atoms is."""
         header = action.index.header
         used = {thing for step in self.steps for thing in step.objects}
-        for objects in ArgumentChoices(self._start.objects, used).choices(header.types):
+        for objects in ArgumentChoices(self._start.objects).choices(header.types, used=used):
             facts = dict(action.index.grounded(objects))
             held = {fact: bool(bit & on) for bit, fact in facts.items()}
             if all(self._now.get(fact, value) is value for fact, value in held.items()):
