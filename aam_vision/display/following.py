@@ -83,6 +83,8 @@ class Display:
 
     def watch(self, move: Move, evidence: Evidence, agent: CountingAgent) -> None:
         """One move was made."""
+        if self._console.quiet:
+            return
         if self._live is not None:
             hypotheses, counts = evidence.hypotheses, agent.counts
             known = hypotheses.decided(), hypotheses.size, "pal tuples decided"
@@ -102,6 +104,8 @@ class Display:
 
     def watch_trial(self, proposal: Proposal, assessment: Assessment, agent: CountingAgent) -> None:
         """One trial was made of an agent whose answers are weighed; elsewhere than on a terminal, told once."""
+        if self._console.quiet:
+            return
         actions = assessment.actions.values()
         if self._live is not None:
             sure = sum(int((action.doubts <= DOUBT).sum()) for action in actions)
