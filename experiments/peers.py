@@ -105,7 +105,14 @@ def summary(title: str, rows: Sequence[Row]) -> Table:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["env"], row["peer"]), []).append(row)
-    return Table(title, COLUMNS, [[*names, *_line(runs)] for names, runs in groups.items()])
+    lines = [dict(zip(COLUMNS, (*names, *_line(runs)), strict=True)) for names, runs in groups.items()]
+    # who learns from a whole trajectory has no model before its end
+    columns = [
+        name
+        for name in COLUMNS
+        if name != "right after" or any(row.get("right_after") is not None for row in rows)
+    ]
+    return Table(title, columns, [[line[name] for name in columns] for line in lines])
 
 
 def _line(runs: Sequence[Row]) -> list[Any]:
