@@ -124,7 +124,8 @@ def _without_inequality(path: Path) -> Path:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])", "x", text)
+    """PDDL without hyphens and underscores in names; keywords such as ``:negative-preconditions`` keep theirs."""
+    return re.sub(r"(?<![:\w-])[\w-]+", lambda word: re.sub(r"(?<=[^\W_])[-_](?=[^\W_])", "x", word[0]), text)
 
 
 def _process(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:

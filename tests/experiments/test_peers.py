@@ -55,6 +55,15 @@ def test_what_is_no_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "learned_compared.pddl" in row["why"]
 
 
+def test_peers_get_names_that_they_can_read_and_keywords_as_they_are(tmp_path: Path) -> None:
+    truth, states = contests._prepare(tmp_path, "termes", 1, 0)
+    text = (tmp_path / "domain.pddl").read_text()
+    assert ":negative-preconditions" in text
+    assert not any("_" in predicate.name for predicate in truth.vocabulary.predicates)
+    assert any(action.negative for action in truth.actions)
+    assert states
+
+
 def test_right_is_what_stays_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that was right by chance, and was then changed, does not count."""
 
