@@ -121,10 +121,10 @@ def trajectory(rows: Sequence[Row]) -> Table:
             share = _share(run.get("equivalent", False) for run in runs)
             cells.append(f"{spread(right)} of {stopped}; {share}")
         lines.append([name, *cells])
-    budget = max(row["steps"] for row in rows)
+    most = max(row["steps"] for row in rows)
     title = (
-        "Steps on one trajectory without reset: after how many the model is right and stays so, of how many until the "
-        f"learner stops ({budget} at most); runs that end with a model equivalent to the truth"
+        f"Steps on one trajectory until the model is right (of all until the learner stops, {most} at most); "
+        "runs that end right"
     )
     return Table(title, ("domain", *learners), lines)
 
