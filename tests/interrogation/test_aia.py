@@ -65,7 +65,7 @@ REPEATED = "the same question came up again: nothing more can be learnt"
 
 def _policy(**settings: int) -> AiaPolicy:
     """Limited by states and not by time, so that runs can be repeated."""
-    return AiaPolicy(limits=Limits(seconds=1000, states=300), **settings)
+    return AiaPolicy(limits=Limits(states=300), **settings)
 
 
 def _interrogate(

@@ -18,7 +18,7 @@ from tests.domains import Domain
 from tests.interrogation.runs import walked
 from tests.profiles import thorough
 
-PATIENT = Limits(seconds=1000, states=2000)
+PATIENT = Limits(states=2000)
 _VOCABULARY = Vocabulary("none", ())
 
 

@@ -90,7 +90,7 @@ def test_with_enough_objects_every_domain_is_learned_completely(domain: Domain) 
 @thorough(30)
 @given(domains.domains(repeated=True))
 def test_the_other_policies_conclude_nothing_wrong(domain: Domain) -> None:
-    limits = Limits(seconds=1000, states=300)
+    limits = Limits(states=300)
     for access, policy in (
         (Access.SETTABLE, AiaPolicy(limits=limits, states=20, walk_steps=50)),
         (Access.SNAPSHOT, EconomicalPolicy(limits=limits)),

@@ -34,7 +34,7 @@ def _settable(domain: Domain, policy: SettablePolicy | AiaPolicy | None = None) 
 def _interrogated(domain: Domain, policy: str) -> Result:
     if policy == "economical":
         return run(domain)
-    aia = AiaPolicy(limits=Limits(seconds=1000, states=300), states=20, walk_steps=50)
+    aia = AiaPolicy(limits=Limits(states=300), states=20, walk_steps=50)
     return _settable(domain, aia if policy == "aia" else None)
 
 

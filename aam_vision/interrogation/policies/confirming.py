@@ -39,7 +39,7 @@ class Confirming:
     policy: Policy
     access: Access
     planner: Planner = field(default_factory=PyperplanPlanner)
-    limits: Limits = field(default_factory=lambda: Limits(seconds=1000.0, states=3000))
+    limits: Limits = field(default_factory=lambda: Limits(states=3000))
     _stop: tuple[int, Stop] | None = None
     _attempts: Counter[Claim] = field(default_factory=Counter)
 

@@ -43,7 +43,7 @@ class TrajectoryPolicy:
     """
 
     planner: Planner = field(default_factory=PyperplanPlanner)
-    limits: Limits = field(default_factory=lambda: Limits(seconds=1000.0, states=3000))
+    limits: Limits = field(default_factory=lambda: Limits(states=3000))
     work: int = 20_000
     _unseen: UnseenActions = field(default_factory=UnseenActions)
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
