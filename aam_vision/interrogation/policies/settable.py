@@ -28,7 +28,6 @@ from aam_vision.interrogation.beliefs import Beliefs
 from aam_vision.interrogation.evidence import Evidence, Node
 from aam_vision.interrogation.hypotheses import Hypotheses
 from aam_vision.interrogation.moves import Ask, Move, Stop
-from aam_vision.interrogation.policies.arguments import ArgumentChoices
 from aam_vision.interrogation.policies.chains import Chain, Sketch
 from aam_vision.interrogation.policies.made_states import arguments_as, left_false, roomiest, with_atoms
 from aam_vision.interrogation.policies.waiting import Outlook, Probe, Waiting, likeliest, outlook
@@ -88,12 +87,13 @@ class SettablePolicy:
         All its atoms true satisfies every positive precondition; a refusal leaves a clause that says what
         else must be false.
         """
-        start = self._sketch_of(evidence).start
+        sketch = self._sketch_of(evidence)
+        start = sketch.start
         for name, action in evidence.hypotheses.actions.items():
             if action.successes:
                 continue
             expected = self._expected_false(name, action)
-            for objects in ArgumentChoices(start.objects).choices(action.index.header.types)[:1]:
+            for objects in sketch.arguments.choices(action.index.header.types)[:1]:
                 for also in left_false(action):
                     off = expected | also
                     state = with_atoms(start, action, objects, action.index.everything & ~off, off)
@@ -204,7 +204,8 @@ class SettablePolicy:
 
     def _effect(self, evidence: Evidence) -> Ask | None:
         """A step expected to succeed in a state where an undecided effect shows."""
-        start = self._sketch_of(evidence).start
+        sketch = self._sketch_of(evidence)
+        start = sketch.start
         for name, action in evidence.hypotheses.actions.items():
             candidates = action.candidates
             for bit in bits(action.undecided_effects) if action.successes else ():
@@ -213,7 +214,7 @@ class SettablePolicy:
                         return ask
                     continue
                 shown = self._shown(action, bit)
-                for objects in ArgumentChoices(start.objects).choices(action.index.header.types)[:1]:
+                for objects in sketch.arguments.choices(action.index.header.types)[:1]:
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
                     state = with_atoms(start, action, objects, on, off)
                     if not action.violated(*action.index.values(state, objects)):

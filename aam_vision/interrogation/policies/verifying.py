@@ -147,6 +147,7 @@ class Expected:
         self._required = required
         self._actions = evidence.hypotheses.actions
         self._start = roomiest(evidence)
+        self._arguments = ArgumentChoices(self._start.objects)
         self._first: dict[Fact, bool] = {}
         """What has to be true, and what false, where the plan starts."""
         self._now: dict[Fact, bool] = {}
@@ -190,7 +191,7 @@ class Expected:
         """One more step where just these atoms of it hold; which fact each of its atoms is."""
         header = action.index.header
         used = {thing for step in self.steps for thing in step.objects}
-        for objects in ArgumentChoices(self._start.objects).choices(header.types, used=used):
+        for objects in self._arguments.choices(header.types, used=used):
             facts = dict(action.index.grounded(objects))
             held = {fact: bool(bit & on) for bit, fact in facts.items()}
             if all(self._now.get(fact, value) is value for fact, value in held.items()):
