@@ -101,12 +101,19 @@ def _prepare(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[
 def _right_after(
     folder: Path, course: list[tuple[int, str]], truth: Model, states: list[State]
 ) -> int | None:
-    """The attempted steps after which a learner's model is and stays equivalent to the truth."""
+    """The attempted steps after which a learner's model is and stays equivalent to the truth.
+
+    What is no model on the way is not right.
+    """
     right = None
     path = folder / "course.pddl"
     for steps, pddl in reversed(course):
         path.write_text(pddl, encoding="utf-8")
-        if not evaluation.equivalent(read_domain(_without_inequality(path)), truth, states):
+        try:
+            model = read_domain(_without_inequality(path))
+            if not evaluation.equivalent(model, truth, states):
+                break
+        except (AamError, KeyError):
             break
         right = steps
     return right

@@ -116,10 +116,10 @@ def trajectory(rows: Sequence[Row]) -> Table:
         for learner in learners:
             runs = [row for row in rows if row["env"] == name and row["peer"] == learner]
             done = [run for run in runs if run["ended"] == "learned"]
-            right = [run["right_after"] for run in done if run.get("right_after") is not None]
+            right = spread([run.get("right_after") for run in done])
             stopped = spread([run["steps_taken"] for run in done])
             share = _share(run.get("equivalent", False) for run in runs)
-            cells.append(f"{spread(right)} of {stopped}; {share}")
+            cells.append(f"{right} of {stopped}; {share}")
         lines.append([name, *cells])
     most = max(row["steps"] for row in rows)
     title = (

@@ -52,16 +52,15 @@ class Learned:
 
 
 class Course:
-    """What a learner would say, noted before each of its steps where that is something new."""
+    """What a learner would say in the course of its steps, noted where that is something new."""
 
-    def __init__(self, world: CountingSimulator) -> None:
+    def __init__(self) -> None:
         self.points: list[tuple[int, str]] = []
-        self._world = world
 
-    def note(self, pddl: str) -> None:
-        """The model after the steps so far."""
+    def note(self, steps: int, pddl: str) -> None:
+        """The model after so many attempted steps."""
         if not self.points or self.points[-1][1] != pddl:
-            self.points.append((self._world.attempts, pddl))
+            self.points.append((steps, pddl))
 
 
 class CountingSimulator(UPSequentialSimulator):  # type: ignore[misc]
@@ -106,15 +105,15 @@ def olam(steps: int, seed: int) -> Learned:
 
     PDDLEnv.parse_action_str = parse_and_count
     learner = amlgym.algorithms.get_algorithm("OLAM", input_domain_path=empty_domain(DOMAIN))
-    course, step = Course(world), PDDLEnv.step
+    course, step = Course(), PDDLEnv.step
 
     def note_and_step(env: Any, action: Any) -> Any:
-        course.note(PDDLWriter(learner._learner.domain).get_domain())
+        course.note(world.attempts, PDDLWriter(learner._learner.domain).get_domain())
         return step(env, action)
 
     PDDLEnv.step = note_and_step
     model, _ = learner.learn(world, max_steps=steps, seed=seed)
-    course.note(PDDLWriter(learner._learner.domain).get_domain())
+    course.note(world.attempts, PDDLWriter(learner._learner.domain).get_domain())
     return Learned(model, world.attempts, world.attempts < steps, course.points)
 
 
@@ -124,15 +123,15 @@ def information_gain(steps: int, seed: int) -> Learned:
 
     world = simulator()
     learner = amlgym.algorithms.get_algorithm("InformationGainAgent", input_domain_path=empty_domain(DOMAIN))
-    course, select = Course(world), InformationGainLearner.select_action
+    course, select = Course(), InformationGainLearner.select_action
 
     def note_and_select(inner: Any, state: Any) -> Any:
-        course.note(inner.to_pddl_string(mode=learner.model_mode))
+        course.note(world.attempts, inner.to_pddl_string(mode=learner.model_mode))
         return select(inner, state)
 
     InformationGainLearner.select_action = note_and_select
     model, _ = learner.learn(world, max_steps=steps, seed=seed)
-    course.note(model)
+    course.note(world.attempts, model)
     return Learned(model, world.attempts, world.attempts < steps, course.points)
 
 
@@ -147,8 +146,10 @@ def toolkit(steps: int, seed: int) -> Learned:
         result = interrogate(agent, policy, np.random.default_rng(seed), budget=Budget(steps=steps))
     except Interrupted as error:
         result = error.result
-    course = [(point.steps, domain_text(point.model)) for point in result.curve]
-    return Learned(domain_text(result.model), world.attempts, result.complete, course)
+    course = Course()
+    for point in result.curve:
+        course.note(point.steps, domain_text(point.model))
+    return Learned(domain_text(result.model), world.attempts, result.complete, course.points)
 
 
 class _SimulatorAgent:

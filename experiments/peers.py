@@ -128,7 +128,7 @@ def _line(runs: Sequence[Row]) -> list[Any]:
 
     endings = [run["ended"] for run in runs]
     return [
-        spread([run["right_after"] for run in done if run.get("right_after") is not None]),
+        spread([run.get("right_after") for run in done]),
         spread([run["steps_taken"] for run in done]),
         share([run.get("equivalent", False) for run in runs]),
         share([run["claims"] for run in claims]),

@@ -62,12 +62,13 @@ class Table:
         write_atomically(folder / f"{name}.md", f"{self.title}\n\n{self.markdown()}")
 
 
-def spread(values: Sequence[float]) -> str:
-    """The mean, with the least and the greatest where they differ."""
-    if not values:
+def spread(values: Sequence[float | None]) -> str:
+    """The mean of those there are, with the least and the greatest where they differ."""
+    known = [value for value in values if value is not None]
+    if not known:
         return "-"
-    mean = sum(values) / len(values)
-    low, high = min(values), max(values)
+    mean = sum(known) / len(known)
+    low, high = min(known), max(known)
     return f"{mean:.4g}" if low == high else f"{mean:.4g} ({low:.4g}-{high:.4g})"
 
 

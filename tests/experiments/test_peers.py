@@ -80,6 +80,19 @@ def test_right_is_what_stays_right(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (row["equivalent"], row["right_after"]) == (True, 5)
 
 
+def test_what_is_no_model_on_the_way_spoils_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def learns(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
+        right = (folder / "domain.pddl").read_text()
+        course = [(0, right), (2, "(define (domain of nonsense))"), (4, right)]
+        (folder / "learn.json").write_text(json.dumps({"steps": 4, "claims": True, "course": course}))
+        (folder / "learned.pddl").write_text(right)
+        return ("learned", "") if arguments[0] == "learn" else ("crashed", "no metrics")
+
+    monkeypatch.setattr(contests, "_process", learns)
+    row = learned("anyone")
+    assert (row["ended"], row["equivalent"], row["right_after"]) == ("learned", True, 4)
+
+
 def test_a_false_claim_is_counted_and_a_crash_costs_no_mean() -> None:
     right = {
         "ended": "learned",
