@@ -15,6 +15,8 @@ from aam_vision.interrogation.showing import aligned, figures
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 
+TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"})
+"""What is another in every run of the same: the seconds that it took."""
 EVALUATION_STATES = 200
 """States of the held-out problems on which functional equivalence is checked."""
 

@@ -27,10 +27,10 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command
+from aam_vision.summary import TIMES
 from experiments.jobs import Row
 from experiments.tables import Table
 
-TIMES = {"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"}
 ANSWER_SECONDS = 0.02
 """How slow the agents in processes of their own are."""
 PATIENCE = 600.0

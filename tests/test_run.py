@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import aam_vision
+from aam_vision.summary import TIMES
 from tests import documentation
 
 ROOT = Path(aam_vision.__file__).parent.parent
@@ -50,7 +51,6 @@ PROMISED = [
     "lower_bound",
     "curve",
 ]
-TIMES = {"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"}
 
 
 def _command(*arguments: str | Path, cwd: Path, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:

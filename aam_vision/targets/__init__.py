@@ -4,7 +4,7 @@ A *target* bundles an agent with functions that fetch its ground truth. They are
 interrogation has ended.
 """
 
-from aam_vision.targets.changed import cached, unreliable
+from aam_vision.targets.decorated import cached, unreliable
 from aam_vision.targets.naming import from_environment, names, of
 from aam_vision.targets.programs import from_program
 from aam_vision.targets.symbolic import from_pddl

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
-from aam_vision.targets.changed import unreliable
+from aam_vision.targets.decorated import unreliable
 from aam_vision.targets.images import Reading, from_images
 from aam_vision.targets.programs import from_program, from_shown_program
 from aam_vision.targets.symbolic import from_generated, from_pddl

@@ -88,9 +88,7 @@ def from_shown_program(arguments: Arguments) -> Target:
                 f"{what}: must have the types of {env} ({', '.join(visual.types.parents)}), and state facts of "
                 f"{facts} only"
             )
-        access = access_of(
-            arguments.access, IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :], f"--agent {command!r}"
-        )
+        access = access_of(arguments.access, IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :], what)
         chosen = numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
         simulators = [
             ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size))
