@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aam_vision.api import agent_for, interrogate, symbolic_agent
-    from aam_vision.interrogation.result import Result
+    from aam_vision.interrogation.task.result import Result
     from aam_vision.query import Access, Agent
 
 __version__ = "0.1.0"
@@ -30,7 +30,7 @@ __all__ = ["Access", "Agent", "Result", "__version__", "agent_for", "interrogate
 _HOMES = {
     "Access": "query",
     "Agent": "query",
-    "Result": "interrogation.result",
+    "Result": "interrogation.task.result",
     "agent_for": "api",
     "interrogate": "api",
     "symbolic_agent": "api",

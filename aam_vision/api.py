@@ -25,7 +25,7 @@ from aam_vision import targets
 from aam_vision.query import Access, Agent
 
 if TYPE_CHECKING:
-    from aam_vision.interrogation.result import Result
+    from aam_vision.interrogation.task.result import Result
     from aam_vision.strips import Model
 
 
@@ -74,18 +74,18 @@ def interrogate(
     """
     import numpy as np
 
-    from aam_vision.interrogation.loop import Budget
-    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-    from aam_vision.interrogation.policies.choice import policy_for
     from aam_vision.interrogation.policies.confirming import confirmed
+    from aam_vision.interrogation.policies.registry import policy_for
+    from aam_vision.interrogation.task.loop import Budget
+    from aam_vision.interrogation.task.robust import interrogate_robustly
     from aam_vision.planning.engines import planner_named
 
     if prior is not None:
-        from aam_vision.interrogation.differences import check_prior
+        from aam_vision.interrogation.task.differences import check_prior
 
         check_prior(prior, agent.vocabulary, agent.headers, prior.vocabulary.name)
     engine = planner_named(planner)
-    return interrogate_doubting(
+    return interrogate_robustly(
         agent,
         confirmed(policy_for(agent.access, policy, engine, prior), agent, engine),
         np.random.default_rng(seed),

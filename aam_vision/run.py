@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from aam_vision.agents.counting import CountingAgent
     from aam_vision.agents.journal import Journal
-    from aam_vision.interrogation.evidence import Evidence
-    from aam_vision.interrogation.loop import Interrupted
-    from aam_vision.interrogation.moves import Move, Policy
-    from aam_vision.interrogation.noisy.assessment import Assessment
-    from aam_vision.interrogation.noisy.experimenter import Proposal
-    from aam_vision.interrogation.result import Result
+    from aam_vision.interrogation.evidence.graph import Evidence
+    from aam_vision.interrogation.queries.moves import Move, Policy
+    from aam_vision.interrogation.statistics.assessment import Assessment
+    from aam_vision.interrogation.task.loop import Interrupted
+    from aam_vision.interrogation.task.result import Result
+    from aam_vision.interrogation.task.trial_design import Proposal
     from aam_vision.planning.planner import Clock
     from aam_vision.strips import Model
     from aam_vision.targets import Target
@@ -198,7 +198,7 @@ def _check(arguments: Arguments) -> None:
     Raises:
         UnusableInput: the options do not fit together, or name what is not there.
     """
-    from aam_vision.interrogation.policies.choice import check_policy
+    from aam_vision.interrogation.policies.registry import check_policy
 
     env, noise = arguments.env, arguments.image_noise
     check_policy(arguments.policy)
@@ -237,8 +237,8 @@ def _run(
 ) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
-    from aam_vision.interrogation.policies.choice import policy_for
     from aam_vision.interrogation.policies.confirming import confirmed
+    from aam_vision.interrogation.policies.registry import policy_for
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import Clock, TimedPlanner, cpu_seconds
 
@@ -327,7 +327,7 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
     """
     if arguments.prior is None:
         return None
-    from aam_vision.interrogation.differences import check_prior
+    from aam_vision.interrogation.task.differences import check_prior
     from aam_vision.pddl import read_domain
 
     model = read_domain(Path(arguments.prior))
@@ -349,9 +349,9 @@ def _interrogate(
 
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
-    from aam_vision.interrogation.loop import Budget, Interrupted
-    from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-    from aam_vision.interrogation.resuming import Resuming
+    from aam_vision.interrogation.task.loop import Budget, Interrupted
+    from aam_vision.interrogation.task.resuming import Resuming
+    from aam_vision.interrogation.task.robust import interrogate_robustly
 
     agent = JournalledAgent(target.agent, journal, target.generators)
     resuming = Resuming(policy, agent.upcoming)
@@ -372,7 +372,7 @@ def _interrogate(
             display.say(f"Going on after {agent.recorded} recorded exchanges, which are not made again")
         try:
             with clock:
-                result = interrogate_doubting(
+                result = interrogate_robustly(
                     agent,
                     resuming,
                     np.random.default_rng(seed),

@@ -9,9 +9,9 @@ import numpy as np
 
 from aam_vision import evaluation
 from aam_vision.arguments import Arguments
-from aam_vision.interrogation.differences import differences
-from aam_vision.interrogation.result import Result, lifted_predicates
-from aam_vision.interrogation.showing import aligned, figures
+from aam_vision.interrogation.task.differences import differences
+from aam_vision.interrogation.task.result import Result, lifted_predicates
+from aam_vision.interrogation.task.result_text import aligned, figures
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 

@@ -16,9 +16,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from aam_vision import domains as packaged
 from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.loop import interrogate
 from aam_vision.interrogation.policies.settable import SettablePolicy
-from aam_vision.interrogation.result import Result
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
 from aam_vision.strips import Model, State
 from benchmarks.synthetic import random_domain

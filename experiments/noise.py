@@ -92,7 +92,7 @@ def noisy_interrogation(
 ) -> Row:
     """One interrogation, as the command makes it."""
     from aam_vision import evaluation, interrogate, targets
-    from aam_vision.interrogation.loop import Interrupted
+    from aam_vision.interrogation.task.loop import Interrupted
 
     target = targets.from_environment(env, access=access, problems=[], classifiers=None, size=size, seed=seed)
     if flip_rate or refusal_rate:

@@ -74,10 +74,10 @@ def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
     import numpy as np
 
     from aam_vision.agents.symbolic import SymbolicAgent
-    from aam_vision.interrogation.differences import differences
-    from aam_vision.interrogation.loop import interrogate
-    from aam_vision.interrogation.policies.choice import policy_for
-    from aam_vision.interrogation.policies.verifying import VerifyingPolicy
+    from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
+    from aam_vision.interrogation.policies.registry import policy_for
+    from aam_vision.interrogation.task.differences import differences
+    from aam_vision.interrogation.task.loop import interrogate
     from aam_vision.planning.engines import planner_named
 
     prior = domains.load(env)
@@ -86,7 +86,7 @@ def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
     economical = policy_for(Access.SETTABLE, "economical", planner_named("pyperplan"))
     results = [
         interrogate(SymbolicAgent(truth, [problem]), policy, np.random.default_rng(seed))
-        for policy in (VerifyingPolicy(prior), economical)
+        for policy in (ReassessmentPolicy(prior), economical)
     ]
     found, plain = results
     return {

@@ -60,7 +60,7 @@ def simulators(
         python -m experiments.simulators --env doors --seeds 3 --out runs/doors
     """
     from aam_vision.envs.registry import DOMAINS, board_domain
-    from aam_vision.interrogation.policies.choice import policy_for
+    from aam_vision.interrogation.policies.registry import policy_for
     from aam_vision.planning.engines import planner_named
     from aam_vision.query import Access
 

@@ -80,7 +80,7 @@ def table1(
         python -m experiments.table1 --domain gripper --policy economical --problems 3
         python -m experiments.table1 --backend ray --address head:6379
     """
-    from aam_vision.interrogation.policies.choice import POLICIES, policy_for
+    from aam_vision.interrogation.policies.registry import POLICIES, policy_for
     from aam_vision.planning.engines import PYPERPLAN, planner_named
     from aam_vision.query import Access
 

@@ -124,7 +124,7 @@ def trusted(*, agent: str, access: str, flip_rate: float, refusal_rate: float, s
 
 def _interrogated(target: Target, seed: int, strange: Callable[[], bool]) -> Row:
     from aam_vision import evaluation, interrogate
-    from aam_vision.interrogation.loop import Interrupted
+    from aam_vision.interrogation.task.loop import Interrupted
 
     began, named = process_time(), ""
     try:

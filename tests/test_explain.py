@@ -21,7 +21,7 @@ from aam_vision.commandline import run_command
 from aam_vision.compare import compare_models
 from aam_vision.errors import UnusableInput
 from aam_vision.explain import explain_run
-from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.pddl import domain_text
 from aam_vision.report.account import Account
 from aam_vision.report.claims import named

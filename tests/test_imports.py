@@ -52,7 +52,7 @@ def _lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_core_is_found():
-    assert {"aam_vision", "aam_vision.strips", "aam_vision.interrogation.loop"} < set(_core())
+    assert {"aam_vision", "aam_vision.strips", "aam_vision.interrogation.task.loop"} < set(_core())
     assert not [name for name in _core() if name.split(".")[-1] in ABOVE]
 
 

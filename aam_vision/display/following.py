@@ -18,11 +18,11 @@ from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.display.graphics import Graphics, graphics
 from aam_vision.display.pictures import remove
 from aam_vision.display.view import Exchange, View, asked, walked
-from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.moves import Ask, Move, Stop
-from aam_vision.interrogation.noisy.assessment import Assessment
-from aam_vision.interrogation.noisy.experimenter import Proposal
-from aam_vision.interrogation.result import lower_bound
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.queries.moves import Ask, Move, Stop
+from aam_vision.interrogation.statistics.assessment import Assessment
+from aam_vision.interrogation.task.result import lower_bound
+from aam_vision.interrogation.task.trial_design import Proposal
 from aam_vision.query import Query, Response, Situation
 from aam_vision.report.album import picture
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from aam_vision.interrogation.attempts import Step
-from aam_vision.interrogation.proofs import Claim, Exclusion, Proof, Proofs
+from aam_vision.interrogation.completeness.proofs import Claim, Exclusion, Proof, Proofs
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.report import english
 from aam_vision.report.differences import Difference, differences
 from aam_vision.report.events import Event, Events, value_words
@@ -286,7 +286,7 @@ class Account:
             return "no question within what the agent allows can tell, as was proven"
         return "the interrogation ended before it was settled"
 
-    def _event(self, step: Step) -> Event:
+    def _event(self, step: AttemptedStep) -> Event:
         return self.events.event(step)
 
 

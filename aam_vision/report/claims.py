@@ -6,7 +6,7 @@ import re
 from difflib import get_close_matches
 
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.hypotheses import Hypotheses
+from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import Location, PalTuple
 
 _FORM = re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aam_vision.interrogation.attempts import Step
-from aam_vision.interrogation.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import Asked, Transcript
 from aam_vision.perception import Box
 from aam_vision.query import Situation
 from aam_vision.report.recorded import Recorded, Sight
@@ -71,7 +71,7 @@ class Events:
             for header in single.headers
         }
 
-    def event(self, step: Step) -> Event:
+    def event(self, step: AttemptedStep) -> Event:
         """How one step went."""
         entry = self._single.entries[step.entry]
         anchor, name = self._names[step.entry]
@@ -103,7 +103,7 @@ class Events:
         )
 
     def _pictures(
-        self, step: Step, start: Situation, end: Situation, executed: int, steps: int
+        self, step: AttemptedStep, start: Situation, end: Situation, executed: int, steps: int
     ) -> tuple[Shown, ...]:
         first = "before" if steps == 1 else "before the plan"
         found = [self._picture(start, first if executed else f"{first}; nothing could be done", step)]
@@ -115,7 +115,7 @@ class Events:
             found.append(self._picture(end, caption, step))
         return tuple(one for one in found if one is not None)
 
-    def _picture(self, situation: Situation, caption: str, step: Step) -> Shown | None:
+    def _picture(self, situation: Situation, caption: str, step: AttemptedStep) -> Shown | None:
         sight = self._run.sights.get(situation.handle)
         if sight is None:
             return None
@@ -154,7 +154,7 @@ class Events:
         return tuple(found[:MAX_FACTS])
 
 
-def value_words(atom: LiftedAtom, step: Step) -> str:
+def value_words(atom: LiftedAtom, step: AttemptedStep) -> str:
     """What was seen of an atom before and after a step."""
 
     def word(situation: Situation | None) -> str:

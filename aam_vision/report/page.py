@@ -12,8 +12,8 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
-from aam_vision.interrogation.attempts import Step
-from aam_vision.interrogation.transcript import Asked
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import Asked
 from aam_vision.pddl import domain_text
 from aam_vision.report import chart, english
 from aam_vision.report.account import Account, ActionAccount, Line, Passage
@@ -91,7 +91,7 @@ def _views(account: Account, action: ActionAccount) -> Iterable[_LineView]:
 
 def _questions(account: Account) -> list[Event]:
     """One event a query, its last attempted step in the focus."""
-    last: dict[int, Step] = {step.entry: step for step in account.steps}
+    last: dict[int, AttemptedStep] = {step.entry: step for step in account.steps}
     return [
         account.events.event(last[number])
         for number, entry in enumerate(account.transcript.entries)

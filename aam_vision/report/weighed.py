@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aam_vision.interrogation.attempts import attempted
+from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.report import english
 from aam_vision.report.account import Account, Line, Passage
 from aam_vision.report.events import Events

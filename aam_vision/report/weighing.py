@@ -15,10 +15,10 @@ from typing import Any
 
 from aam_vision.agents.encoding import Malformed
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.atoms import AtomIndex
-from aam_vision.interrogation.attempts import Step, attempted
-from aam_vision.interrogation.noisy.rates import Misreading, Rates
-from aam_vision.interrogation.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
+from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.statistics.error_rates import ErrorRates, Misreading
 from aam_vision.query import Access
 from aam_vision.strips import LiftedAtom, Location, Mode, Model, PalTuple
 
@@ -34,7 +34,7 @@ class Answers:
     """The atom's value before the step."""
     outcome: bool
     """Of an effect, the value that was seen after it; of a precondition, whether the step was done."""
-    steps: tuple[Step, ...]
+    steps: tuple[AttemptedStep, ...]
     of: int
     """How many answers there are with the same value before."""
     odds: float
@@ -73,7 +73,7 @@ class Weighing:
         except (Malformed, KeyError, TypeError, AttributeError, ValueError) as error:
             raise UnusableInput(f"result.json: damaged, or of another run ({error})") from None
         certain = set(firsts)
-        self._trials: dict[str, list[Step]] = {name: [] for name in self._indices}
+        self._trials: dict[str, list[AttemptedStep]] = {name: [] for name in self._indices}
         for step in attempted(transcript):
             index = self._indices[step.action.name]
             if step.entry in certain and not step.position and not index.coinciding(step.action.objects):
@@ -169,13 +169,13 @@ class _Sorted:
     """Steps by an atom's value before them and by their outcome; what is not known of is left out."""
 
     def __init__(self) -> None:
-        self._steps: dict[tuple[bool, bool], list[Step]] = {}
+        self._steps: dict[tuple[bool, bool], list[AttemptedStep]] = {}
 
-    def add(self, step: Step, before: bool | None, outcome: bool | None) -> None:
+    def add(self, step: AttemptedStep, before: bool | None, outcome: bool | None) -> None:
         if before is not None and outcome is not None:
             self._steps.setdefault((before, outcome), []).append(step)
 
-    def __iter__(self) -> Iterator[tuple[bool, bool, tuple[Step, ...], int]]:
+    def __iter__(self) -> Iterator[tuple[bool, bool, tuple[AttemptedStep, ...], int]]:
         for (before, outcome), steps in sorted(self._steps.items()):
             of = sum(len(others) for (value, _), others in self._steps.items() if value is before)
             yield before, outcome, tuple(steps), of
@@ -201,7 +201,7 @@ def chances(odds: float) -> str:
     return "over 1000 times" if size > 1000 else f"{size:.0f} times" if size >= 10 else f"{size:.1f} times"
 
 
-def _value(step: Step, atom: LiftedAtom) -> bool | None:
+def _value(step: AttemptedStep, atom: LiftedAtom) -> bool | None:
     assert step.before is not None, "a trial starts from a known state"
     return step.before.state.value(atom.ground(step.action.objects))
 
@@ -212,7 +212,7 @@ def _probability(value: Any) -> float:
     return float(value)
 
 
-def _rates(told: Any, predicates: Sequence[str]) -> Rates:
+def _rates(told: Any, predicates: Sequence[str]) -> ErrorRates:
     def rate(value: Any) -> float:
         return min(max(_probability(value), LEAST_RATE), 1 - LEAST_RATE)
 
@@ -220,7 +220,7 @@ def _rates(told: Any, predicates: Sequence[str]) -> Rates:
         name: Misreading(rate(told["false_positives"][name]), rate(told["false_negatives"][name]))
         for name in predicates
     }
-    return Rates(read, rate(told["refusals"]), rate(told["executions"]))
+    return ErrorRates(read, rate(told["refusals"]), rate(told["executions"]))
 
 
 def _seen(misreading: Misreading, value: bool, as_value: bool) -> float:

@@ -22,10 +22,10 @@ from aam_vision.agents.journal import FORMAT, NAME, Journal, NothingRecorded, Ro
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import AccessViolation, UnusableInput
-from aam_vision.interrogation.loop import Budget, Interrupted, interrogate
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.resuming import Resuming
-from aam_vision.interrogation.walking import Walker
+from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.resuming import Resuming
 from aam_vision.query import Access
 from tests.profiles import thorough
 

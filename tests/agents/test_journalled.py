@@ -23,15 +23,15 @@ from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.loop import Budget, interrogate
-from aam_vision.interrogation.moves import Policy
-from aam_vision.interrogation.noisy.doubting import interrogate_doubting
-from aam_vision.interrogation.policies.choice import policy_for
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.result import Result
-from aam_vision.interrogation.resuming import Resuming
-from aam_vision.interrogation.walking import Walker
+from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.queries.moves import Policy
+from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.resuming import Resuming
+from aam_vision.interrogation.task.robust import interrogate_robustly
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from tests import domains
@@ -107,7 +107,7 @@ def _interrogated(agent: Agent, policy: Confirming | Resuming) -> Result:
     def afresh() -> Policy:
         return _policy(agent.access)
 
-    return interrogate_doubting(agent, policy, np.random.default_rng(5), afresh=afresh, budget=AMPLE)
+    return interrogate_robustly(agent, policy, np.random.default_rng(5), afresh=afresh, budget=AMPLE)
 
 
 def _assert_same(one: Result, other: Result) -> None:

@@ -19,9 +19,9 @@ from aam_vision.agents import reference_agent
 from aam_vision.agents.process import Conversation, process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.interrogation.loop import interrogate
-from aam_vision.interrogation.policies.choice import policy_for
-from aam_vision.interrogation.result import Result
+from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
 from aam_vision.pddl import domain_text
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access

@@ -27,9 +27,9 @@ from aam_vision.agents.shown import ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.interrogation.loop import interrogate
-from aam_vision.interrogation.policies.choice import policy_for
-from aam_vision.interrogation.result import Result
+from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
 from aam_vision.perception import Frame, Given, Percept, Perception, Scene
 from aam_vision.pictures import decode
 from aam_vision.planning.pyperplan import PyperplanPlanner

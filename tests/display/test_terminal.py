@@ -13,8 +13,8 @@ import pytest
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.display import Display
 from aam_vision.domains import generate, load
-from aam_vision.interrogation.loop import interrogate
 from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.task.loop import interrogate
 from tests.display.terminals import Terminal
 
 

@@ -15,9 +15,9 @@ from aam_vision import domains as packaged
 from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import PlannerFailed, UnusableInput
-from aam_vision.interrogation.loop import interrogate
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.engines import EnginePlanner, planner_named
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict

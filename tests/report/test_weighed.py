@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.noisy.assessment import assess
+from aam_vision.interrogation.statistics.assessment import assess
 from aam_vision.report import terminal
 from aam_vision.report.claims import named
 from aam_vision.report.page import page

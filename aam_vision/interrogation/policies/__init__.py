@@ -1,1 +1,1 @@
-"""Query policies: how the next question is chosen."""
+"""Query policies: how the next move follows from the evidence (paper: "Query policies")."""

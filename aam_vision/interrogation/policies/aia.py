@@ -27,11 +27,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from aam_vision.interrogation.action_hypotheses import ActionHypotheses
-from aam_vision.interrogation.atoms import Literals, bits
-from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import Hypotheses
-from aam_vision.interrogation.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.distinguishing import (
     DistinguishingQuery,
     Prediction,
@@ -41,6 +40,7 @@ from aam_vision.interrogation.policies.distinguishing import (
     strictest,
 )
 from aam_vision.interrogation.policies.random_states import random_states, walks
+from aam_vision.interrogation.queries.moves import Ask, Move, Stop
 from aam_vision.joins import FactIndex, Row, bindings
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner

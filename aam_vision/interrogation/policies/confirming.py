@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aam_vision.interrogation.atoms import union
-from aam_vision.interrogation.evidence import Evidence, Refusal
-from aam_vision.interrogation.moves import Ask, Move, Policy, Stop
-from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.interrogation.policies.replaying import replay
-from aam_vision.interrogation.support import REFUSALS, Claim, supported
+from aam_vision.interrogation.evidence.graph import Evidence, Refusal
+from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, supported
+from aam_vision.interrogation.hypotheses.literals import union
+from aam_vision.interrogation.policies.replay_under_reset import replay
+from aam_vision.interrogation.queries.moves import Ask, Move, Policy, Stop
+from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, refuses_surely
@@ -82,14 +82,14 @@ class Confirming:
 
     def _journey(self, evidence: Evidence, claim: Claim) -> Ask | None:
         node, action = evidence.current, evidence.hypotheses[claim.action]
-        paths = Paths(evidence.hypotheses, [node], bold=True)
+        paths = Reachability(evidence.hypotheses, [node], bold=True)
         others = action.candidates.without(claim.literals)
         for literal in claim.literals.singles():
             holding = paths.gather(action, union([others, literal.opposite()]), [])
             if holding is None:
                 continue
             planned = paths.reach(action, holding, self.planner, self.limits)
-            if isinstance(planned, PlannedProbe):
+            if isinstance(planned, PlannedNearMiss):
                 state = node.state
                 for step in planned.path:
                     state = evidence.predict(state, step)

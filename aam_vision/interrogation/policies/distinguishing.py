@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from aam_vision.interrogation.action_hypotheses import ActionHypotheses
-from aam_vision.interrogation.atoms import Literals, bits
-from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.literals import GroundLiterals, atoms
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.joins import FactIndex, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.mutexes import Mutexes, PossibleOperator

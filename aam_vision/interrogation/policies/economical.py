@@ -20,19 +20,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aam_vision.interrogation.atoms import Literals, bits
-from aam_vision.interrogation.beliefs import NaturalBeliefs
-from aam_vision.interrogation.equivalence import Equivalence, Prospect
-from aam_vision.interrogation.evidence import Evidence
-from aam_vision.interrogation.guesses import Guesses
-from aam_vision.interrogation.journeys import DOUBT, Journeys
-from aam_vision.interrogation.links import GROUP_RISK, Finder, Link, Standpoint
-from aam_vision.interrogation.moves import Ask, Move, Walk
-from aam_vision.interrogation.paths import Paths, by_problem
-from aam_vision.interrogation.probes import revealing_step
-from aam_vision.interrogation.searches import Searches
-from aam_vision.interrogation.stopping import equivalence_of, origins, sound_stop
-from aam_vision.interrogation.walking import Walker
+from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
+from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
+from aam_vision.interrogation.completeness.stopping import indistinguishability_of, origins, sound_stop
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.queries.bounded_search import BoundedSearch
+from aam_vision.interrogation.queries.first_success import FirstSuccess
+from aam_vision.interrogation.queries.moves import Ask, Move, Walk
+from aam_vision.interrogation.queries.near_misses import revealing_step
+from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
+from aam_vision.interrogation.queries.reachability import Reachability, by_problem
+from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import GroundAction
@@ -70,11 +70,13 @@ class EconomicalPolicy:
                 return walk
             beliefs = NaturalBeliefs(evidence.hypotheses, evidence.visited)
             searches, on_the_way, guessing = (
-                Searches(self.planner, limits, self.patience)
+                BoundedSearch(self.planner, limits, self.patience)
                 for limits in (self.limits, ON_THE_WAY, self.limits)
             )
-            journeys = Journeys(beliefs, searches, on_the_way)
-            self._inquiry = _Inquiry(evidence, beliefs, Finder(beliefs), journeys, Guesses(beliefs, guessing))
+            journeys = PlannedSegments(beliefs, searches, on_the_way)
+            self._inquiry = _Inquiry(
+                evidence, beliefs, SegmentFinder(beliefs), journeys, FirstSuccess(beliefs, guessing)
+            )
         return self._uncover(evidence) or self._inquiry.query() or sound_stop(self._inquiry.equivalence())
 
     def _uncover(self, evidence: Evidence) -> Walk | None:
@@ -92,13 +94,13 @@ class _Inquiry:
 
     evidence: Evidence
     beliefs: NaturalBeliefs
-    finder: Finder
-    journeys: Journeys
-    guesses: Guesses
+    finder: SegmentFinder
+    journeys: PlannedSegments
+    guesses: FirstSuccess
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
-    _paths: list[Paths] = field(default_factory=list)
+    _paths: list[Reachability] = field(default_factory=list)
     _paths_basis: tuple[object, ...] = ()
-    _equivalence: Equivalence | None = None
+    _equivalence: Indistinguishability | None = None
     _equivalence_basis: tuple[object, ...] = ()
 
     def query(self) -> Ask | None:
@@ -133,7 +135,7 @@ class _Inquiry:
             why += f"; then {_why(standpoint, link)}"
         return Ask(start, steps, why)
 
-    def _link(self, standpoint: Standpoint) -> Link | None:
+    def _link(self, standpoint: Standpoint) -> Segment | None:
         """The best link to begin with."""
         hypotheses = standpoint.hypotheses
 
@@ -160,7 +162,7 @@ class _Inquiry:
             link = self._new(self.journeys.find(standpoint, paths, open_to_question, relax=True))
         return link
 
-    def _link_on(self, standpoint: Standpoint, reached: float) -> Link | None:
+    def _link_on(self, standpoint: Standpoint, reached: float) -> Segment | None:
         """The best link to go on with, where the ones before have led if they were executed."""
         link = self.finder.refutation(standpoint) or self.finder.proof(standpoint)
         if link is None and reached >= DOUBT:
@@ -171,7 +173,7 @@ class _Inquiry:
             )
         return link
 
-    def _new(self, links: Iterator[Link], least: float = 0.0) -> Link | None:
+    def _new(self, links: Iterator[Segment], least: float = 0.0) -> Segment | None:
         """The first that was not asked yet and succeeds with the least probability or more."""
         for link in links:
             if link.success < least:
@@ -191,25 +193,27 @@ class _Inquiry:
                         return Ask(node, (step,), f"see the effect on {text}")
         return None
 
-    def _known_paths(self) -> list[Paths]:
+    def _known_paths(self) -> list[Reachability]:
         """Where the cautious model leads; what only proves a candidate changes nothing there."""
         actions = self.evidence.hypotheses.actions.values()
         basis = (len(self.evidence.nodes), *((a.cautious, a.adds, a.deletes, a.keeps) for a in actions))
         if self._paths_basis != basis:
             self._paths_basis = basis
-            self._paths = [Paths(self.evidence.hypotheses, nodes) for nodes in by_problem(self.evidence)]
+            self._paths = [
+                Reachability(self.evidence.hypotheses, nodes) for nodes in by_problem(self.evidence)
+            ]
         return self._paths
 
-    def equivalence(self) -> Equivalence:
+    def equivalence(self) -> Indistinguishability:
         """The proofs for what can never be told, under the hypotheses of this moment."""
         basis = self.evidence.hypotheses.version, origins(self.evidence)
         if self._equivalence is None or self._equivalence_basis != basis:
             self._equivalence_basis = basis
-            self._equivalence = equivalence_of(self.evidence)
+            self._equivalence = indistinguishability_of(self.evidence)
         return self._equivalence
 
 
-def _why(standpoint: Standpoint, link: Link) -> str:
+def _why(standpoint: Standpoint, link: Segment) -> str:
     action = standpoint.hypotheses[link.steps[-1].name]
     purpose = "refute" if link.success >= GROUP_RISK else "prove" if link.violated.size() == 1 else "test"
     return f"{purpose} {', '.join(action.index.text(link.violated))} in {link.steps[-1].name}"

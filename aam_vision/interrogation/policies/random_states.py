@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.moves import Walk
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.queries.moves import Walk
 
 STRIDE = 25
 """Steps of one walk from an initial situation."""

@@ -22,16 +22,22 @@ from math import log
 
 import numpy as np
 
-from aam_vision.interrogation.action_hypotheses import ActionHypotheses
-from aam_vision.interrogation.atoms import NOTHING, Literals, bits
-from aam_vision.interrogation.beliefs import Beliefs
-from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.hypotheses import Hypotheses
-from aam_vision.interrogation.moves import Ask, Move, Stop
-from aam_vision.interrogation.policies.chains import Chain, Sketch
-from aam_vision.interrogation.policies.made_states import arguments_as, left_false, roomiest, with_atoms
-from aam_vision.interrogation.policies.waiting import Outlook, Probe, Waiting, likeliest, outlook
-from aam_vision.interrogation.walking import Walker
+from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.queries.constructed_states import arguments_as, left_false, roomiest, with_atoms
+from aam_vision.interrogation.queries.literal_groups import (
+    ActionTests,
+    LiteralGroup,
+    Probe,
+    action_tests,
+    likeliest,
+)
+from aam_vision.interrogation.queries.moves import Ask, Move, Stop
+from aam_vision.interrogation.queries.settable_chains import Chain, Sketch
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, State
 
@@ -58,7 +64,7 @@ class SettablePolicy:
     """What is believed once walking is over, from what is known and the situations seen."""
     _beliefs: Beliefs | None = None
     _sketch: Sketch | None = None
-    _outlooks: dict[str, Outlook] = field(default_factory=dict)
+    _outlooks: dict[str, ActionTests] = field(default_factory=dict)
     _asked: list[tuple[str, Literals]] = field(default_factory=list)
     _tested: int = 0
     _refuted: int = 0
@@ -114,18 +120,18 @@ class SettablePolicy:
             for name, action in evidence.hypotheses.actions.items()
             if action.successes
         ]
-        waiting = [outlook.positive for outlook in outlooks if outlook.positive]
+        waiting = [action_tests.positive for action_tests in outlooks if action_tests.positive]
         if not waiting:
             return None
         length = self._chain_length()
-        length = max(length, min(MAX_CHAIN, sum(outlook.doubtful for outlook in outlooks) + 1))
+        length = max(length, min(MAX_CHAIN, sum(action_tests.doubtful for action_tests in outlooks) + 1))
         lasts = [
             (name, literals) for _, name, literals in sorted((w[-1] for w in waiting), reverse=True)[:LASTS]
         ]
         # no rider is an action's of which the least probable literals come after those of so many others
         doubtful = islice(merge(*sorted(waiting)[:RIDERS]), RIDERS) if length > 1 else ()
         riders = [rider for rider in doubtful if rider[1:] != lasts[0]]
-        groups = [(outlook.name, outlook.group) for outlook in outlooks if outlook.group]
+        groups = [(action_tests.name, action_tests.group) for action_tests in outlooks if action_tests.group]
         for opening in (*([group] for group in groups[:OPENINGS]), []):
             chain = self._chain(evidence, opening, riders, lasts, length)
             if chain is not None:
@@ -133,7 +139,12 @@ class SettablePolicy:
         return self._near_miss(evidence, waiting)
 
     def _chain(
-        self, evidence: Evidence, opening: list[Probe], riders: list[Waiting], lasts: list[Probe], length: int
+        self,
+        evidence: Evidence,
+        opening: list[Probe],
+        riders: list[LiteralGroup],
+        lasts: list[Probe],
+        length: int,
     ) -> Chain | None:
         """A chain of the opening, riders, and a last probe after as many of them as leave room for it."""
         chain: Chain | None = Chain(evidence, self._sketch_of(evidence))
@@ -162,7 +173,7 @@ class SettablePolicy:
                     return longer
         return stages[-1] if len(stages) > 1 else None
 
-    def _near_miss(self, evidence: Evidence, waiting: list[list[Waiting]]) -> Ask | None:
+    def _near_miss(self, evidence: Evidence, waiting: list[list[LiteralGroup]]) -> Ask | None:
         """A single step, where nothing can be chained; of one literal, where no group can be violated."""
         single = ((name, literal) for name, group in likeliest(waiting) for literal in group.singles())
         for probe in chain_together(likeliest(waiting), single):
@@ -257,12 +268,12 @@ class SettablePolicy:
             return Stop(False, f"{left} pal tuples are undecided, but no state to ask about was found")
         return Stop(True, "every pal tuple is decided")
 
-    def _outlook(self, name: str, action: ActionHypotheses) -> Outlook:
+    def _outlook(self, name: str, action: ActionHypotheses) -> ActionTests:
         """What there is to test of one action; found anew when something was learnt of it."""
         known = self._outlooks.get(name)
         if known is None or known.version != action.version:
             assert self._beliefs is not None, "beliefs are formed when walking ends"
-            known = self._outlooks[name] = outlook(name, action, self._beliefs)
+            known = self._outlooks[name] = action_tests(name, action, self._beliefs)
         return known
 
     def _sketch_of(self, evidence: Evidence) -> Sketch:

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aam_vision.interrogation.atoms import NOTHING, Literals, union
-from aam_vision.interrogation.evidence import Evidence, Node
-from aam_vision.interrogation.grids import StateGrid
-from aam_vision.interrogation.moves import Ask, Move
-from aam_vision.interrogation.outlook import Outlook, Test
-from aam_vision.interrogation.paths import Paths, PlannedProbe
-from aam_vision.interrogation.stopping import equivalence_of, sound_stop
-from aam_vision.interrogation.unseen import UnseenActions
-from aam_vision.interrogation.worth import Worth
+from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.step_value import StepValue
+from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
+from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
+from aam_vision.interrogation.policies.lookahead import Lookahead, Test
+from aam_vision.interrogation.queries.moves import Ask, Move
+from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import GroundAction
@@ -45,11 +45,11 @@ class TrajectoryPolicy:
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=lambda: Limits(states=3000))
     work: int = 20_000
-    _unseen: UnseenActions = field(default_factory=UnseenActions)
+    _unseen: UnexecutedActions = field(default_factory=UnexecutedActions)
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
     _version: int = -1
     _fruitless: int = 0
-    _paths: tuple[tuple[int, tuple[int, ...]], Paths] | None = None
+    _paths: tuple[tuple[int, tuple[int, ...]], Reachability] | None = None
     _about: tuple[str, Literals] | None = None
     _stale: dict[tuple[str, Literals], int] = field(default_factory=dict)
 
@@ -65,10 +65,10 @@ class TrajectoryPolicy:
         self._about = None
         self._version = version
         if self._fruitless > MAX_FRUITLESS:
-            return sound_stop(equivalence_of(evidence))
+            return sound_stop(indistinguishability_of(evidence))
         node = evidence.current
-        worth = Worth(evidence.hypotheses, evidence.visited, self._unseen, rng)
-        outlook = Outlook(evidence, node, worth, self._stale, work=self.work)
+        worth = StepValue(evidence.hypotheses, evidence.visited, self._unseen, rng)
+        outlook = Lookahead(evidence, node, worth, self._stale, work=self.work)
         test = outlook.best()
         first = self._first_success(evidence, node, worth) if worth.unseen else None
         if first is not None and (test is None or first.value > test.value):
@@ -78,7 +78,7 @@ class TrajectoryPolicy:
             if ask is not None:
                 self._about = test.about
                 return ask
-        stop = sound_stop(equivalence_of(evidence))
+        stop = sound_stop(indistinguishability_of(evidence))
         if not outlook.exhausted and not stop.complete:
             ask = self._planned(evidence, node, worth)
             if ask is None and outlook.farthest and self._fruitless < MAX_LOOKING:
@@ -87,7 +87,7 @@ class TrajectoryPolicy:
                 return ask
         return stop
 
-    def _planned(self, evidence: Evidence, node: Node, worth: Worth) -> Ask | None:
+    def _planned(self, evidence: Evidence, node: Node, worth: StepValue) -> Ask | None:
         """A test that no state within sight allows, reached by a plan."""
         paths = self._paths_from(evidence, node)
         targets = [
@@ -104,22 +104,22 @@ class TrajectoryPolicy:
             if holding is None:
                 continue
             planned = paths.reach(action, holding, self.planner, self.limits)
-            if isinstance(planned, PlannedProbe):
+            if isinstance(planned, PlannedNearMiss):
                 plan = (*planned.path, planned.step)
                 ask = self._ask(evidence, node, plan, f"plan to test {', '.join(action.index.text(literal))}")
                 if ask is not None:
                     return ask
         return None
 
-    def _paths_from(self, evidence: Evidence, node: Node) -> Paths:
+    def _paths_from(self, evidence: Evidence, node: Node) -> Reachability:
         """What can be reached from here; refusals of unseen actions leave it as it was."""
         seen = [action.version for action in evidence.hypotheses.actions.values() if action.successes]
         key = (node.number, tuple(seen))
         if self._paths is None or self._paths[0] != key:
-            self._paths = key, Paths(evidence.hypotheses, [node], bold=True)
+            self._paths = key, Reachability(evidence.hypotheses, [node], bold=True)
         return self._paths[1]
 
-    def _first_success(self, evidence: Evidence, node: Node, worth: Worth) -> Test | None:
+    def _first_success(self, evidence: Evidence, node: Node, worth: StepValue) -> Test | None:
         """The best way to where an unseen action may be executable, by what it is most likely to require."""
         best: Test | None = None
         paths = self._paths_from(evidence, node)
@@ -133,7 +133,7 @@ class TrajectoryPolicy:
                 if holding is None:
                     continue
                 planned = paths.reach(action, holding, self.planner, self.limits)
-                if not isinstance(planned, PlannedProbe):
+                if not isinstance(planned, PlannedNearMiss):
                     continue
                 state = node.state
                 for step in planned.path:
@@ -154,7 +154,7 @@ class TrajectoryPolicy:
         for number, step in enumerate(plan, 1):
             action = evidence.hypotheses[step.name]
             held, dim = action.index.values(state, step.objects)
-            if action.certainly_violated(held, dim) or Worth.shown(action, held, dim):
+            if action.certainly_violated(held, dim) or StepValue.shown(action, held, dim):
                 plan = plan[:number]
                 break
             state = evidence.predict(state, step)

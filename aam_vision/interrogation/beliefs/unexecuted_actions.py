@@ -1,0 +1,237 @@
+"""What an action that was never seen to succeed may require, and where it is best tried.
+
+Nothing is known of such an action but its refusals. What is likely is judged by how often its atoms hold, by what
+other actions require (``transfer``), by what can hold together (``together``) and by the refusals (``posterior``).
+All that only orders questions: nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.interrogation.beliefs.beam_search import Samples, best_choices
+from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs
+from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
+from aam_vision.interrogation.beliefs.gibbs import SAMPLES, sample
+from aam_vision.interrogation.beliefs.transfer import Transfer
+from aam_vision.interrogation.evidence.graph import Node
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.joins import Row
+from aam_vision.strips import LiftedAtom
+
+EXPECTED_PRECONDITIONS = 0.5
+"""Positive preconditions of an action beyond one for each parameter, before anything is known of it."""
+TRIES = 6
+"""Choices of arguments that share the way to where they can be tried."""
+FIRST = 0.5
+"""Worth of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
+PROOF = 0.03
+"""Worth of a refusal with one possible reason; with n, an n-th of that."""
+
+
+class UnexecutedAction:
+    """The guesses at one action at one moment."""
+
+    def __init__(
+        self,
+        name: str,
+        action: ActionHypotheses,
+        beliefs: Beliefs,
+        transfer: Transfer,
+        unused: dict[str, int],
+        apart: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> None:
+        """``unused`` are predicates that no seen action requires, with the atoms of unseen actions they occur in.
+
+        ``apart`` are pairs of the action's atoms that were never true together.
+        """
+        self.action = action
+        self._name, self._beliefs, self._transfer, self._unused = name, beliefs, transfer, unused
+        self.prior = {literal: self._probability(literal) for literal in action.undecided.singles()}
+        places = np.array(
+            [(one.positive or one.negative).bit_length() - 1 for one in self.prior], dtype=np.intp
+        )
+        signs = np.array([bool(one.positive) for one in self.prior], dtype=np.bool_)
+        expected = action.index.header.arity + EXPECTED_PRECONDITIONS
+        self._samples = sample(
+            self.prior,
+            action.clauses,
+            self._naming(),
+            apart[np.ix_(places, places)] & np.outer(signs, signs),
+            min(expected, len(action.index.atoms) / 2) - action.proven.positive.bit_count(),
+            rng,
+        )
+
+    @cached_property
+    def chances(self) -> dict[Literals, float]:
+        """How likely every undecided literal is required, after the refusals."""
+        often = self._samples.sum(axis=0)
+        return {
+            literal: float((often[place] + alone) / (SAMPLES + 1))
+            for place, (literal, alone) in enumerate(self.prior.items())
+        }
+
+    @cached_property
+    def _guesses(self) -> Samples:
+        return Samples(
+            list(self.prior),
+            self._samples.astype(np.float32),
+            -np.log([1 - chance for chance in self.chances.values()]),
+        )
+
+    @property
+    def worth(self) -> float:
+        """What a first success is worth."""
+        return FIRST * len(self.action.index.atoms)
+
+    def success(self, violated: Literals) -> float:
+        """The probability of a success where these literals are violated."""
+        if self.action.certain_to_fail(violated):
+            return 0.0
+        off = np.array([one.within(violated) for one in self.prior], dtype=np.bool_)
+        alone = np.prod([1 - chance for one, chance in self.prior.items() if one.within(violated)])
+        met = np.logical_not((self._samples & off).any(axis=1)).sum()
+        return float((met + alone) / (SAMPLES + 1))
+
+    def value(self, violated: Literals) -> float:
+        """The worth of a step there: of its success, and of what its refusal would prove; zero if it must fail."""
+        success = self.success(violated)
+        return success and success * self.worth + (1 - success) * PROOF / max(1, violated.size())
+
+    def best_in(self, grid: StateGrid, way: int) -> tuple[Row, float] | None:
+        """The best choice of arguments in a state that is so many steps away, and what it is worth per step.
+
+        Who goes there can try the next best choices, too: so the steps of the way are shared among as many
+        tries as make the most of it.
+        """
+        first: Row | None = None
+        most = total = 0.0
+        for number, (objects, value) in enumerate(self.promising(grid, TRIES), 1):
+            first = first or objects
+            total += value
+            most = max(most, total / (way + number))
+        return None if first is None else (first, most)
+
+    def promising(self, grid: StateGrid, count: int) -> Iterator[tuple[Row, float]]:
+        """The best choices of arguments in a state, with the worth of each; one of those that violate the same."""
+        action = self.action
+        choices = best_choices(grid, action.index, action.proven, self._guesses)
+        if not choices.rows:
+            return
+        alone = np.exp(
+            choices.violated @ np.log([1 - chance for chance in self.prior.values()], dtype=np.float64)
+        )
+        success = (choices.met + alone) / (SAMPLES + 1)
+        for clause in action.clauses:
+            inside = np.array([one.within(clause) for one in self.prior], dtype=np.bool_)
+            success[choices.violated[:, inside].all(axis=1)] = 0
+        failing = (1 - success) * PROOF / np.maximum(choices.violated.sum(axis=1), 1)
+        worth = np.where(success > 0, success * self.worth + failing, 0.0)
+        told: set[bytes] = set()
+        for place in np.argsort(-worth, kind="stable"):
+            violated = choices.violated[place].tobytes()
+            if worth[place] > 0 and violated not in told:
+                told.add(violated)
+                yield choices.rows[place], float(worth[place])
+                if len(told) == count:
+                    return
+
+    def _naming(self) -> list[Literals]:
+        """For each parameter the atoms that name it: an action nearly always requires one of them."""
+        index, undecided = self.action.index, self.action.undecided.positive
+        naming = [
+            sum(bit for atom, bit in index.bit.items() if parameter in atom.arguments)
+            for parameter in range(index.header.arity)
+        ]
+        return [
+            Literals(mask & undecided, 0)
+            for mask in naming
+            if mask & undecided and not mask & self.action.proven.positive
+        ]
+
+    def _probability(self, literal: Literals) -> float:
+        """The probability that the action requires a literal, before any refusal.
+
+        A predicate is there for something: one that no action seen so far may require is required by some unseen
+        one.
+        """
+        if literal.negative:
+            return PRIOR_NEGATIVE
+        action, bit = self.action, literal.positive
+        expected = action.index.header.arity + EXPECTED_PRECONDITIONS
+        prior = min(PRIOR_POSITIVE, expected / len(action.index.atoms))
+        atom = action.index.atoms[bit.bit_length() - 1]
+        if not self._beliefs.ever_true(atom.predicate):
+            return prior / 4  # it may be what another action brings about
+        prior *= 1.5 * (
+            1 - self._beliefs.rate(self._name, bit)
+        )  # what nearly always holds is seldom required
+        if _reversed(atom, action):
+            prior /= 2
+        prior = _times(prior, self._transfer.factor(self._name, atom))
+        places = self._unused.get(atom.predicate)
+        return prior if places is None else 1 - (1 - prior) * (1 - min(0.5, 1 / places))
+
+
+class UnexecutedActions:
+    """The guesses at all actions that were never seen to succeed; kept from move to move while nothing is learnt."""
+
+    def __init__(self) -> None:
+        self._together = CoOccurrence()
+        self._known: dict[str, tuple[Hashable, UnexecutedAction]] = {}
+
+    def at(
+        self,
+        hypotheses: Hypotheses,
+        nodes: Sequence[Node],
+        beliefs: Beliefs,
+        transfer: Transfer,
+        rng: np.random.Generator,
+    ) -> dict[str, UnexecutedAction]:
+        """The guesses by action; ``nodes`` are the situations so far, always in the same order."""
+        seen = tuple(action.version for action in hypotheses.actions.values() if action.successes)
+        places = _unused(hypotheses)
+        found: dict[str, UnexecutedAction] = {}
+        for name, action in hypotheses.actions.items():
+            if action.successes:
+                continue
+            key = seen, len(nodes), action.version
+            if name not in self._known or self._known[name][0] != key:
+                apart = self._together.apart(action.index, nodes)
+                self._known[name] = key, UnexecutedAction(name, action, beliefs, transfer, places, apart, rng)
+            found[name] = self._known[name][1]
+        return found
+
+
+def _unused(hypotheses: Hypotheses) -> dict[str, int]:
+    """Predicates that no action seen so far may require, with the atoms of unseen actions they occur in."""
+    used: set[str] = set()
+    places: dict[str, int] = {}
+    for action in hypotheses.actions.values():
+        for atom in action.index.select(action.positive):
+            if action.successes:
+                used.add(atom.predicate)
+            else:
+                places[atom.predicate] = places.get(atom.predicate, 0) + 1
+    return {predicate: count for predicate, count in places.items() if predicate not in used}
+
+
+def _times(probability: float, factor: float) -> float:
+    """The probability after its odds were multiplied."""
+    return probability * factor / (1 - probability + probability * factor)
+
+
+def _reversed(atom: LiftedAtom, action: ActionHypotheses) -> bool:
+    """Whether parameters of one type are named in another order than in the header, as in ``on(?y, ?x)``."""
+    named = [argument for argument in atom.arguments if isinstance(argument, int)]
+    kinds = action.index.header.types
+    return any(kinds[a] == kinds[b] and a > b for a, b in combinations(named, 2))

@@ -1,0 +1,49 @@
+"""What no query can tell: sets of undecided literals and effects, per action."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
+
+
+class Closed(NamedTuple):
+    """What is assumed, or proven, to be beyond every query: one action's literals and effects."""
+
+    literals: Literals
+    effects: int
+
+    def without(self, other: Closed) -> Closed:
+        """What is left when some is taken out."""
+        return Closed(self.literals.without(other.literals), self.effects & ~other.effects)
+
+    def joined(self, other: Closed) -> Closed:
+        """Both together."""
+        return Closed(union([self.literals, other.literals]), self.effects | other.effects)
+
+    def __bool__(self) -> bool:
+        return bool(self.literals or self.effects)
+
+
+Closure = Mapping[str, Closed]
+"""Per action."""
+
+NONE = Closed(NOTHING, 0)
+
+
+def without(closed: Closure, told: Sequence[Closure]) -> dict[str, Closed]:
+    """What is left when all that was told is taken out."""
+    left = dict(closed)
+    for one in told:
+        left = {name: mine.without(one.get(name, NONE)) for name, mine in left.items()}
+    return left
+
+
+def may_undo(action: ActionHypotheses, literals: GroundLiterals, bit: int) -> bool:
+    """Whether adding the atom may undo the deletion of another one that coincides with it."""
+    return any(
+        group & bit and group & ~bit & action.deletes for group in action.index.coinciding(literals.objects)
+    )

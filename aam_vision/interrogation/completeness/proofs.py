@@ -1,0 +1,261 @@
+"""Why a pal tuple has its mode: the answers that rule the other modes out, looked up in a transcript afterwards.
+
+A mode is ruled out in one of three ways: a literal of a precondition by a success in which it was violated; a mode
+of an effect by what a step changed, or did not; and that a literal is *not* required by a refusal of which every
+other possible reason is ruled out. The entries that a proof names are enough: whoever is told of them alone comes to
+the same mode. Where a value was not seen, because an image does not show it or nobody looked between two steps of a
+plan, it followed from other answers, and the proof says so (``Proof.seen``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.evidence.attempted_steps import (
+    AttemptedStep,
+    Place,
+    attempted,
+    ruled_out,
+    violated,
+)
+from aam_vision.interrogation.evidence.transcript import Transcript, fresh, take_in
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.strips import LiftedAtom, Location, Mode, PalTuple
+
+Claim = tuple[LiftedAtom, Mode]
+"""An atom and a mode of it, in the action and at the location that are spoken of."""
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """An executed step, and the modes that it rules out."""
+
+    step: AttemptedStep
+    claims: tuple[Claim, ...]
+    seen: bool = True
+    """Whether the states seen around the step show it; else it rests on other answers, too."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is known of one pal tuple, and from which answers."""
+
+    pal: PalTuple
+    modes: tuple[Mode, ...]
+    """The modes that are left; one if the pal tuple is decided."""
+    exclusions: tuple[Exclusion, ...] = ()
+    """Successes that rule out modes of the pal tuple."""
+    refusal: AttemptedStep | None = None
+    """The refused step that shows that something is required, if the pal tuple is or may be that."""
+    violated: int = 0
+    """How many literals were violated there, or may have been."""
+    innocent: tuple[Exclusion, ...] = ()
+    """Successes in which these literals were violated, too, so that they are no reason of the refusal."""
+    reasons: tuple[Claim, ...] = ()
+    """The possible reasons that are left: one, or several of which at least one is required."""
+    inferred: tuple[LiftedAtom, ...] = ()
+    """Atoms not seen at the refusal, whose values there follow from other answers."""
+    premises: tuple[Proof, ...] = ()
+    """Proofs of other pal tuples on which this one rests."""
+
+    @property
+    def decided(self) -> bool:
+        return len(self.modes) == 1
+
+    @property
+    def seen(self) -> bool:
+        """Whether the entries named here are enough, without any that are not."""
+        return (
+            not self.inferred
+            and all(one.seen for one in (*self.exclusions, *self.innocent))
+            and all(premise.seen for premise in self.premises)
+        )
+
+    @property
+    def entries(self) -> tuple[int, ...]:
+        """The entries of the transcript, walks in single steps, that the proof names."""
+        own = {one.step.entry for one in (*self.exclusions, *self.innocent)}
+        own |= {self.refusal.entry} if self.refusal is not None else set()
+        return tuple(sorted(own.union(*(premise.entries for premise in self.premises))))
+
+
+class Proofs:
+    """All that a transcript proves.
+
+    Answers from the first on that contradicts earlier ones are left out; ``contradiction`` says which that is.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.contradiction: str | None = None
+        single = transcript.in_single_steps()
+        wrong = self._replay(single)
+        if wrong is not None:
+            number, error = wrong
+            self.contradiction = f"{single.names()[number]}: {error}"
+            single = single.of(single.entries[:number])
+            self._replay(single)
+        self.transcript = single
+        """The answers that are consistent, walks in single steps."""
+        self.steps = tuple(attempted(single))
+        self._refused: dict[str, list[AttemptedStep]] = {name: [] for name in self.hypotheses.actions}
+        self._successes: dict[str, list[tuple[AttemptedStep, dict[Place, int]]]] = {
+            name: [] for name in self.hypotheses.actions
+        }
+        for step in self.steps:
+            name = step.action.name
+            if step.executed:
+                index = self.hypotheses[name].index
+                self._successes[name].append((step, ruled_out(index, step)))
+            else:
+                self._refused[name].append(step)
+
+    def _replay(self, single: Transcript) -> tuple[int, str] | None:
+        """Take all in; the number of the first entry that contradicts those before it, and how, if one does."""
+        evidence = fresh(single)
+        self.hypotheses: Hypotheses = evidence.hypotheses
+        """What follows from all answers."""
+        self.decided: list[int] = []
+        """How many pal tuples were decided after each entry."""
+        self._fell: dict[str, dict[Place, list[tuple[int, int]]]] = {
+            name: {place: [] for place in _masks(action)} for name, action in self.hypotheses.actions.items()
+        }
+        for number, entry in enumerate(single.entries):
+            before = {name: _masks(action) for name, action in self.hypotheses.actions.items()}
+            try:
+                take_in(evidence, entry)
+            except InconsistentAgent as error:
+                return number, str(error)
+            self._note(number, before)
+            self.decided.append(self.hypotheses.decided())
+        return None
+
+    def proof(self, pal: PalTuple) -> Proof:
+        """What is known of the pal tuple, and why."""
+        if pal.location is Location.EFF:
+            return self._of_effect(pal)
+        action, modes = self.hypotheses[pal.action], self.hypotheses.modes(pal)
+        bit = action.index.bit[pal.atom]
+        if Mode.ABSENT not in modes:
+            own = Literals(bit, 0) if Mode.POSITIVE in modes else Literals(0, bit)
+            return self._of_refusal(pal, modes, own)
+        wanted = {(Location.PRE, mode): bit for mode in Mode if mode not in modes}
+        exclusions = self._exclusions(pal.action, wanted)
+        for clause in sorted(action.clauses):
+            if (clause.positive | clause.negative) & bit:
+                return replace(self._of_refusal(pal, modes, clause), exclusions=exclusions)
+        return Proof(pal, modes, exclusions)
+
+    # --- effects and refusals ------------------------------------------------------------------------------------
+
+    def _of_effect(self, pal: PalTuple) -> Proof:
+        action, modes = self.hypotheses[pal.action], self.hypotheses.modes(pal)
+        bit = action.index.bit[pal.atom]
+        wanted = {(Location.EFF, mode): bit for mode in Mode if mode not in modes}
+        exclusions = self._exclusions(pal.action, wanted)
+        premises: tuple[Proof, ...] = ()
+        if len(modes) > 1 and not action.undecided_effects & bit:
+            # what restates a proven precondition changes nothing, and is read as absent
+            modes = (Mode.ABSENT,)
+            premises = (self.proof(pal._replace(location=Location.PRE)),)
+            if action.index.merges:
+                # and that no other effect deletes it, where atoms may coincide, is what further answers tell
+                return Proof(pal, modes, exclusions, premises=premises, inferred=(pal.atom,))
+        return Proof(pal, modes, exclusions, premises=premises)
+
+    def _of_refusal(self, pal: PalTuple, modes: tuple[Mode, ...], left: Literals) -> Proof:
+        """The proof of a clause, with the refusal that takes the fewest answers to explain."""
+        action = self.hypotheses[pal.action]
+        best: tuple[tuple[int, int], Proof] | None = None
+        for step in self._refused[pal.action]:
+            reasons = violated(action.index, step)
+            if not left.within(reasons):
+                continue
+            others = reasons.without(left)
+            places = {
+                (Location.PRE, Mode.POSITIVE): others.positive,
+                (Location.PRE, Mode.NEGATIVE): others.negative,
+            }
+            innocent = self._exclusions(pal.action, places)
+            for one in innocent:
+                for atom, mode in one.claims:
+                    places[Location.PRE, mode] &= ~action.index.bit[atom]
+            unexplained = places[Location.PRE, Mode.POSITIVE] | places[Location.PRE, Mode.NEGATIVE]
+            proof = Proof(
+                pal,
+                modes,
+                refusal=step,
+                violated=reasons.size(),
+                innocent=innocent,
+                reasons=(
+                    *_claims(action, left.positive, Mode.POSITIVE),
+                    *_claims(action, left.negative, Mode.NEGATIVE),
+                ),
+                inferred=tuple(atom for atom, _ in _claims(action, unexplained, Mode.ABSENT)),
+            )
+            rank = (unexplained.bit_count() + sum(not one.seen for one in innocent), len(innocent))
+            if best is None or rank < best[0]:
+                best = rank, proof
+        return best[1] if best is not None else Proof(pal, modes)
+
+    # --- successes -----------------------------------------------------------------------------------------------
+
+    def _exclusions(self, name: str, wanted: dict[Place, int]) -> tuple[Exclusion, ...]:
+        """Few successes that rule all this out, as far as it is ruled out at all; greedily."""
+        action, left = self.hypotheses[name], dict(wanted)
+        chosen: list[Exclusion] = []
+        while any(left.values()):
+            gain, step, masks = 0, None, dict[Place, int]()
+            for candidate, excludes in self._successes[name]:
+                shown = {place: mask & excludes.get(place, 0) for place, mask in left.items()}
+                size = sum(mask.bit_count() for mask in shown.values())
+                if size > gain:
+                    gain, step, masks = size, candidate, shown
+            if step is None:
+                break
+            chosen.append(Exclusion(step, _all_claims(action, masks)))
+            left = {place: mask & ~masks[place] for place, mask in left.items()}
+        return (*chosen, *self._unseen(name, left))
+
+    def _unseen(self, name: str, left: dict[Place, int]) -> list[Exclusion]:
+        """The answers from which on modes are ruled out by what is not seen in one step alone."""
+        action, found = self.hypotheses[name], dict[int, dict[Place, int]]()
+        for place, mask in left.items():
+            for number, fell in self._fell[name].get(place, ()):
+                if mask & fell:
+                    found.setdefault(number, {})[place] = mask & fell
+        chosen = []
+        for number, masks in sorted(found.items()):
+            steps = [step for step in self.steps if step.entry == number]
+            own = [step for step in steps if step.action.name == name]
+            chosen.append(Exclusion((own or steps)[-1], _all_claims(action, masks), seen=False))
+        return chosen
+
+    def _note(self, number: int, before: dict[str, dict[Place, int]]) -> None:
+        """Remember which modes an entry has ruled out."""
+        for name, masks in before.items():
+            now = _masks(self.hypotheses[name])
+            for place, mask in masks.items():
+                if fell := mask & ~now[place]:
+                    self._fell[name][place].append((number, fell))
+
+
+def _masks(action: ActionHypotheses) -> dict[Place, int]:
+    """The modes that are left, as masks of the atoms that may have them."""
+    return {
+        (Location.PRE, Mode.POSITIVE): action.positive,
+        (Location.PRE, Mode.NEGATIVE): action.negative,
+        (Location.EFF, Mode.POSITIVE): action.adds,
+        (Location.EFF, Mode.NEGATIVE): action.deletes,
+        (Location.EFF, Mode.ABSENT): action.keeps,
+    }
+
+
+def _claims(action: ActionHypotheses, mask: int, mode: Mode) -> list[Claim]:
+    return [(action.index.atoms[bit.bit_length() - 1], mode) for bit in bits(mask)]
+
+
+def _all_claims(action: ActionHypotheses, masks: dict[Place, int]) -> tuple[Claim, ...]:
+    return tuple(claim for (_, mode), mask in masks.items() for claim in _claims(action, mask, mode))

@@ -1,0 +1,31 @@
+"""Stopping soundly: complete only with a proof that no query could tell any more."""
+
+from __future__ import annotations
+
+from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.queries.moves import Stop
+from aam_vision.interrogation.queries.reachability import by_problem
+from aam_vision.strips import State
+
+
+def origins(evidence: Evidence) -> list[list[State]]:
+    """Per problem, its initial states: all that the agent may ever do begins there.
+
+    So it does under ``trajectory`` access, too, where no query leads back to them: a result that says it is
+    complete holds for the agent's problems, not just for what is left of them.
+    """
+    problems = [[node.state for node in nodes if node.initial] for nodes in by_problem(evidence)]
+    return [states for states in problems if states]
+
+
+def indistinguishability_of(evidence: Evidence) -> Indistinguishability:
+    """The proofs for what can never be told, under what is known at this moment."""
+    return Indistinguishability(evidence.hypotheses, origins(evidence))
+
+
+def sound_stop(equivalence: Indistinguishability) -> Stop:
+    """Stop, with a proof that no query could tell any more, or with the number of open questions."""
+    if open_questions := equivalence.open_questions():
+        return Stop(False, f"{open_questions} questions are open, but no way to ask them was found")
+    return Stop(True, "no query could tell any more")

@@ -1,0 +1,81 @@
+"""Every attempted step of a transcript, and what it rules out by what was seen around it, and by that alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
+from aam_vision.query import Situation
+from aam_vision.strips import GroundAction, Location, Mode
+
+Place = tuple[Location, Mode]
+"""Where a mode may be ruled out; a mask for each says of which atoms."""
+
+
+@dataclass(frozen=True)
+class AttemptedStep:
+    """One attempted step; a situation beside it is None where nobody looked."""
+
+    entry: int
+    """The entry of the transcript (walks in single steps) that it belongs to, from 0."""
+    position: int
+    """Which step of that entry's plan it is, from 0."""
+    action: GroundAction
+    executed: bool
+    before: Situation | None
+    after: Situation | None
+
+
+def attempted(transcript: Transcript) -> Iterator[AttemptedStep]:
+    """All attempted steps, in order; the transcript's walks must be in single steps."""
+    for number, entry in enumerate(transcript.entries):
+        if not isinstance(entry, Asked):
+            for before, action, after in entry.steps:
+                yield AttemptedStep(number, 0, action, True, before, after)
+            continue
+        executed, final = entry.response.executed, entry.response.final
+        for position, action in enumerate(entry.actions):
+            if position == executed:
+                yield AttemptedStep(
+                    number, position, action, False, final if executed else entry.query.initial, None
+                )
+                continue
+            begun = None if position else entry.query.initial
+            ended = final if position == executed - 1 else None
+            yield AttemptedStep(number, position, action, True, begun, ended)
+
+
+def violated(index: AtomIndex, refused: AttemptedStep) -> Literals:
+    """The literals that may have been violated where a step was refused: both of an atom that was not seen."""
+    assert refused.before is not None, "a refusal is where the plan's execution ended, which was seen"
+    held, dim = index.values(refused.before.state, refused.action.objects)
+    return Literals(index.everything & ~held, held | dim)
+
+
+def ruled_out(index: AtomIndex, executed: AttemptedStep) -> dict[Place, int]:
+    """The modes that an executed step rules out: as masks of the atoms that cannot have them.
+
+    What several atoms that are one under the step's binding have done together is left out.
+    """
+    objects = executed.action.objects
+    held, dim = 0, index.everything
+    if executed.before is not None:
+        held, dim = index.values(executed.before.state, objects)
+    found = {
+        (Location.PRE, Mode.POSITIVE): index.everything & ~(held | dim),
+        (Location.PRE, Mode.NEGATIVE): held,
+    }
+    if executed.after is None:
+        return found
+    now, now_dim = index.values(executed.after.state, objects)
+    known = ~(now_dim | index.shared(objects)) & index.everything
+    ended_on, ended_off = known & now, known & ~now
+    seen = known & ~dim
+    return {
+        **found,
+        (Location.EFF, Mode.POSITIVE): ended_off,
+        (Location.EFF, Mode.NEGATIVE): ended_on,
+        (Location.EFF, Mode.ABSENT): seen & (now ^ held),
+    }

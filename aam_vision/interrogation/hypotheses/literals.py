@@ -1,0 +1,169 @@
+"""The lifted atoms of an action as bits, and sets of literals over them as Python integers.
+
+A *literal* of a precondition is an atom with a sign; masks come in pairs (positive, negative).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from operator import itemgetter
+from typing import NamedTuple
+
+from aam_vision.interrogation.hypotheses.unification import Merged, merge
+from aam_vision.strips import ActionHeader, Atom, LiftedAtom, State, Vocabulary, lifted_atoms
+
+
+class Literals(NamedTuple):
+    """A set of precondition literals over one action's atoms: bit masks of each sign."""
+
+    positive: int
+    negative: int
+
+    def __bool__(self) -> bool:
+        return bool(self.positive or self.negative)
+
+    def size(self) -> int:
+        """How many literals the set holds."""
+        return self.positive.bit_count() + self.negative.bit_count()
+
+    def within(self, other: Literals) -> bool:
+        """Whether every literal of this set is in the other."""
+        return not (self.positive & ~other.positive or self.negative & ~other.negative)
+
+    def without(self, other: Literals) -> Literals:
+        """The literals of this set that are not in the other."""
+        return Literals(self.positive & ~other.positive, self.negative & ~other.negative)
+
+    def opposite(self) -> Literals:
+        """The same atoms with the other sign: what holds where all of these are violated."""
+        return Literals(self.negative, self.positive)
+
+    def singles(self) -> Iterator[Literals]:
+        """The literals one by one, positive ones first."""
+        for bit in bits(self.positive):
+            yield Literals(bit, 0)
+        for bit in bits(self.negative):
+            yield Literals(0, bit)
+
+
+NOTHING = Literals(0, 0)
+
+
+def union(literals: Iterable[Literals]) -> Literals:
+    """All the literals of these sets."""
+    positive = negative = 0
+    for some in literals:
+        positive |= some.positive
+        negative |= some.negative
+    return Literals(positive, negative)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The single-bit masks of which ``mask`` is made, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low
+        mask ^= low
+
+
+Getter = Callable[[tuple[str, ...]], tuple[str, ...]]
+
+
+class AtomIndex:
+    """The lifted atoms of one action as bits, and their values under a binding."""
+
+    def __init__(self, vocabulary: Vocabulary, header: ActionHeader, *, repeated: bool = False) -> None:
+        self.header = header
+        self.vocabulary = vocabulary
+        self.repeated = repeated
+        self.atoms = lifted_atoms(vocabulary, header, repeated=repeated)
+        self.everything = (1 << len(self.atoms)) - 1
+        self.bit = {atom: 1 << number for number, atom in enumerate(self.atoms)}
+        self.constants = frozenset(vocabulary.constants)
+        self._getters = [(bit, atom.predicate, _getter(atom.arguments)) for atom, bit in self.bit.items()]
+
+    def grounded(self, objects: tuple[str, ...]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
+        """Every bit with its atom under the binding (a plain tuple, equal to the ``Atom``)."""
+        return [(bit, (predicate, get(objects))) for bit, predicate, get in self._getters]
+
+    def getters(self, mask: int) -> list[tuple[str, Getter]]:
+        """For each of these atoms its predicate, and a function from a binding to its objects."""
+        return [(predicate, get) for bit, predicate, get in self._getters if bit & mask]
+
+    def values(self, state: State, objects: tuple[str, ...]) -> tuple[int, int]:
+        """Masks of the atoms that are true, and of those that are unknown, in the state."""
+        true = state.true
+        unknown = state.unknown
+        held = 0
+        dim = 0
+        if unknown:
+            for bit, predicate, get in self._getters:
+                atom = (predicate, get(objects))
+                if atom in true:
+                    held |= bit
+                elif atom in unknown:
+                    dim |= bit
+        else:
+            held = sum([bit for bit, predicate, get in self._getters if (predicate, get(objects)) in true])
+        return held, dim
+
+    def coinciding(self, objects: tuple[str, ...]) -> list[int]:
+        """Atoms that are one under the binding, as masks of two bits or more.
+
+        That needs an object named twice, or a constant for an argument. Their change is the joint doing of
+        several effects.
+        """
+        if len(set(objects)) == len(objects) and self.constants.isdisjoint(objects):
+            return []
+        groups: dict[tuple[str, tuple[str, ...]], int] = {}
+        for bit, fact in self.grounded(objects):
+            groups[fact] = groups.get(fact, 0) | bit
+        return [mask for mask in groups.values() if mask.bit_count() > 1]
+
+    def shared(self, objects: tuple[str, ...]) -> int:
+        """Atoms that another atom of the action coincides with under the binding."""
+        return sum(self.coinciding(objects))
+
+    @cached_property
+    def merges(self) -> list[tuple[int, int, Merged]]:
+        """Pairs of atoms that some binding makes one, with what must be named alike for that."""
+        if not (self.repeated or self.constants):
+            return []
+        return [
+            (bit, other, merged)
+            for atom, bit in self.bit.items()
+            for rival, other in self.bit.items()
+            if bit != other
+            and (merged := merge(self.vocabulary, self.header, atom, rival, repeated=self.repeated))
+        ]
+
+    def atom(self, bit: int) -> LiftedAtom:
+        """The atom of this bit."""
+        return self.atoms[bit.bit_length() - 1]
+
+    def facts(self, mask: int, objects: Sequence[str]) -> frozenset[Atom]:
+        """The atoms whose bits are set, under the binding."""
+        return frozenset([self.atom(bit).ground(objects) for bit in bits(mask)])
+
+    def select(self, mask: int) -> frozenset[LiftedAtom]:
+        """The atoms whose bits are set."""
+        return frozenset([self.atom(bit) for bit in bits(mask)])
+
+    def text(self, literals: Literals) -> list[str]:
+        """The literals in words, e.g. ``["at(?p, ?from)", "not clear(?from)"]``."""
+        names = self.header.parameters
+        return [self.atom(bit).text(names) for bit in bits(literals.positive)] + [
+            f"not {self.atom(bit).text(names)}" for bit in bits(literals.negative)
+        ]
+
+
+def _getter(arguments: tuple[int | str, ...]) -> Getter:
+    """A fast function from a binding to the atom's objects."""
+    places = [argument for argument in arguments if isinstance(argument, int)]
+    if len(places) < len(arguments):
+        return lambda objects: tuple([objects[a] if isinstance(a, int) else a for a in arguments])
+    if len(places) > 1:
+        return itemgetter(*places)
+    # one object or none: a slice of a tuple is a tuple
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))

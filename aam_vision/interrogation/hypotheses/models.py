@@ -1,0 +1,82 @@
+"""The models that are still possible, factored: every pal tuple keeps its possible modes.
+
+The paper's ``poss_models`` is the product of these modes under the clauses that failed steps leave
+behind. Nothing explicit is enumerated: an action's lifted atoms are bits, and every set of literals is a
+Python integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.strips import ActionHeader, Location, Mode, Model, PalTuple, Vocabulary
+
+
+class Hypotheses:
+    """What the whole model may still be: one ``ActionHypotheses`` per header."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], *, repeated: bool = False
+    ) -> None:
+        """``repeated``: one object may be named by several arguments, of an action and of an atom."""
+        self.vocabulary = vocabulary
+        self.headers = tuple(headers)
+        self.repeated = repeated
+        self.actions = {
+            header.name: ActionHypotheses(AtomIndex(vocabulary, header, repeated=repeated))
+            for header in headers
+        }
+
+    def __getitem__(self, action: str) -> ActionHypotheses:
+        return self.actions[action]
+
+    def assuming(self, action: str, held: int, dim: int) -> Hypotheses:
+        """A copy in which the action has been executed there, for what-if questions."""
+        other = copy(self)
+        other.actions = {**self.actions, action: self.actions[action].assuming(held, dim)}
+        return other
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of any action."""
+        return sum(action.version for action in self.actions.values())
+
+    def model(self) -> Model:
+        """The cautious model (undetermined positive preconditions in, negative ones out)."""
+        return Model(self.vocabulary, tuple(action.schema() for action in self.actions.values()))
+
+    def pal_tuples(self) -> Iterator[PalTuple]:
+        """Every pal tuple of the model space, in a fixed order."""
+        for name, action in self.actions.items():
+            for location in Location:
+                for atom in action.index.atoms:
+                    yield PalTuple(atom, name, location)
+
+    def modes(self, pal: PalTuple) -> tuple[Mode, ...]:
+        """The modes that the pal tuple may still have."""
+        action = self.actions[pal.action]
+        bit = action.index.bit[pal.atom]
+        masks = (
+            (action.positive, action.negative, action.absent)
+            if pal.location is Location.PRE
+            else (action.adds, action.deletes, action.keeps)
+        )
+        return tuple(mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit)
+
+    def decided(self) -> int:
+        """How many pal tuples have a single mode left."""
+        total = 0
+        for action in self.actions.values():
+            undecided = action.undecided
+            open_pre = undecided.positive | undecided.negative
+            total += 2 * len(action.index.atoms)
+            total -= open_pre.bit_count() + action.undecided_effects.bit_count()
+        return total
+
+    @property
+    def size(self) -> int:
+        """How many pal tuples there are."""
+        return sum(2 * len(action.index.atoms) for action in self.actions.values())

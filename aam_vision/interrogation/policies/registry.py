@@ -1,0 +1,48 @@
+"""Which policy interrogates under which access."""
+
+from __future__ import annotations
+
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
+from aam_vision.interrogation.policies.replay_under_reset import Replaying
+from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
+from aam_vision.interrogation.queries.moves import Policy
+from aam_vision.planning.planner import Planner
+from aam_vision.query import Access
+from aam_vision.strips import Model
+
+POLICIES = ("economical", "aia")
+
+
+def check_policy(name: str) -> None:
+    """Say at once that there is no such policy.
+
+    Raises:
+        UnusableInput: there is none of that name.
+    """
+    if name not in POLICIES:
+        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+
+
+def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
+    """A fresh policy: the paper's, or the one that asks least under the access.
+
+    A model learned earlier (``prior``) is verified where any state can be asked about; elsewhere it saves nothing.
+
+    Raises:
+        UnusableInput: there is no such policy, or it needs another access.
+    """
+    check_policy(name)
+    if name == "aia":
+        if access is not Access.SETTABLE:
+            raise UnusableInput(f"--policy aia: needs settable access, and the agent allows {access.value}")
+        return AiaPolicy(planner=planner)
+    if access is Access.SETTABLE:
+        return SettablePolicy() if prior is None else ReassessmentPolicy(prior)
+    if access is Access.TRAJECTORY:
+        return TrajectoryPolicy(planner=planner)
+    economical = EconomicalPolicy(planner=planner)
+    return Replaying(economical) if access is Access.RESET else economical

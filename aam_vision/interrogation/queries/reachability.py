@@ -1,0 +1,163 @@
+"""Planning to situations that nobody has seen yet, in which a probe would be possible.
+
+Paths use the *cautious* model: every positive candidate is required and only what certainly happens is
+relied on, so that their steps succeed as far as is known. Fully seen situations are all starts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
+from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.joins import Fact, Row, bindings
+from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, ground
+from aam_vision.planning.mutexes import Mutexes, PossibleOperator
+from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
+from aam_vision.strips import GroundAction
+
+MAX_OPTIONS = 3000
+"""Choices of arguments that are looked at before more literals are asked to hold."""
+MAX_ROWS = 200
+"""Choices of arguments that one plan may end with."""
+
+
+@dataclass(frozen=True)
+class PlannedNearMiss:
+    """Go there from a situation seen before, then ask the step."""
+
+    start: Node
+    path: tuple[GroundAction, ...]
+    step: GroundAction
+
+
+class Reachability:
+    """What the cautious model can reach in one problem, under the hypotheses at one moment."""
+
+    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], *, bold: bool = False) -> None:
+        """With ``bold`` a path may rely on what images have always hidden not being required."""
+        self._bold = bold
+        self._hypotheses = hypotheses
+        self.problem = nodes[0].number
+        self._nodes = nodes
+        self._known: dict[tuple[str, Literals], bool] = {}
+        self.objects = nodes[0].state.objects
+
+    @cached_property
+    def _grounding(self) -> Grounding:
+        seen: frozenset[Fact] = frozenset().union(*(true for true, _ in _starts(self._nodes)))
+        cautious = [_relied_on(a, bold=self._bold) for a in self._hypotheses.actions.values() if a.successes]
+        return ground(cautious, seen, self.objects)
+
+    @cached_property
+    def _mutexes(self) -> Mutexes:
+        return Mutexes(
+            [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in self._grounding.operators],
+            _starts(self._nodes),
+        )
+
+    def gather(
+        self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
+    ) -> Literals | None:
+        """The fixed literals with as many of the wanted ones as can hold beside them, the first first.
+
+        What can hold together is judged pairwise (h^2) over all arguments. None if the fixed ones cannot.
+        Wanted literals are tried in halves: that they all can is the common case, and quickly seen.
+        """
+        if not self._possible(action, fixed):
+            return None
+        together = fixed
+        waiting = [list(wanted)]
+        while waiting:
+            some = waiting.pop()
+            more = union([together, *some])
+            if self._possible(action, more):
+                together = more
+            elif len(some) > 1:
+                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+        return together
+
+    def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
+        key = (action.index.header.name, literals)
+        if key not in self._known:
+            self._known[key] = next(self._rows(action, literals), None) is not None
+        return self._known[key]
+
+    def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
+        """Arguments under which these literals may hold together in some reachable state (pairwise)."""
+        true = action.index.getters(literals.positive)
+        false = action.index.getters(literals.negative)
+        rows = bindings(self._grounding.facts, action.index.header, atoms(action, literals.positive))
+        for objects in islice(rows, MAX_OPTIONS):
+            if self._mutexes.possible(
+                [(predicate, get(objects)) for predicate, get in true],
+                [(predicate, get(objects)) for predicate, get in false],
+            ):
+                yield objects
+
+    def reach(
+        self,
+        action: ActionHypotheses,
+        literals: Literals,
+        planner: Planner,
+        limits: Limits,
+        start: Node | None = None,
+    ) -> PlannedNearMiss | Verdict:
+        """A plan to where these literals of an action hold, with that action to ask there.
+
+        It starts from any situation seen before, or only from ``start``.
+        """
+        goals = []
+        for objects in islice(self._rows(action, literals), MAX_ROWS):
+            true, false = GroundLiterals(action, objects).holding(literals)
+            step = GroundAction(action.index.header.name, objects)
+            goals.append(Operator(step, frozenset(true), frozenset(false), frozenset(), frozenset()))
+        if not goals:
+            return Verdict.UNSOLVABLE
+        nodes = self._nodes if start is None else [start]
+        outcome = planner.solve(SearchProblem(self._grounding.operators, _starts(nodes), goals), limits)
+        if isinstance(outcome, Found):
+            return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
+        return outcome
+
+
+def _starts(nodes: Sequence[Node]) -> list[tuple[frozenset[Fact], frozenset[Fact]]]:
+    return [(frozenset(node.state.true), frozenset(node.state.unknown)) for node in nodes]
+
+
+def _relied_on(action: ActionHypotheses, *, bold: bool) -> LiftedOperator:
+    """What an action requires at most, and what it certainly does."""
+    required = action.bold if bold else action.cautious
+    return LiftedOperator(
+        action.index.header,
+        positive=atoms(action, required.positive),
+        negative=atoms(action, required.negative),
+        add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
+        delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
+    )
+
+
+def by_problem(evidence: Evidence) -> list[list[Node]]:
+    """The visited situations, grouped by problem, in the order in which they were seen: initial ones first.
+
+    Problems with equal objects are one. That must not depend on whether they share them in memory, which they do in
+    a run that is made again from its journal.
+    """
+    groups: dict[int, list[Node]] = {}
+    for node in evidence.visited:
+        groups.setdefault(id(node.state.objects), []).append(node)
+    merged: list[list[Node]] = []
+    for group in groups.values():
+        for other in merged:
+            if other[0].state.objects == group[0].state.objects:
+                other += group
+                break
+        else:
+            merged.append(group)
+    return [sorted(group, key=lambda node: node.number) for group in merged]

@@ -1,0 +1,133 @@
+"""What trials add up to: all that the posteriors of one action, and the rates of error, depend on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from math import perm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.statistics.trials import Trial
+from aam_vision.strips import Atom, Objects, State, Vocabulary
+
+Counts = NDArray[np.int64]
+
+
+class ActionCounts:
+    """The trials of one action.
+
+    ``seen`` counts, for every atom of the action, its values before an executed step and as they were seen after it;
+    shape ``(atoms, 2, 2)``.
+    """
+
+    def __init__(self, index: AtomIndex) -> None:
+        self.index = index
+        self.seen: Counts = np.zeros((len(index.atoms), 2, 2), dtype=np.int64)
+        self._held: list[int] = []
+        self._executed: list[bool] = []
+        self._changes: list[tuple[int, int]] = []
+
+    @property
+    def attempts(self) -> int:
+        return len(self._held)
+
+    @property
+    def executed(self) -> NDArray[np.bool_]:
+        """Which trials were executed; shape ``(trials,)``."""
+        return np.array(self._executed, dtype=np.bool_)
+
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """The atoms' values before each trial; shape ``(trials, atoms)``."""
+        return np.array([self._values(mask) for mask in self._held], dtype=np.bool_).reshape(
+            len(self._held), len(self.index.atoms)
+        )
+
+    @property
+    def changes(self) -> NDArray[np.bool_]:
+        """The atoms' values before, and as seen after, every executed step; shape ``(steps, 2, atoms)``."""
+        values = [[self._values(held), self._values(now)] for held, now in self._changes]
+        return np.array(values, dtype=np.bool_).reshape(len(values), 2, len(self.index.atoms))
+
+    def add(self, trial: Trial) -> None:
+        """Count a trial, unless its arguments make two atoms of the action one."""
+        objects = trial.action.objects
+        if self.index.coinciding(objects):
+            return
+        held, _ = self.index.values(trial.start, objects)
+        self._held.append(held)
+        self._executed.append(trial.executed)
+        if trial.executed and trial.seen is not None:
+            now, _ = self.index.values(trial.seen, objects)
+            self._changes.append((held, now))
+            numbers = np.arange(len(self.index.atoms))
+            self.seen[numbers, self._values(held), self._values(now)] += 1
+
+    def _values(self, mask: int) -> list[int]:
+        return [mask >> number & 1 for number in range(len(self.index.atoms))]
+
+
+class FrameCounts:
+    """Atoms that no step can have changed: by predicate, how often each value was seen as each; shape ``(2, 2)``."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.counts: dict[str, Counts] = {
+            predicate.name: np.zeros((2, 2), dtype=np.int64) for predicate in vocabulary.predicates
+        }
+        self._vocabulary = vocabulary
+        self._sizes: dict[Objects, Counter[str]] = {}
+
+    def add(self, trial: Trial) -> None:
+        """Count what had to stay. A refused step changes nothing at all."""
+        if trial.seen is None:
+            return
+        start, seen = trial.start.true, trial.seen.true
+        names = {*trial.action.objects, *self._vocabulary.constants} if trial.executed else None
+        stayed = Counter(self._sizes_of(trial.start))
+        if names is not None:
+            stayed.subtract(self._touched(trial.start.objects, names))
+        for values, atoms in (((1, 1), start & seen), ((1, 0), start - seen), ((0, 1), seen - start)):
+            for predicate, number in Counter(
+                atom.predicate
+                for atom in map(Atom._make, atoms)
+                if len(set(atom.objects)) == len(atom.objects)
+                and (names is None or not names.issuperset(atom.objects))
+            ).items():
+                self.counts[predicate][values] += number
+                stayed[predicate] -= number
+        for predicate, number in stayed.items():
+            self.counts[predicate][0, 0] += number
+
+    def _sizes_of(self, state: State) -> Counter[str]:
+        """How many atoms without a repeated object every predicate has."""
+        if state.objects not in self._sizes:
+            self._sizes[state.objects] = self._touched(state.objects, set(state.objects))
+        return self._sizes[state.objects]
+
+    def _touched(self, objects: Objects, names: set[str]) -> Counter[str]:
+        """How many of them speak of nothing but these objects."""
+        return sizes(self._vocabulary, objects, names)
+
+
+def sizes(vocabulary: Vocabulary, objects: Objects, names: Collection[str] | None = None) -> Counter[str]:
+    """How many atoms without a repeated object every predicate has, of these names only if any are given."""
+    chosen = objects if names is None else names
+    return Counter(
+        {
+            predicate.name: _injections(
+                [objects.members(kind).intersection(chosen) for kind in predicate.types]
+            )
+            for predicate in vocabulary.predicates
+        }
+    )
+
+
+def _injections(choices: list[frozenset[str]]) -> int:
+    """In how many ways one member of every set can be chosen, no object twice."""
+    if all(choice == choices[0] for choice in choices):
+        return perm(len(choices[0]), len(choices)) if choices else 1
+    first, *rest = choices
+    return sum(_injections([choice - {name} for choice in rest]) for name in first)

@@ -1,0 +1,69 @@
+"""How often answers are wrong, estimated from the answers: nobody has to say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.interrogation.statistics.counts import Counts
+
+POOLED = (0.5, 25.0)
+"""Wrong values of how many, before anything was seen: the prior of what all predicates have in common."""
+OWN = 20.0
+"""Values of one predicate that count as much as what all have in common."""
+REFUSED = (0.5, 10.0)
+"""Steps refused of how many that can be executed, before anything was seen."""
+EXECUTED = (0.02, 100.0)
+"""The same for steps executed of those that cannot be."""
+
+
+@dataclass(frozen=True)
+class Misreading:
+    """How often one predicate's atoms are seen wrongly."""
+
+    false_positive: float
+    """The probability that a false atom is seen as true."""
+    false_negative: float
+    """The probability that a true atom is seen as false."""
+
+    @property
+    def logarithms(self) -> NDArray[np.float64]:
+        """Log-likelihood of every value being seen as each; shape ``(2, 2)``."""
+        positive, negative = self.false_positive, self.false_negative
+        return np.log([[1 - positive, positive], [negative, 1 - negative]])
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """The estimated rates of error.
+
+    ``refusals`` is the probability that a step which could be executed is refused; ``executions``, that one which
+    could not be is reported as executed.
+    """
+
+    misreadings: Mapping[str, Misreading]
+    refusals: float
+    executions: float
+
+
+def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:
+    """The mean of every predicate's posterior; each shrinks to its kind of error, which shrinks to all errors.
+
+    ``counts`` are, by predicate, how often each value was seen as each; shape ``(2, 2)``.
+    """
+    total = sum(counts.values(), np.zeros((2, 2), dtype=np.int64))
+    wrong, seen = POOLED
+    overall = (wrong + total[0, 1] + total[1, 0]) / (seen + total.sum())
+    kinds = [(OWN * overall + total[v, 1 - v]) / (OWN + total[v].sum()) for v in (0, 1)]
+    return {
+        name: Misreading(*(float((OWN * kinds[v] + own[v, 1 - v]) / (OWN + own[v].sum())) for v in (0, 1)))
+        for name, own in counts.items()
+    }
+
+
+def share(prior: tuple[float, float], happened: int, of: int) -> float:
+    """The mean of a rate's posterior."""
+    return (prior[0] + happened) / (prior[1] + of)

@@ -1,0 +1,212 @@
+"""What an interrogation ends with: the model, what is not determined, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from aam_vision.agents.counting import Counts
+from aam_vision.interrogation.beliefs.transfer import element
+from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.statistics.assessment import Assessment
+from aam_vision.interrogation.statistics.error_rates import ErrorRates
+from aam_vision.interrogation.task import result_text
+from aam_vision.pddl import domain_text
+from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
+
+
+@dataclass(frozen=True)
+class Undetermined:
+    """Pal tuples of one action that could not be decided, together where only their joint truth is known."""
+
+    action: str
+    location: str
+    group: tuple[str, ...]
+    """Literals in words; for an effect, its possible modes, e.g. ``+at-goal(?p) or ∅``."""
+    known: str
+    """What is known of the group."""
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The model as it stood after so many queries and steps."""
+
+    queries: int
+    steps: int
+    model: Model
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The outcome of an interrogation; printed, its figures, and in a notebook its model, too.
+
+    ``model`` is the cautious one: undetermined positive preconditions in, everything else undetermined
+    out. ``complete`` says that no query within the access could tell any more.
+    """
+
+    model: Model
+    """What was learned; ``pddl`` has it as text."""
+    complete: bool
+    """Whether it is proven that no query could tell any more."""
+    why: str
+    """Why it ended, in words."""
+    counts: Counts
+    """What it cost: queries, steps, failed steps, walk steps, resets."""
+    hypotheses: Hypotheses
+    """What is still possible, palm tuple by palm tuple."""
+    transcript: Transcript
+    """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
+    curve: tuple[CurvePoint, ...] = field(default=())
+    assessment: Assessment | None = None
+    """How probable everything is, where answers turned out not to be reliable and trials were weighed."""
+    rates: ErrorRates | None = None
+    """How often answers were wrong, as far as that was looked into; None if each was taken at its word."""
+    confidence: float = 1.0
+    """How probable a palm tuple had to be to count as certain."""
+    doubt: str = ""
+    """Why nothing here is certain, if so: something was seen that no STRIPS agent shows."""
+    unconfirmed: tuple[Claim, ...] = ()
+    """What follows from the answers, but rests on too few refusals to be certain."""
+
+    def __repr__(self) -> str:
+        return result_text.in_short(self)
+
+    def __str__(self) -> str:
+        return result_text.aligned(result_text.figures(self))
+
+    def _repr_html_(self) -> str:
+        return result_text.html(self)
+
+    @property
+    def pddl(self) -> str:
+        """The model as a PDDL domain."""
+        return domain_text(self.model)
+
+    @property
+    def status(self) -> str:
+        """``complete``, or ``budget`` where more could have been learned, as ``result.json`` has it."""
+        return "complete" if self.complete else "budget"
+
+    @property
+    def undetermined(self) -> list[Undetermined]:
+        """Everything that is not determined, grouped, in a fixed order; then what is not confirmed."""
+        found = undetermined(self.hypotheses)
+        for claim in self.unconfirmed:
+            texts = tuple(self.hypotheses[claim.action].index.text(claim.literals))
+            if len(texts) == 1:  # several of which one is required are listed anyway
+                known = f"refused, but not {REFUSALS} times, and could not be asked for again"
+                found.append(Undetermined(claim.action, "pre", texts, known))
+        return found
+
+    @property
+    def confidences(self) -> dict[PalTuple, tuple[Mode, float]]:
+        """The likeliest mode of every palm tuple, and how probable it is at least; all alike where nothing tells."""
+        if self.assessment is not None:
+            return self.assessment.confidences()
+        certain, found = self.certain, {}
+        for pal in self.hypotheses.pal_tuples():
+            modes = self.hypotheses.modes(pal)
+            sure = pal in certain
+            found[pal] = (
+                modes[0],
+                self.confidence if sure else 1 / (len(modes) if len(modes) > 1 else len(Mode)),
+            )
+        return found
+
+    @property
+    def certain(self) -> dict[PalTuple, Mode]:
+        """The palm tuples that the result vouches for."""
+        if self.doubt:
+            return {}
+        found = {
+            pal: modes[0]
+            for pal in self.hypotheses.pal_tuples()
+            if len(modes := self.hypotheses.modes(pal)) == 1
+        }
+        for claim in self.unconfirmed:
+            action = self.hypotheses[claim.action]
+            for bit in bits(claim.literals.positive | claim.literals.negative):
+                found.pop(PalTuple(action.index.atom(bit), claim.action, Location.PRE), None)
+                if sum(bool(bit & modes) for modes in action.effects) > 1:  # decided by what is required
+                    found.pop(PalTuple(action.index.atom(bit), claim.action, Location.EFF), None)
+        return found
+
+    @property
+    def lower_bound(self) -> int:
+        """The least number of queries any sound interrogation needs: one per proven precondition or clause.
+
+        A query has at most one failing step, and what a failing step proves is one literal, or one clause.
+        """
+        return lower_bound(self.hypotheses)
+
+
+def lower_bound(hypotheses: Hypotheses) -> int:
+    """How many of the queries up to now no sound interrogation could have done without (``Result.lower_bound``)."""
+    return sum(
+        action.proven.size() + len(_disjoint(action.clauses)) for action in hypotheses.actions.values()
+    )
+
+
+def undetermined(hypotheses: Hypotheses) -> list[Undetermined]:
+    """Everything that these hypotheses leave open, grouped, in a fixed order."""
+    return [
+        entry
+        for name, action in hypotheses.actions.items()
+        for entry in (*_preconditions(name, action), *_effects(name, action))
+    ]
+
+
+def lifted_predicates(model: Model, *, repeated: bool = False) -> int:
+    """The size of P*: lifted atoms over all actions, parameters named by their type and number.
+
+    So ``at(?thing1, ?location2)`` of one action and of another are the same element, as in the paper's
+    table.
+    """
+    found = {
+        element(atom, header)
+        for header in model.headers
+        for atom in lifted_atoms(model.vocabulary, header, repeated=repeated)
+    }
+    return len(found)
+
+
+def _preconditions(name: str, action: ActionHypotheses) -> list[Undetermined]:
+    entries = []
+    grouped = Literals(0, 0)
+    for clause in sorted(action.clauses):
+        grouped = Literals(grouped.positive | clause.positive, grouped.negative | clause.negative)
+        entries.append(
+            Undetermined(name, "pre", tuple(action.index.text(clause)), "at least one is required")
+        )
+    left = action.undecided.without(grouped)
+    known = "held in every success" if action.successes else "never executed: nothing is known"
+    entries += [Undetermined(name, "pre", tuple(action.index.text(one)), known) for one in left.singles()]
+    return entries
+
+
+def _effects(name: str, action: ActionHypotheses) -> list[Undetermined]:
+    entries = []
+    for bit in bits(action.undecided_effects):
+        (text,) = action.index.text(Literals(bit, 0))
+        modes = [
+            word
+            for word, mask in ((f"+{text}", action.adds), (f"-{text}", action.deletes), ("∅", action.keeps))
+            if mask & bit
+        ]
+        known = "no success showed a difference" if action.successes else "never executed: nothing is known"
+        entries.append(Undetermined(name, "eff", (" or ".join(modes),), known))
+    return entries
+
+
+def _disjoint(clauses: list[Literals]) -> list[Literals]:
+    """Clauses that share no literal, greedily: each needs a failing step of its own."""
+    chosen: list[Literals] = []
+    for clause in sorted(clauses, key=Literals.size):
+        if all(
+            not (clause.positive & other.positive or clause.negative & other.negative) for other in chosen
+        ):
+            chosen.append(clause)
+    return chosen

@@ -1,0 +1,89 @@
+"""Interrogation of an agent whose answers may be wrong: trials until every palm tuple is certain enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
+from aam_vision.interrogation.task.loop import Budget
+from aam_vision.interrogation.task.result import CurvePoint, Result
+from aam_vision.interrogation.task.trial_design import Proposal, next_trial
+from aam_vision.query import Access, Query, Situation
+
+CONFIDENCE = 0.999
+"""How probable a palm tuple has to be to count as certain, unless the user says otherwise."""
+
+Watch = Callable[[Proposal, Assessment, CountingAgent], None]
+
+
+def weigh(
+    agent: CountingAgent,
+    so_far: Transcript,
+    rng: np.random.Generator,
+    *,
+    confidence: float = CONFIDENCE,
+    budget: Budget | None = None,
+    curve: tuple[CurvePoint, ...] = (),
+    watch: Watch = lambda proposal, assessment, agent: None,
+) -> Result:
+    """Go on with an interrogation whose answers are doubtful, under ``settable`` access.
+
+    It ends when the whole model is right with a probability of ``confidence``: when no pal tuple is in more doubt
+    than its share of what is left to 1. Should that not be reached, those count as certain that are so themselves.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    assert so_far.access is Access.SETTABLE, "trials start from states that are known for certain"
+    assert not so_far.repeated, "trials name no object twice"
+    budget = budget or Budget()
+    entries, points = list(so_far.entries), list(curve)
+    assessor = assessor_of(so_far.vocabulary, so_far.headers, entries)
+    bases = [situation.state for situation in so_far.initial]
+
+    def blank() -> Hypotheses:
+        return Hypotheses(so_far.vocabulary, so_far.headers)
+
+    allowed = (1 - confidence) / max(1, blank().size)
+    while True:
+        assessment = assessor.assess()
+        proposal = next_trial(assessment, bases, allowed, rng)
+        spent = budget.spent(agent.counts, steps=1, queries=1)
+        if proposal is None or spent:
+            break
+        query = Query(Situation(proposal.start, proposal.start), (proposal.action,))
+        entries.append(Asked(query, agent.ask(query)))
+        assessor.take_in(entries[-1])
+        counts = agent.counts
+        points.append(
+            CurvePoint(counts.queries, counts.steps, assessment.hypotheses(confidence, blank()).model())
+        )
+        watch(proposal, assessment, agent)
+    if not spent:
+        assessment = assessment.sceptical(confidence)
+    hypotheses = assessment.hypotheses(confidence, blank())
+    left = hypotheses.size - hypotheses.decided()
+    complete = not left and not spent
+    if complete:
+        why = f"every palm tuple is certain, the whole model with a probability of {confidence:g}"
+    elif assessment.unfit and not spent:
+        why = f"no STRIPS model fits {', '.join(assessment.unfit)}, whatever is put down to chance"
+    else:
+        why = spent or f"{left} pal tuples are in doubt, and no trial settles them"
+    return Result(
+        hypotheses.model(),
+        complete,
+        why,
+        agent.counts,
+        hypotheses,
+        so_far.of(entries),
+        tuple(points),
+        assessment,
+        assessment.rates,
+        confidence,
+    )

@@ -1,0 +1,134 @@
+"""Which trial to make next: one about what is still doubtful, in a state that no trial was made in before.
+
+An action that was never executed is tried with all its atoms true but for a few. Then every literal that may be
+required is violated alone, again and again, until it is certain either way: those that are refuted show the
+effects, too. What of the effects is still doubtful is looked at where the two likeliest modes differ. All that
+does not matter is left to chance, so that no mistake is made twice in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.queries.constructed_states import left_false, with_atoms
+from aam_vision.interrogation.statistics.assessment import ActionAssessment, Assessment
+from aam_vision.interrogation.statistics.effect_posterior import MODES
+from aam_vision.strips import GroundAction, Mode, State
+
+LEAST_ATTEMPTS = 150
+"""Trials of one action that are always allowed; beyond, its answers fit no STRIPS model, or are but noise."""
+ATTEMPTS_PER_ATOM = 25
+"""The same, for every atom of an action."""
+NEGLIGIBLE = 1e-9
+"""A doubt that is not worth a thought."""
+CHOICES = 20
+"""Choices of arguments that are looked at for some that are neither alike nor constants."""
+
+
+class Proposal(NamedTuple):
+    """A trial to make, and why."""
+
+    start: State
+    action: GroundAction
+    why: str
+
+
+def next_trial(
+    assessment: Assessment, bases: Sequence[State], doubt: float, rng: np.random.Generator
+) -> Proposal | None:
+    """The next trial; None once nothing that can be tried is more doubtful than ``doubt``.
+
+    ``bases`` are states to start from: one of every problem.
+    """
+    for name, action in assessment.actions.items():
+        size = len(action.index.atoms)
+        if action.tally.attempts >= max(LEAST_ATTEMPTS, ATTEMPTS_PER_ATOM * size):
+            continue
+        found = _values(action, doubt, rng)
+        where = _arguments(action, bases, rng)
+        if found is None or where is None:
+            continue
+        values, why = found
+        base, objects = where
+        on = _mask(values)
+        hypotheses = ActionHypotheses(action.index)
+        state = with_atoms(base, hypotheses, objects, on, action.index.everything & ~on)
+        return Proposal(state, GroundAction(name, objects), why)
+    return None
+
+
+def _values(
+    action: ActionAssessment, doubt: float, rng: np.random.Generator
+) -> tuple[NDArray[np.bool_], str] | None:
+    """Values of the action's atoms for its next trial, and what it is for."""
+    size = len(action.index.atoms)
+    if not size:
+        return None
+    if not action.executed:
+        return _opening(action, rng), f"see {action.index.header.name} succeed"
+    best, doubts = action.precondition.best, action.precondition.doubt
+    possible = best | (doubts > doubt)
+    values = _telling(action, rng)
+    # what may be required stays as it mostly was where the action was executed
+    needed = action.tally.held[action.tally.executed].mean(axis=0) >= 0.5
+    values = np.where(possible[:size] | possible[size:], needed, values)
+    doubtful = int(doubts.argmax())
+    if doubts[doubtful] > doubt:
+        sign, number = divmod(doubtful, size)
+        values[number] = bool(sign)
+        text = action.index.atoms[number].text(action.index.header.parameters)
+        return values, f"test {'not ' * sign}{text}"
+    if action.doubts[1].max(initial=0.0) > doubt:
+        return values, f"see what {action.index.header.name} changes"
+    if action.missing.any():
+        return values, f"see what else {action.index.header.name} might change"
+    return None
+
+
+def _opening(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """All atoms true, twice; then all but a few; then all but more and more of them."""
+    size, attempt = len(action.index.atoms), action.tally.attempts
+    tried = [0, *left_false(ActionHypotheses(action.index))]
+    if attempt < len(tried):
+        return np.array([not tried[attempt] >> number & 1 for number in range(size)], dtype=np.bool_)
+    return rng.random(size) > rng.uniform(0.0, 0.6)
+
+
+def _telling(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Values before a step that tell the two likeliest effects on every atom apart, or were seen too seldom."""
+    missing = action.missing
+    values = rng.random(len(action.index.atoms)) < 0.5
+    values = np.where(missing.any(axis=1), missing[:, 1] > missing[:, 0], values)
+    first, second = np.argsort(-action.effect, axis=1, kind="stable")[:, :2].T
+    kept = MODES.index(Mode.ABSENT)
+    for number, pair in enumerate(zip(first, second, strict=True)):
+        if kept in pair and action.effect[number].max() < 1 - NEGLIGIBLE:
+            values[number] = MODES.index(Mode.NEGATIVE) in pair  # deleted or kept: only seen if it is there
+    return values
+
+
+def _arguments(
+    action: ActionAssessment, bases: Sequence[State], rng: np.random.Generator
+) -> tuple[State, tuple[str, ...]] | None:
+    """A state to start from, and arguments that are neither alike nor constants; None if there are none."""
+    types, constants = action.index.header.types, action.index.constants
+    for number in rng.integers(len(bases), size=CHOICES):
+        objects = bases[number].objects
+        chosen: list[str] = []
+        for kind in types:
+            pool = [name for name in objects.of_type(kind) if name not in chosen and name not in constants]
+            if not pool:
+                break
+            chosen.append(pool[int(rng.integers(len(pool)))])
+        if len(chosen) == len(types):
+            return bases[number], tuple(chosen)
+    return None
+
+
+def _mask(values: NDArray[np.bool_]) -> int:
+    return sum(1 << int(number) for number in np.flatnonzero(values))

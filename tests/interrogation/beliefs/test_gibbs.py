@@ -1,0 +1,66 @@
+"""Samples of what an action may require satisfy its refusals, and follow what else is known."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.beliefs.gibbs import SAMPLES, sample
+from aam_vision.interrogation.hypotheses.literals import Literals
+from tests.profiles import thorough
+
+COUNT = 6
+LITERALS = [Literals(1 << number, 0) for number in range(COUNT)]
+FAIR = dict.fromkeys(LITERALS, 0.3)
+NONE_APART = np.zeros((COUNT, COUNT), dtype=np.bool_)
+
+masks = st.integers(1, 2**COUNT - 1).map(lambda mask: Literals(mask, 0))
+
+
+def _draw(seed: int = 0, **changes: object) -> np.ndarray:
+    given = {"clauses": [], "expected": [], "apart": NONE_APART, "size": 0.0, **changes}
+    return sample(FAIR, rng=np.random.default_rng(seed), **given)  # type: ignore[arg-type]
+
+
+@thorough(50)
+@given(st.lists(masks, max_size=5), st.lists(masks, max_size=3), st.integers(0, 1000))
+def test_every_sample_satisfies_every_clause(
+    clauses: list[Literals], expected: list[Literals], seed: int
+) -> None:
+    drawn = _draw(seed, clauses=clauses, expected=expected)
+    assert drawn.shape == (SAMPLES, COUNT)
+    for clause in clauses:
+        inside = [one.within(clause) for one in LITERALS]
+        assert drawn[:, inside].any(axis=1).all()
+
+
+def test_the_same_seed_gives_the_same_samples() -> None:
+    clauses = [Literals(0b11, 0), Literals(0b110, 0)]
+    assert (_draw(3, clauses=clauses) == _draw(3, clauses=clauses)).all()
+    assert (_draw(3, clauses=clauses) != _draw(4, clauses=clauses)).any()
+
+
+def test_a_literal_in_two_refusals_is_likelier_than_one_in_one() -> None:
+    often = _draw(clauses=[Literals(0b11, 0), Literals(0b110, 0)]).mean(axis=0)
+    assert often[1] > often[0] > often[3]
+    assert often[1] > often[2] > often[3]
+
+
+def test_what_was_never_true_together_is_seldom_required_together() -> None:
+    apart = NONE_APART.copy()
+    apart[0, 1] = apart[1, 0] = True
+    free, bound = _draw(size=3.0), _draw(size=3.0, apart=apart)
+    assert (bound[:, 0] & bound[:, 1]).mean() < (free[:, 0] & free[:, 1]).mean() / 3
+
+
+def test_an_expected_clause_is_satisfied_more_often_but_not_always() -> None:
+    some = slice(0, 2)
+    without, expected = _draw(), _draw(expected=[Literals(0b11, 0)])
+    assert without[:, some].any(axis=1).mean() < expected[:, some].any(axis=1).mean() < 1
+
+
+def test_samples_grow_to_the_size_that_is_expected() -> None:
+    small, large = (_draw(size=size).sum(axis=1).mean() for size in (0.0, 3.5))
+    assert small < 2.2
+    assert abs(large - 3.5) < 0.5

@@ -1,0 +1,103 @@
+"""A proof names answers that are enough: whoever knows of them alone comes to the same conclusion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from aam_vision import domains as packaged
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.completeness.proofs import Proof, Proofs
+from aam_vision.interrogation.evidence.transcript import Asked, Transcript, fresh, take_in
+from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.query import Access, Response
+from aam_vision.strips import Location, Mode, PalTuple
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import AMPLE, run
+from tests.profiles import promised
+
+
+def _settable(domain: Domain) -> Result:
+    agent = SymbolicAgent(domain.model, domain.problems, Access.SETTABLE)
+    return interrogate(agent, SettablePolicy(), np.random.default_rng(0), budget=AMPLE)
+
+
+def _packaged(name: str) -> Result:
+    rng = np.random.default_rng(0)
+    initial = [packaged.generate(name, 2, rng).initial for _ in range(2)]
+    return _settable(Domain(packaged.load(name), tuple(initial)))
+
+
+def _modes_from(transcript: Transcript, entries: tuple[int, ...], pal: PalTuple) -> set[Mode]:
+    """What the entries alone leave of a pal tuple, effects that restate a precondition read as absent."""
+    evidence = fresh(transcript)
+    for number in entries:
+        take_in(evidence, transcript.entries[number])
+    action, bit = evidence.hypotheses[pal.action], evidence.hypotheses[pal.action].index.bit[pal.atom]
+    modes = set(evidence.hypotheses.modes(pal))
+    if pal.location is Location.EFF and not action.undecided_effects & bit and len(modes) > 1:
+        return {Mode.ABSENT}
+    return modes
+
+
+def _check(result: Result) -> list[Proof]:
+    proofs = Proofs(result.transcript)
+    found = [proofs.proof(pal) for pal in result.hypotheses.pal_tuples()]
+    for proof in found:
+        if proof.seen:
+            left = _modes_from(proofs.transcript, proof.entries, proof.pal)
+            assert left <= set(proof.modes), proof.pal
+        schema = result.model.schema(proof.pal.action)
+        if proof.decided:
+            assert schema.mode(proof.pal.atom, proof.pal.location) is proof.modes[0]
+    return found
+
+
+@promised(40)
+@given(domains.domains(), domains.domains(constants=True))
+def test_the_answers_that_a_proof_names_are_enough(plain: Domain, domain: Domain) -> None:
+    _check(run(plain))
+    _check(_settable(domain))
+
+
+@pytest.mark.parametrize("name", ["gripper", "blocksworld", "miconic", "termes"])
+def test_every_precondition_of_a_packaged_domain_is_proven_by_a_refusal(name: str) -> None:
+    result = _packaged(name)
+    for proof in _check(result):
+        if proof.pal.location is Location.PRE and proof.modes == (Mode.POSITIVE,):
+            assert proof.refusal is not None
+            assert proof.reasons == ((proof.pal.atom, Mode.POSITIVE),)
+            assert len(proof.innocent) <= 10
+
+
+def test_the_number_of_decided_pal_tuples_never_falls_and_ends_as_the_result_does() -> None:
+    result = _packaged("blocksworld")
+    proofs = Proofs(result.transcript)
+    assert proofs.decided == sorted(proofs.decided)
+    assert proofs.decided[-1] == result.hypotheses.decided()
+    assert proofs.contradiction is None
+
+
+def test_answers_from_the_first_contradiction_on_are_left_out_and_named() -> None:
+    transcript = _packaged("gripper").transcript
+    refused = next(
+        number
+        for number, entry in enumerate(transcript.entries)
+        if isinstance(entry, Asked) and entry.response.executed < len(entry.query.plan)
+    )
+    asked = transcript.entries[refused]
+    assert isinstance(asked, Asked)
+    again = replace(asked, query=replace(asked.query, plan=asked.query.plan[:1]))
+    walked = next(entry for entry in transcript.entries if not isinstance(entry, Asked))
+    step = walked.steps[0]
+    denied = Asked(replace(again.query, initial=step.before, plan=(step.action,)), Response(0, step.before))
+    proofs = Proofs(transcript.of([*transcript.entries, denied]))
+    assert proofs.contradiction is not None
+    assert step.action.name in proofs.contradiction
+    assert len(proofs.transcript.entries) == len(transcript.in_single_steps().entries)

@@ -1,0 +1,253 @@
+"""What an image hides never misleads: the true model stays possible, recovered values are the true ones."""
+
+from __future__ import annotations
+
+from itertools import count, pairwise
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.query import Query, Response, Situation, WalkStep
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import assert_sound
+from tests.profiles import promised, thorough
+
+
+class Showing:
+    """An agent that shows its states with some atoms hidden, and an account of what is really the case."""
+
+    def __init__(self, domain: Domain, chance: Random, share: float) -> None:
+        self.model = domain.model
+        self.evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
+        self._chance, self._share = chance, share
+        self._handles = count()
+        self._really: dict[int, State] = {}  # by the number of a node
+        self._edges = 0
+
+    def see(self, state: State) -> Situation:
+        """The state as an image may show it."""
+        facts = domains.ground_atoms(self.model.vocabulary, state.objects)
+        hidden = frozenset(fact for fact in facts if self._chance.random() < self._share)
+        return Situation(next(self._handles), State(state.true - hidden, state.objects, hidden))
+
+    def start(self, state: State) -> Situation:
+        situation = self.see(state)
+        self._really[self.evidence.situation(situation).number] = state
+        return situation
+
+    def walk(self, situation: Situation, state: State, steps: int) -> tuple[Situation, State]:
+        """Some steps that can be done, each of them seen."""
+        walked = []
+        for _ in range(steps):
+            options = domains.applicable(self.model, state)
+            if not options:
+                break
+            action = self._chance.choice(options)
+            state = domains.successor(self.model, state, action)
+            after = self.see(state)
+            walked.append(WalkStep(situation, action, after))
+            situation = after
+        self.evidence.walk(walked)
+        return situation, state
+
+    def ask(self, situation: Situation, state: State, length: int) -> tuple[Situation, State]:
+        """A plan of which only the last situation is seen; it may fail at any step."""
+        plan = []
+        there = state
+        for _ in range(length):
+            options = domains.applicable(self.model, there)
+            if options and self._chance.random() < 0.8:
+                plan.append(self._chance.choice(options))
+                there = domains.successor(self.model, there, plan[-1])
+            elif everything := [
+                GroundAction(header.name, row)
+                for header in self.model.headers
+                for row in domains.all_bindings(header, state.objects)
+            ]:
+                plan.append(self._chance.choice(everything))
+        executed, final = self.model.run(state, plan)
+        response = Response(executed, self.see(final) if executed else situation)
+        self.evidence.answer(Query(situation, tuple(plan)), response)
+        return response.final, final
+
+    def assert_recovered_values_are_true(self) -> None:
+        for edge in self.evidence.edges[self._edges :]:
+            before = self._really[edge.before.number]
+            after = domains.successor(self.model, before, edge.action)
+            assert self._really.setdefault(edge.after.number, after) == after
+        self._edges = len(self.evidence.edges)
+        for node in self.evidence.nodes:
+            really = self._really[node.number]
+            facts = domains.ground_atoms(self.model.vocabulary, really.objects)
+            assert all(node.state.value(fact) in (None, really.value(fact)) for fact in facts)
+
+
+@promised(80)
+@given(domains.domains(), st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 0.3, 0.6]))
+def test_hidden_atoms_never_exclude_the_true_model_and_are_recovered_right(
+    domain: Domain, seed: int, share: float
+) -> None:
+    chance = Random(seed)
+    showing = Showing(domain, chance, share)
+    for state in domain.problems:
+        situation = showing.start(state)
+        for _ in range(6):
+            if chance.random() < 0.5:
+                situation, state = showing.walk(situation, state, chance.randrange(1, 5))
+            else:
+                situation, state = showing.ask(situation, state, chance.randrange(1, 4))
+            assert_sound(showing.evidence.hypotheses, domain.model)
+            showing.assert_recovered_values_are_true()
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_hiding_never_teaches_more_than_showing_everything(domain: Domain, seed: int) -> None:
+    """Of the same walk, the modes left over with hidden atoms include those left over without."""
+    left = []
+    for share in (0.0, 0.4):
+        chance = Random(seed)
+        showing = Showing(domain, Random(seed + 1), share)
+        state = domain.problems[0]
+        situation = showing.start(state)
+        for _ in range(15):
+            options = domains.applicable(domain.model, state)
+            if not options:
+                break
+            action = chance.choice(options)
+            state = domains.successor(domain.model, state, action)
+            after = showing.see(state)
+            showing.evidence.walk([WalkStep(situation, action, after)])
+            situation = after
+        left.append(showing.evidence.hypotheses)
+    everything, hidden = left
+    for pal in everything.pal_tuples():
+        assert set(everything.modes(pal)) <= set(hidden.modes(pal))
+    assert hidden.decided() <= everything.decided()
+
+
+@thorough(40)
+@given(domains.domains(max_problems=1), st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
+def test_a_prediction_says_only_what_then_happens(domain: Domain, seed: int, share: float) -> None:
+    chance = Random(seed)
+    showing = Showing(domain, chance, share)
+    state = domain.problems[0]
+    situation = showing.start(state)
+    for _ in range(4):
+        situation, state = showing.walk(situation, state, 2)
+        node = showing.evidence.situation(situation)
+        for action in domains.applicable(domain.model, state):
+            predicted = showing.evidence.predict(node.state, action)
+            after = domains.successor(domain.model, state, action)
+            facts = domains.ground_atoms(domain.model.vocabulary, state.objects)
+            assert all(predicted.value(fact) in (None, after.value(fact)) for fact in facts)
+
+
+# --- one action under the microscope ----------------------------------------------------------------
+
+LIT, HOT = LiftedAtom("lit", (0,)), LiftedAtom("hot", (0,))
+VOCABULARY = Vocabulary("lamps", (Predicate("lit", ("object",)), Predicate("hot", ("object",))))
+SWITCH = ActionHeader("switch", ("x",), ("object",))
+LAMP = Objects({"lamp": "object", "other": "object"}, Types())
+ON, WARM = Atom("lit", ("lamp",)), Atom("hot", ("lamp",))
+DO = GroundAction("switch", ("lamp",))
+
+
+def _state(*true: Atom, unknown: tuple[Atom, ...] = ()) -> State:
+    return State(frozenset(true), LAMP, frozenset(unknown))
+
+
+def _walk(evidence: Evidence, *states: State) -> None:
+    seen = [Situation(number, state) for number, state in enumerate(states, start=len(evidence.nodes))]
+    evidence.walk([WalkStep(a, DO, b) for a, b in pairwise(seen)])
+
+
+def test_a_value_no_step_can_touch_is_carried_over_a_hidden_moment() -> None:
+    elsewhere = Atom("hot", ("other",))
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    _walk(
+        evidence,
+        _state(elsewhere),
+        _state(ON, unknown=(elsewhere,)),
+        _state(ON, unknown=(elsewhere,)),
+    )
+    assert [node.state.value(elsewhere) for node in evidence.nodes] == [True, True, True]
+
+
+def test_an_effect_hidden_at_first_is_recovered_once_the_action_is_understood() -> None:
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    _walk(evidence, _state(), _state(ON, unknown=(WARM,)))
+    assert evidence.nodes[1].state.value(WARM) is None
+    assert [node.number for node in evidence.hidden_effects()] == [1]
+    _walk(evidence, _state(), _state(ON, WARM))
+    assert evidence.nodes[1].state.value(WARM) is True
+    assert evidence.hidden_effects() == []
+
+
+def test_a_value_hidden_before_a_step_is_recovered_from_what_the_step_cannot_have_done() -> None:
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    _walk(evidence, _state(WARM), _state(ON, WARM))
+    _walk(evidence, _state(), _state(ON))  # so switching has no effect on the warmth
+    for now in (True, False):
+        true = (ON, WARM) if now else (ON,)
+        first = len(evidence.nodes)
+        _walk(evidence, _state(unknown=(WARM,)), _state(*true, unknown=(Atom("hot", ("other",)),)))
+        assert evidence.nodes[first].state.value(WARM) is now
+
+
+def test_an_equal_state_with_another_handle_is_the_same_node_unless_something_is_hidden() -> None:
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    first, second = (evidence.situation(Situation(handle, _state(ON))) for handle in "ab")
+    assert first is second
+    third, fourth = (evidence.situation(Situation(handle, _state(unknown=(ON,)))) for handle in "cd")
+    assert third is not fourth
+    assert evidence.situation(Situation("c", _state(unknown=(ON,)))) is third
+
+
+def test_one_refusal_of_one_violated_literal_proves_it() -> None:
+    model = Model(
+        VOCABULARY,
+        (ActionSchema(SWITCH, negative=frozenset([LIT]), add=frozenset([LIT, HOT])),),
+    )
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    _walk(evidence, _state(), _state(ON, WARM))
+    start = Situation("s", _state(WARM))
+    assert evidence.answer(Query(start, (DO,)), Response(1, Situation("t", _state(ON, WARM))))
+    lit = Situation("u", _state(ON, WARM))
+    assert evidence.answer(Query(lit, (DO,)), Response(0, lit))
+    action = evidence.hypotheses["switch"]
+    assert action.index.text(action.proven) == ["not lit(?x)"]
+    assert_sound(evidence.hypotheses, model)
+    assert not evidence.answer(Query(lit, (DO,)), Response(0, lit)), "the same refusal tells nothing new"
+    assert evidence.was_seen(evidence.situation(lit), DO)
+
+
+def test_contradictions_are_named() -> None:
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    start = Situation("s", _state())
+    _walk(evidence, _state(), _state(ON))
+    with pytest.raises(InconsistentAgent, match=r"switch was refused"):
+        evidence.answer(Query(start, (DO,)), Response(0, start))
+    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
+    _walk(evidence, _state(), _state(ON))
+    with pytest.raises(InconsistentAgent, match=r"switch changed .*lit\(\?x\)"):
+        _walk(evidence, _state(), _state(WARM))

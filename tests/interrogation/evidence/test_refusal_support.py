@@ -1,0 +1,59 @@
+"""Refusals that bear a conclusion out: each of them could be wrong, but not all."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.refusal_support import REFUSALS, supported, unconfirmed
+from aam_vision.interrogation.evidence.transcript import fresh, take_in
+from aam_vision.interrogation.policies.confirming import Confirming
+from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import AMPLE
+from tests.profiles import thorough
+
+
+@thorough(25)
+@given(domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]))
+def test_wherever_one_can_go_back_to_everything_is_confirmed(domain: Domain, access: Access) -> None:
+    agent = SymbolicAgent(domain.model, domain.problems, access)
+    policy = Confirming(policy_for(access, "economical", PyperplanPlanner()), access)
+    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, doubting=True)
+    assert not result.unconfirmed
+    evidence = fresh(result.transcript)
+    for entry in result.transcript.entries:
+        take_in(evidence, entry)
+    for claim, refusals in supported(evidence).items():
+        assert len(refusals) >= REFUSALS
+        action = evidence.hypotheses[claim.action]
+        for refusal in refusals:
+            held, dim = action.index.values(refusal.at.state, refusal.action.objects)
+            assert action.violated(held, dim).within(claim.literals)
+
+
+@thorough(25)
+@given(domains.domains())
+def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domain: Domain) -> None:
+    agent = SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT)
+    policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
+    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, doubting=True)
+    assert not (result.complete and result.unconfirmed)
+    evidence = fresh(result.transcript)
+    for entry in result.transcript.entries:
+        take_in(evidence, entry)
+    assert result.unconfirmed == unconfirmed(evidence)
+    for claim in result.unconfirmed:
+        if claim.literals.size() == 1:
+            bit = claim.literals.positive | claim.literals.negative
+            atom = result.hypotheses[claim.action].index.atom(bit)
+            assert all(
+                (pal.action, pal.atom, pal.location.value) != (claim.action, atom, "pre")
+                for pal in result.certain
+            )

@@ -1,0 +1,73 @@
+"""Searches are counted: what was in vain is not made again, and after enough of that nothing is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aam_vision import domains as packaged
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.hypotheses.literals import union
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.queries.bounded_search import BoundedSearch
+from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Access
+
+
+class Counting:
+    """pyperplan, counting what it is asked."""
+
+    def __init__(self) -> None:
+        self.searches = 0
+
+    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
+        self.searches += 1
+        return PyperplanPlanner().solve(problem, limits)
+
+
+def _walked() -> tuple[Evidence, list[Node]]:
+    """Blocksworld, after a few steps of the agent."""
+    model, rng = packaged.load("blocksworld"), np.random.default_rng(0)
+    agent = SymbolicAgent(model, [packaged.generate("blocksworld", 2, rng).initial], Access.SNAPSHOT)
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
+    (situation,) = agent.initial()
+    evidence.begin(situation)
+    evidence.walk(agent.walk(situation, 40, rng))
+    return evidence, sorted(evidence.visited, key=lambda node: node.number)
+
+
+def test_what_was_in_vain_is_not_searched_again_and_patience_ends() -> None:
+    evidence, nodes = _walked()
+    paths, planner = Reachability(evidence.hypotheses, nodes), Counting()
+    searches = BoundedSearch(planner, Limits(states=0), patience=3)
+    holdings = [
+        (action, holding)
+        for action in evidence.hypotheses.actions.values()
+        if action.successes
+        for target in action.undecided.singles()
+        if (holding := paths.gather(action, union([action.proven, target.opposite()]), [])) is not None
+    ]
+    assert len(holdings) > 3, "there is something to search for"
+    for asked, (action, holding) in enumerate(holdings, 1):
+        for _ in range(2):
+            if not searches.exhausted:
+                assert searches.reach(paths, action, holding) is Verdict.LIMIT
+        assert planner.searches == min(asked, 3), "the same search was made twice, or one too many"
+    assert searches.exhausted
+    generous = BoundedSearch(Counting(), Limits(), patience=1)
+    found = [generous.reach(paths, action, holding) for action, holding in holdings]
+    assert any(isinstance(one, PlannedNearMiss) for one in found), (
+        "what ends within its limits costs no patience"
+    )
+
+
+def test_searches_from_one_situation_are_not_remembered_for_another() -> None:
+    evidence, nodes = _walked()
+    paths, planner = Reachability(evidence.hypotheses, nodes), Counting()
+    searches = BoundedSearch(planner, Limits(states=0), patience=9)
+    action = next(action for action in evidence.hypotheses.actions.values() if action.successes)
+    for start in (*nodes[:2], None, None):
+        assert searches.reach(paths, action, action.proven, start) is Verdict.LIMIT
+    assert planner.searches == 3

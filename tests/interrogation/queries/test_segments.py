@@ -1,0 +1,81 @@
+"""Links: what their success is assumed to tell is what it tells."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint, success
+from aam_vision.query import Query, Situation
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import agent_of, walked
+from tests.profiles import thorough
+
+
+def _links(domain: Domain, seed: int) -> tuple[Evidence, Standpoint, dict[str, Segment | None]]:
+    evidence = walked(domain, seed)
+    beliefs = NaturalBeliefs(evidence.hypotheses, evidence.nodes)
+    standpoint = Standpoint(evidence, evidence.hypotheses, evidence.nodes)
+    finder = SegmentFinder(beliefs)
+    links = {"refutation": finder.refutation(standpoint), "proof": finder.proof(standpoint)}
+    for link in links.values():
+        if link is not None:
+            action = evidence.hypotheses[link.steps[-1].name]
+            assert link.success == success(beliefs, link.steps[-1].name, action, link.violated)
+    return evidence, standpoint, links
+
+
+@thorough(50)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_a_refutation_should_succeed_and_a_proof_is_a_near_miss(domain: Domain, seed: int) -> None:
+    _, _, links = _links(domain, seed)
+    refutation, proof = links["refutation"], links["proof"]
+    assert refutation is None or (refutation.violated and refutation.success >= GROUP_RISK)
+    assert proof is None or proof.violated.size() == 1
+
+
+@thorough(50)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_an_assumed_success_tells_what_a_real_one_would(domain: Domain, seed: int) -> None:
+    evidence, standpoint, links = _links(domain, seed)
+    for link in filter(None, links.values()):
+        name = link.steps[-1].name
+        before = evidence.hypotheses[name].version
+        assumed = standpoint.after(link)
+        assert evidence.hypotheses[name].version == before, "an assumption changes nothing that is known"
+        assert not link.violated.within(assumed.hypotheses[name].candidates)
+        assert link.start.situation is not None
+        query = Query(link.start.situation, link.steps)
+        response = agent_of(domain).ask(query)
+        if response.executed == len(link.steps):
+            evidence.answer(query, response)
+            really, thought = evidence.hypotheses[name], assumed.hypotheses[name]
+            assert (really.candidates, really.proven) == (thought.candidates, thought.proven)
+            here = assumed.nodes[0].state
+            assert here.true <= response.final.state.true
+            assert response.final.state.true <= here.true | here.unknown
+            break
+
+
+@thorough(30)
+@given(domains.domains(max_problems=1), st.integers(0, 10**6))
+def test_what_was_scanned_in_vain_is_found_once_a_new_situation_allows_it(domain: Domain, seed: int) -> None:
+    """The finder remembers fruitless scans; it must find as much as one that remembers nothing."""
+    evidence = walked(domain, seed, steps=6)
+    beliefs = NaturalBeliefs(evidence.hypotheses, evidence.nodes)
+    remembering = SegmentFinder(beliefs)
+    state = domain.problems[0]
+    for _ in range(4):
+        standpoint = Standpoint(evidence, evidence.hypotheses, evidence.nodes)
+        found, fresh = remembering.proof(standpoint), SegmentFinder(beliefs).proof(standpoint)
+        assert (found is None) == (fresh is None)
+        options = domains.applicable(domain.model, state)
+        if not options:
+            break
+        start = Situation(state, state)
+        query = Query(start, (options[0],))
+        evidence.answer(query, agent_of(domain).ask(query))
+        state = domains.successor(domain.model, state, options[0])

@@ -1,0 +1,110 @@
+"""Chains of probes: what a step violates where the plan gets to it is what it should."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.queries.argument_choices import ArgumentChoices
+from aam_vision.interrogation.queries.fact_bitsets import NumberedFacts
+from aam_vision.interrogation.queries.settable_chains import Chain, ChainStep, Changes, Sketch
+from aam_vision.strips import Objects, State
+from tests import domains
+from tests.domains import Domain
+from tests.profiles import thorough
+
+
+def _walked(domain: Domain, seed: int) -> Evidence:
+    """What is known after a few walks."""
+    evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
+    _walk(evidence, domain, seed)
+    return evidence
+
+
+def _walk(evidence: Evidence, domain: Domain, seed: int, steps: int = 3) -> None:
+    agent = SymbolicAgent(domain.model, domain.problems)
+    rng = np.random.default_rng(seed)
+    for situation in agent.initial():
+        evidence.begin(situation)
+        evidence.walk(agent.walk(situation, steps, rng))
+
+
+@thorough(100)
+@given(domains.domains(constants=True), st.data())
+def test_instructions_say_in_facts_what_hypotheses_say_in_atoms(domain: Domain, data: st.DataObject) -> None:
+    """Whenever that is asked: candidates and effects are fewer after every walk."""
+    evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
+    objects_of = domain.problems[0].objects
+    action = evidence.hypotheses[data.draw(st.sampled_from(domain.model.headers)).name]
+    index = action.index
+    bindings = domains.all_bindings(index.header, objects_of)
+    assume(bindings and index.atoms)
+    objects = data.draw(st.sampled_from(bindings))
+    instruction = NumberedFacts(domain.problems[0]).instruction(action, objects)
+    some_atoms = st.sets(st.sampled_from(index.atoms), max_size=2)
+    for seed in range(4):
+        flipped, hidden = (sum(index.bit[atom] for atom in data.draw(some_atoms)) for _ in range(2))
+        unknown = index.facts(hidden, objects)
+        true = index.facts(action.positive ^ flipped, objects) - unknown
+        held, dim = index.values(State(true, objects_of, unknown), objects)
+        violated = action.violated(held, dim)
+        then, then_dim = action.after(held, dim, objects)
+        values = instruction.violating(violated)
+        assert values is not None
+        before = Changes(0, instruction.facts(dim))
+        after = ChainStep(instruction, violated, *values).after(instruction.facts(held), before)
+        assert after == Changes(instruction.facts(held ^ then), instruction.facts(then_dim))
+        for literal in action.candidates.singles():
+            if literal != violated and (other := instruction.violating(literal)) is not None:
+                assert ChainStep(instruction, literal, *other).after(instruction.facts(held), before) is None
+        _walk(evidence, domain, seed, steps=5)
+
+
+@thorough(100)
+@given(domains.domains(), st.integers(0, 3), st.data())
+def test_every_step_violates_just_what_it_should(domain: Domain, seed: int, data: st.DataObject) -> None:
+    """Replayed in states of atoms, which know nothing of how a chain is found."""
+    evidence = _walked(domain, seed)
+    actions = evidence.hypotheses.actions
+    chain = Chain(evidence, Sketch(evidence.nodes[0].state))
+    for _ in range(6):
+        name = data.draw(st.sampled_from(sorted(actions)))
+        candidates = actions[name].candidates
+        positive = sum(bit for bit in bits(candidates.positive) if data.draw(st.integers(0, 3)) == 0)
+        negative = sum(
+            bit for bit in bits(candidates.negative & ~positive) if data.draw(st.integers(0, 3)) == 0
+        )
+        violated = Literals(positive, negative)
+        chain = chain.then(name, violated) or chain
+    state = chain.state()
+    for step, action in zip(chain.steps, chain.plan(), strict=True):
+        hypotheses = actions[action.name]
+        assert hypotheses.violated(*hypotheses.index.values(state, action.objects)) == step.violated
+        state = evidence.predict(state, action)
+
+
+@thorough(100)
+@given(st.data())
+def test_arguments_differ_and_are_those_not_in_use_where_there_are_enough(data: st.DataObject) -> None:
+    vocabulary = data.draw(domains.vocabularies())
+    state = data.draw(domains.states(vocabulary))
+    types = data.draw(domains.headers(vocabulary, "act")).types
+    objects: Objects = state.objects
+    used = data.draw(st.sets(st.sampled_from(sorted(objects)))) if objects else set()
+    fitting = [objects.of_type(kind) for kind in types]
+    pinned = tuple((place, pool[0]) for place, pool in enumerate(fitting[:1]) if pool)
+    for pins in ((), pinned):
+        found = ArgumentChoices(objects).choices(types, pins, used)
+        assert len(set(found)) == len(found)
+        for row in found:
+            assert len(set(row)) == len(row)
+            assert all(name in pool for name, pool in zip(row, fitting, strict=True))
+            assert all(row[place] == name for place, name in pins)
+            for place, pool in enumerate(fitting):
+                if row[place] in used and place not in dict(pins):
+                    assert {name for name in pool if name not in used} <= set(row)

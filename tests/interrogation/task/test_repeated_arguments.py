@@ -1,0 +1,196 @@
+"""Arguments that name one object twice: atoms coincide, deletes come first, then adds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision import evaluation
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.unification import joint_outcomes
+from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verification import verify
+from aam_vision.planning.planner import Limits
+from aam_vision.query import Access
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    LiftedAtom,
+    Mode,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import AMPLE, assert_sound, read_mode, true_mode
+from tests.profiles import promised, thorough
+
+
+def _interrogate(
+    domain: Domain, access: Access, policy: SettablePolicy | AiaPolicy | EconomicalPolicy
+) -> Result:
+    agent = SymbolicAgent(domain.model, domain.problems, access, repeated=True)
+    return interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, repeated=True)
+
+
+def _random_states(domain: Domain, count: int) -> list[State]:
+    rng = np.random.default_rng(0)
+    return [
+        State(frozenset(fact for fact in facts if rng.random() < rng.choice([0.3, 0.7, 0.9])), start.objects)
+        for start in domain.problems
+        for facts in [domains.ground_atoms(domain.model.vocabulary, start.objects)]
+        for _ in range(count)
+    ]
+
+
+@promised(60)
+@given(domains.domains(repeated=True, constants=True))
+def test_a_random_domain_is_learned_with_what_happens_when_arguments_are_named_twice(domain: Domain) -> None:
+    result = _interrogate(domain, Access.SETTABLE, SettablePolicy())
+    assert result.hypotheses.repeated
+    assert_sound(result.hypotheses, domain.model)
+    assert "budget of" not in result.why
+    assert verify(result.transcript, result).holds
+    if result.complete:
+        states = _random_states(domain, 10)
+        assert evaluation.equivalent(result.model, domain.model, states, repeated=True)
+        for pal in result.hypotheses.pal_tuples():
+            learned = true_mode(result.model, pal)
+            assert learned in (true_mode(domain.model, pal), read_mode(domain.model, pal))
+
+
+@thorough(40)
+@given(domains.domains(repeated=True))
+def test_with_enough_objects_every_domain_is_learned_completely(domain: Domain) -> None:
+    """Three objects of every type are as many as an action has parameters."""
+    model = domain.model
+    kinds = [*model.vocabulary.types.parents] or ["object"]
+    objects = Objects({f"{k}{n}": k for k in [*kinds, "object"] for n in range(3)}, model.vocabulary.types)
+    result = _interrogate(Domain(model, (State(frozenset(), objects),)), Access.SETTABLE, SettablePolicy())
+    inexecutable = [schema for schema in model.actions if not result.hypotheses[schema.header.name].successes]
+    assert result.complete or inexecutable, result.undetermined
+
+
+@thorough(30)
+@given(domains.domains(repeated=True))
+def test_the_other_policies_conclude_nothing_wrong(domain: Domain) -> None:
+    limits = Limits(states=300)
+    for access, policy in (
+        (Access.SETTABLE, AiaPolicy(limits=limits, states=20, walk_steps=50)),
+        (Access.SNAPSHOT, EconomicalPolicy(limits=limits)),
+    ):
+        result = _interrogate(domain, access, policy)
+        assert_sound(result.hypotheses, domain.model)
+        assert verify(result.transcript, result).holds
+        states = domains.reachable(domain.model, domain.problems, limit=200)
+        if result.complete and states is not None:
+            assert evaluation.equivalent(result.model, domain.model, states, repeated=True)
+
+
+BITS = 3
+INDEX = AtomIndex(
+    Vocabulary("toy", (Predicate("p", ("object",)),)), ActionHeader("act", ("x", "y", "z"), ("object",) * 3)
+)
+
+
+@thorough(200)
+@given(
+    st.tuples(*[st.sampled_from(Mode)] * BITS),
+    st.lists(
+        st.tuples(st.integers(1, 2**BITS - 1), st.sampled_from([True, False]), st.booleans(), st.booleans()),
+        max_size=8,
+    ),
+)
+def test_joint_effects_never_exclude_what_happens_nor_predict_anything_else(
+    truth: tuple[Mode, ...], steps: list[tuple[int, bool, bool, bool]]
+) -> None:
+    action = ActionHypotheses(INDEX)
+    for group, value, shown_before, shown_after in steps:
+        modes = {mode for number, mode in enumerate(truth) if group >> number & 1}
+        outcome = Mode.POSITIVE in modes or (value and Mode.NEGATIVE not in modes)
+        was = value if shown_before else None
+        assert outcome in joint_outcomes(action.effects, group, was)
+        action.changed_together(group, was, outcome if shown_after else None)
+        masks = (action.adds, action.deletes, action.keeps)
+        for number, mode in enumerate(truth):
+            assert masks[list(Mode).index(mode)] >> number & 1
+
+
+@thorough(100)
+@given(st.integers(1, 2**BITS - 1), st.sampled_from([True, False, None]), st.booleans(), st.data())
+def test_a_joint_effect_contradicts_only_what_no_modes_explain(
+    group: int, was: bool | None, now: bool, data: st.DataObject
+) -> None:
+    """By enumeration of the modes left over."""
+    action = ActionHypotheses(INDEX)
+    masks = [data.draw(st.integers(0, 2**BITS - 1)) for _ in Mode]
+    masks[2] |= (2**BITS - 1) & ~(masks[0] | masks[1])
+    action.adds, action.deletes, action.keeps = masks
+    possible: list[set[Mode]] = [set() for _ in range(BITS)]
+    options = [[m for m, mask in zip(Mode, masks, strict=True) if mask >> n & 1] for n in range(BITS)]
+    for modes in product(*options):
+        joint = {mode for number, mode in enumerate(modes) if group >> number & 1}
+        for value in (False, True) if was is None else (was,):
+            if (Mode.POSITIVE in joint or (value and Mode.NEGATIVE not in joint)) == now:
+                for number, mode in enumerate(modes):
+                    possible[number].add(mode)
+    try:
+        action.changed_together(group, was, now)
+    except InconsistentAgent:
+        assert not all(possible)
+        return
+    for number, modes_left in enumerate(possible):
+        left = {
+            m
+            for m, mask in zip(Mode, (action.adds, action.deletes, action.keeps), strict=True)
+            if mask >> number & 1
+        }
+        assert modes_left <= left
+
+
+def test_an_addition_that_only_undoes_a_deletion_is_found() -> None:
+    """move(?from, ?to) that requires and adds at(?to): it shows only where both are one place."""
+    vocabulary = Vocabulary("undo", (Predicate("at", ("object",)),))
+    at_from, at_to = LiftedAtom("at", (0,)), LiftedAtom("at", (1,))
+    header = ActionHeader("move", ("from", "to"), ("object", "object"))
+    start = State(
+        frozenset([Atom("at", ("a",)), Atom("at", ("b",))]), Objects(dict.fromkeys("abc", "object"), Types())
+    )
+    nothing: frozenset[LiftedAtom] = frozenset()
+    for add in (frozenset([at_to]), nothing):
+        schema = ActionSchema(header, frozenset([at_to]), nothing, add, frozenset([at_from]))
+        model = Model(vocabulary, (schema,))
+        result = _interrogate(Domain(model, (start,)), Access.SETTABLE, SettablePolicy())
+        assert result.complete
+        assert evaluation.exact(result.model, model, repeated=True)
+        plain = Hypotheses(vocabulary, [header])
+        assert plain["move"].undoing == 0
+
+
+def test_atoms_of_one_parameter_used_twice_are_part_of_the_model() -> None:
+    vocabulary = Vocabulary("loops", (Predicate("linked", ("object", "object")),))
+    header = ActionHeader("cut", ("x", "y"), ("object", "object"))
+    loop, link = LiftedAtom("linked", (0, 0)), LiftedAtom("linked", (0, 1))
+    schema = ActionSchema(header, frozenset([loop, link]), frozenset(), frozenset(), frozenset([link]))
+    model = Model(vocabulary, (schema,))
+    start = State(frozenset(), Objects(dict.fromkeys("abc", "object"), Types()))
+    result = _interrogate(Domain(model, (start,)), Access.SETTABLE, SettablePolicy())
+    assert result.complete
+    assert result.model.schema("cut").positive == {loop, link}
+    assert evaluation.accuracy(result.model, model, repeated=True) == 1.0

@@ -1,0 +1,157 @@
+"""A transcript is enough to check a result, and one answer that is not the agent's own is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aam_vision import domains as packaged
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.transcript import Asked, Transcript, Walked
+from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verification import verify
+from aam_vision.planning.planner import Limits
+from aam_vision.query import Access, Response, Situation
+from aam_vision.strips import Location, Mode, Model, State
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import AMPLE, run
+from tests.profiles import promised, thorough
+
+
+def _settable(domain: Domain, policy: SettablePolicy | AiaPolicy | None = None) -> Result:
+    agent = SymbolicAgent(domain.model, domain.problems, Access.SETTABLE)
+    return interrogate(agent, policy or SettablePolicy(), np.random.default_rng(0), budget=AMPLE)
+
+
+def _interrogated(domain: Domain, policy: str) -> Result:
+    if policy == "economical":
+        return run(domain)
+    aia = AiaPolicy(limits=Limits(states=300), states=20, walk_steps=50)
+    return _settable(domain, aia if policy == "aia" else None)
+
+
+POLICIES = ("economical", "settable", "aia")
+
+
+@thorough(30)
+@given(domains.domains(), domains.domains(constants=True))
+def test_what_an_interrogation_concludes_follows_from_its_transcript(plain: Domain, domain: Domain) -> None:
+    for result in (
+        _interrogated(plain, "economical"),
+        _interrogated(domain, "settable"),
+        _interrogated(domain, "aia"),
+    ):
+        verification = verify(result.transcript, result)
+        assert verification.faults == ()
+        assert verification.holds
+        assert verification.confirmed == result.hypotheses.decided()
+        assert verification.confirmed + verification.undetermined == result.hypotheses.size
+
+
+@pytest.mark.parametrize("name", ["blocksworld", "gripper", "rovers"])
+def test_packaged_domains_are_verified(name: str) -> None:
+    rng = np.random.default_rng(0)
+    problems = [packaged.generate(name, 2, rng).initial for _ in range(2)]
+    result = _settable(Domain(packaged.load(name), tuple(problems)))
+    assert result.complete
+    assert verify(result.transcript, result).holds
+    queries = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
+    steps = [step for entry in result.transcript.entries if isinstance(entry, Walked) for step in entry.steps]
+    assert (len(queries), len(steps)) == (result.counts.queries, result.counts.walk_steps)
+
+
+def _state(draw: st.DrawFn, model: Model, state: State) -> State:
+    """Another state of the same problem: one atom is flipped."""
+    facts = domains.ground_atoms(model.vocabulary, state.objects)
+    assume(facts)
+    fact = draw(st.sampled_from(facts))
+    return State(state.true ^ {fact}, state.objects)
+
+
+def _tampered(draw: st.DrawFn, transcript: Transcript, model: Model) -> Transcript:
+    """The transcript with one answer changed: executed or not, or one atom of what was shown in the end."""
+    entries = list(transcript.entries)
+    number = draw(st.integers(0, len(entries) - 1))
+    entry = entries[number]
+    if isinstance(entry, Walked):
+        assume(entry.steps)
+        place = draw(st.integers(0, len(entry.steps) - 1))
+        after = _state(draw, model, entry.steps[place].after.state)
+        steps = list(entry.steps)
+        steps[place] = steps[place]._replace(after=Situation(after, after))
+        entries[number] = Walked(tuple(steps))
+    elif draw(st.booleans()) and entry.response.executed:
+        after = _state(draw, model, entry.response.final.state)
+        entries[number] = replace(entry, response=replace(entry.response, final=Situation(after, after)))
+    elif entry.response.executed == len(entry.query.plan):
+        state, executed = entry.query.initial.state, entry.response.executed - 1
+        _, final = model.run(state, entry.query.plan[:executed])
+        entries[number] = replace(entry, response=Response(executed, Situation(final, final)))
+    else:
+        state = entry.response.final.state
+        final = model.schema(entry.query.plan[entry.response.executed].name).successor(
+            state, entry.query.plan[entry.response.executed].objects
+        )
+        entries[number] = replace(
+            entry, response=Response(entry.response.executed + 1, Situation(final, final))
+        )
+    return transcript.of(entries)
+
+
+@promised(100)
+@given(domains.domains(), st.sampled_from(POLICIES), st.data())
+def test_one_false_answer_is_noticed(domain: Domain, policy: str, data: st.DataObject) -> None:
+    result = _interrogated(domain, policy)
+    assume(any(isinstance(entry, Asked) or entry.steps for entry in result.transcript.entries))
+    other = _tampered(data.draw, result.transcript, domain.model)
+    assert not verify(other, result).holds
+
+
+@thorough(60)
+@given(domains.domains(), st.data())
+def test_one_false_palm_tuple_is_noticed(domain: Domain, data: st.DataObject) -> None:
+    result = run(domain)
+    pals = [*result.hypotheses.pal_tuples()]
+    assume(pals)
+    pal = data.draw(st.sampled_from(pals))
+    schema = result.model.schema(pal.action)
+    now = schema.mode(pal.atom, pal.location)
+    mode = data.draw(st.sampled_from([mode for mode in Mode if mode is not now]))
+    plus, minus = ("positive", "negative") if pal.location is Location.PRE else ("add", "delete")
+    changed = replace(
+        schema,
+        **{
+            plus: getattr(schema, plus) - {pal.atom} | ({pal.atom} if mode is Mode.POSITIVE else set()),
+            minus: getattr(schema, minus) - {pal.atom} | ({pal.atom} if mode is Mode.NEGATIVE else set()),
+        },
+    )
+    actions = tuple(changed if other is schema else other for other in result.model.actions)
+    verification = verify(result.transcript, replace(result, model=replace(result.model, actions=actions)))
+    assert any(pal.action in fault for fault in verification.faults)
+
+
+@thorough(40)
+@given(domains.domains())
+def test_a_result_that_leaves_questions_open_is_not_called_complete(domain: Domain) -> None:
+    """Cut short, no interrogation of a domain with something to learn has shown all."""
+    result = _settable(domain)
+    nothing = result.transcript.of([])
+    assume(result.hypotheses.size)
+    faults = verify(nothing, replace(result, complete=True)).faults
+    assert any("not shown to be complete" in fault for fault in faults)
+
+
+def test_a_query_from_nowhere_is_noticed_where_states_cannot_be_set() -> None:
+    model = packaged.load("gripper")
+    problems = [packaged.generate("gripper", 2, np.random.default_rng(0)).initial]
+    result = _settable(Domain(model, tuple(problems)))
+    snapshot = replace(result.transcript, access=Access.SNAPSHOT)
+    assert any("not seen before" in fault for fault in verify(snapshot, result).faults)
