@@ -113,7 +113,7 @@ def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
 def trusted(*, agent: str, access: str, flip_rate: float, refusal_rate: float, seed: int, size: int) -> Row:
     """One interrogation, as the command makes it, and how far its result can be trusted."""
     with TemporaryDirectory() as folder:
-        target, strange = _target(agent, access, seed, size, Path(folder))
+        target, strange = target_of(agent, access, seed, size, Path(folder))
         if flip_rate or refusal_rate:
             target = targets.unreliable(target, flip_rate, refusal_rate, seed)
         try:
@@ -148,7 +148,9 @@ def _interrogated(target: Target, seed: int, strange: Callable[[], bool]) -> Row
     }
 
 
-def _target(agent: str, access: str, seed: int, size: int, folder: Path) -> tuple[Target, Callable[[], bool]]:
+def target_of(
+    agent: str, access: str, seed: int, size: int, folder: Path
+) -> tuple[Target, Callable[[], bool]]:
     """The agent, and whether it has done what no STRIPS model describes."""
     kind, _, what = agent.partition(": ")
     if kind == "program":

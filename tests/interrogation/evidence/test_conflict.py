@@ -87,9 +87,9 @@ def test_what_is_named_contradicts_itself_and_nothing_of_it_can_be_left_out(
         transcript = error.result.transcript.in_single_steps()
     else:
         assume(False)
-    last = contradiction._first_contradicted(transcript)
+    last = conflict._first_contradicted(transcript)
     assert last is not None
-    numbers = [*contradiction._culprits(transcript, last), last]
+    numbers = [*conflict._culprits(transcript, last), last]
     chosen = [transcript.entries[number] for number in numbers]
     assert disagreement(transcript.of(chosen)) is not None
     for left_out in range(len(chosen)):
