@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import typer
 
 from aam_vision.errors import UnusableInput
+from aam_vision.options import with_options
 
 _BAR = 30  # columns of a progress bar
 
@@ -32,12 +33,14 @@ class _Stopped(Exception):
 def parser_of(command: Callable[..., int | None]) -> Any:
     """The command line of a function: its parameters are the options, its docstring is the help.
 
-    Lines under ``Examples:`` are shown below the options as they stand. (It is a command of click's, whichever copy
-    typer brings along.)
+    A parameter that is a dataclass stands for its fields (``aam_vision.options``). Lines under ``Examples:`` are shown
+    below the options as they stand. The result is a command of click, in the copy that typer brings along.
     """
     told, _, examples = cleandoc(command.__doc__ or "").partition("\nExamples:\n")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command(help=told, epilog=f"\b\nExamples:\n{cleandoc(examples)}" if examples else None)(command)
+    app.command(help=told, epilog=f"\b\nExamples:\n{cleandoc(examples)}" if examples else None)(
+        with_options(command)
+    )
     return typer.main.get_command(app)
 
 
@@ -62,7 +65,7 @@ def run_command(command: Callable[..., int | None]) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except UnusableInput as error:
-        problem = str(error)
+        problem = error.at_command()
     except MemoryError:
         problem = "there is not enough memory for this; give something smaller"
     except Exception as error:

@@ -8,7 +8,24 @@ class AamError(Exception):
 
 
 class UnusableInput(AamError):
-    """Raised when something the user supplied cannot be used; the command exits with code 2."""
+    """Raised when something the user supplied cannot be used; the command exits with code 2.
+
+    Args:
+        message: what is wrong and what to do, in one line.
+        argument: the parameter at fault, by its name in Python; a command shows its option instead (``at_command``).
+        value: the value that it was given, if the message should show it.
+    """
+
+    def __init__(self, message: str, argument: str | None = None, value: object = None) -> None:
+        self._at = "" if value is None else f" {value}"
+        self._message, self.argument = message, argument
+        super().__init__(message if argument is None else f"{argument}{self._at}: {message}")
+
+    def at_command(self) -> str:
+        """The message as a command shows it: with the option (``--max-queries``) in place of the parameter."""
+        if self.argument is None:
+            return str(self)
+        return f"--{self.argument.replace('_', '-')}{self._at}: {self._message}"
 
 
 class AgentFailed(AamError):

@@ -33,7 +33,7 @@ Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Limits:
+class JobLimits:
     """What one job may take; None for as much as there is."""
 
     seconds: float | None = None
@@ -70,7 +70,7 @@ class Dispatcher:
         jobs: Sequence[Any],
         work: Callable[..., Any],
         workers: Workforce,
-        limits: Limits,
+        limits: JobLimits,
         say: Callable[[str], None],
     ) -> None:
         self._waiting = deque((job, 1) for job in jobs)

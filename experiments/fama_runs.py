@@ -33,7 +33,7 @@ def measure(*, method: str, env: str, seed: int, size: int, **options: int | lis
     Returns:
         ``points``: what is known after every number of traces or queries. ``seconds`` are CPU seconds.
     """
-    target = targets.from_environment(env, access=None, problems=[], classifiers=None, size=size, seed=seed)
+    target = targets.from_environment(env, size=size, seed=seed)
     return {"points": {"fama": fama, "aia": aia}[method](target, seed, **options)}  # type: ignore[operator]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
 from experiments.backends import workforce
-from experiments.dispatch import Dispatcher, Limits
+from experiments.dispatch import Dispatcher, JobLimits
 from experiments.versions import versions
 
 Parameters = Mapping[str, Any]
@@ -130,7 +130,7 @@ def sweep(
     processes: int = -1,
     backend: str = "loky",
     address: str | None = None,
-    limits: Limits | None = None,
+    limits: JobLimits | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Do what is missing, ``processes`` jobs at a time (-1: one per core).
@@ -157,7 +157,7 @@ def sweep(
         progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
         if missing:
             with workforce(backend, processes, address) as workers:
-                dispatcher = Dispatcher(missing, work, workers, limits or Limits(), progress.stage)
+                dispatcher = Dispatcher(missing, work, workers, limits or JobLimits(), progress.stage)
                 _collect(dispatcher, len(missing), results, progress)
     failures = results.failures(jobs)
     for line in failures:

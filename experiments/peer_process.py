@@ -28,10 +28,9 @@ from unified_planning.io import PDDLReader, PDDLWriter
 from unified_planning.plans import ActionInstance
 
 from aam_vision.errors import AgentFailed
-from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.loop import Budget, Interrupted
 from aam_vision.pddl import domain_text, read_domain, read_problem
-from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, Model, Objects, State
 
@@ -141,9 +140,8 @@ def toolkit(steps: int, seed: int) -> Learned:
     described = read_domain("described.pddl")  # what an interrogator may know: no preconditions, no effects
     objects = read_problem(described, PROBLEM).initial.objects
     agent = _SimulatorAgent(described, objects, world)
-    policy = policy_for(Access.TRAJECTORY, "economical", PyperplanPlanner())
     try:
-        result = interrogate(agent, policy, np.random.default_rng(seed), budget=Budget(steps=steps))
+        result = Interrogation(agent, budget=Budget(steps=steps)).run(np.random.default_rng(seed))
     except Interrupted as error:
         result = error.result
     course = Course()
@@ -156,6 +154,7 @@ class _SimulatorAgent:
     """Unified-planning's simulator as an agent that can only go on from where it stands."""
 
     access = Access.TRAJECTORY
+    refuses_surely = True
 
     def __init__(self, described: Model, objects: Objects, world: CountingSimulator) -> None:
         self.vocabulary = described.vocabulary

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aam_vision.arguments import Arguments
 from aam_vision.commandline import run_command
 from aam_vision.display import Display
 from aam_vision.run import INTERRUPTED, interrogate_agent
@@ -25,11 +26,11 @@ def test_a_run_that_was_interrupted_leaves_a_video_and_one_that_goes_on_makes_th
 
     with monkeypatch.context() as patched:
         patched.setattr(Display, "watch", interrupting)
-        ended = interrogate_agent(env="doors", out=tmp_path / "run", record=first, quiet=True)
+        ended = interrogate_agent(Arguments("doors", out=tmp_path / "run", record=first, quiet=True))
     assert ended == INTERRUPTED
     assert "images of 2 queries" in capsys.readouterr().err
-    assert interrogate_agent(resume=tmp_path / "run", record=second, quiet=True) == 0
-    assert interrogate_agent(env="doors", out=tmp_path / "other", record=whole, quiet=True) == 0
+    assert interrogate_agent(Arguments(resume=tmp_path / "run", record=second, quiet=True)) == 0
+    assert interrogate_agent(Arguments("doors", out=tmp_path / "other", record=whole, quiet=True)) == 0
     assert 0 < first.stat().st_size < second.stat().st_size
     assert second.read_bytes() == whole.read_bytes()
     assert not list(tmp_path.glob("*.partial"))

@@ -10,8 +10,8 @@ import pytest
 
 from aam_vision.agents.encoding import MAX_PARTS, Malformed, loads, read_vocabulary
 from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
+from aam_vision.checks import check
 from aam_vision.errors import UnusableInput
-from aam_vision.run import _check
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("aam_vision", "envs", "classifiers", "training", "experiments")
@@ -161,10 +161,10 @@ def test_vocabularies_that_are_too_much_are_malformed(changes: dict[str, object]
 def test_a_strangers_journal_cannot_ask_for_a_problem_of_any_size() -> None:
     given = {**Arguments(env="gripper").json(), "problem_size": 10**12}
     with pytest.raises(UnusableInput, match=f"from 1 to {MAX_PROBLEM_SIZE}"):
-        _check(Arguments.from_json(given, Path("transcript.sqlite")))
+        check(Arguments.from_json(given, Path("transcript.sqlite")))
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "."])
 def test_a_strangers_journal_cannot_have_what_never_ends_read(name: str) -> None:
     with pytest.raises(UnusableInput, match="no regular file"):
-        Arguments(domain=name).inputs()
+        Arguments(domain=Path(name)).inputs()

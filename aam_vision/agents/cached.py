@@ -98,7 +98,7 @@ class CachedAgent(AgentDecorator):
         """
         state = query.initial.state
         if query.initial.handle != state:
-            raise UnusableInput("--cache: needs an agent whose situations are states; leave it out")
+            raise UnusableInput("needs an agent whose situations are states; leave it out", "cache")
         about = [self._identity, dict(state.objects), state_json(state), plan_json(query.plan)]
         question = sha256(dumps(about).encode()).hexdigest()
         with self._cache.guarded():

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aam_vision.strips import (
-    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     Atom,
@@ -22,8 +21,8 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
-    count_lifted_atoms,
 )
+from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 
 MAX_NAMES = 100_000
 """Objects of a problem, or names of one kind in a vocabulary, at most."""

@@ -164,7 +164,7 @@ class ImageAgent:
                 raise Malformed(f"other places than those of problem {problem}")
         except Malformed as error:
             raise UnusableInput(
-                f"the transcript does not say what was seen ({error}); start a new run, without --resume"
+                f"the transcript does not say what was seen ({error}); start a new run instead"
             ) from None
         return problem, Percept(passage.after.state, places, refused)
 

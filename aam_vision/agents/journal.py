@@ -83,9 +83,7 @@ class Journal:
         except NothingRecorded:
             finished = True
         if not finished:
-            raise UnusableInput(
-                f"{path}: holds an unfinished run; go on with it by --resume {folder}, or give another --out"
-            )
+            raise UnusableInput(f"{path}: holds an unfinished run; resume it, or name another folder")
         for ending in ENDINGS:
             path.with_name(NAME + ending).unlink(missing_ok=True)
         versions = {
@@ -114,7 +112,7 @@ class Journal:
         with _guarded(path):
             connection = open_checked(path, FORMAT, exclusive=True)
         if connection is None:
-            raise NothingRecorded(f"{path}: nothing is recorded there; start the run again, without --resume")
+            raise NothingRecorded(f"{path}: nothing is recorded there; start a new run instead of resuming")
         return cls(path, connection)
 
     def __enter__(self) -> Journal:

@@ -60,7 +60,7 @@ class JournalledAgent(AgentDecorator):
         elif known != about:
             raise UnusableInput(
                 f"{journal.path}: is about another agent (its access, actions or vocabulary differ); "
-                "start a new run, without --resume"
+                "start a new run instead"
             )
         self._rows = journal.rows()
         self._done = 0
@@ -260,7 +260,7 @@ class JournalledAgent(AgentDecorator):
 
     def _damaged(self, why: object) -> UnusableInput:
         return UnusableInput(
-            f"{self._journal.path}: damaged, or of another run ({why}); start a new run, without --resume"
+            f"{self._journal.path}: damaged, or of another run ({why}); start a new run instead"
         )
 
 

@@ -1,30 +1,23 @@
 """Agents that are programs of their own, in any language: the engine's questions in the agent protocol.
 
-A program that crashes, hangs or answers what is no answer is started afresh and asked again, a few times; then the
-agent has failed. What it was led to is found again by the executed steps that led there (``returning``).
+``conversation`` checks the answers and restarts a program that fails. A situation is found again by the executed steps
+that led there (``returning``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.encoding import Malformed, dumps, field, state_json
-from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
+from aam_vision.agents.conversation import Conversation
+from aam_vision.agents.encoding import Malformed, field, state_json
 from aam_vision.agents.protocol import (
-    Answer,
-    Hello,
     Reached,
     Start,
-    answer,
     checked,
-    complaint,
-    hello_question,
-    line,
-    read_hello,
     read_run,
     read_walk,
     run_question,
@@ -34,91 +27,6 @@ from aam_vision.agents.returning import Passage, Ways
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary
-
-
-class Conversation:
-    """Questions to a program and its answers, each checked; the program is the same after every restart.
-
-    Raises:
-        UnusableInput: there is no such program, or it does not say who it is.
-    """
-
-    def __init__(self, command: str, limits: ProgramLimits | None = None) -> None:
-        self._program = Program(command, limits or ProgramLimits())
-        self._number = 0
-        self._introduced: dict[str, Any] | None = None
-        self.hello: Hello
-        self.on_restart: list[Callable[[], None]] = []
-        """Called when a fresh process is used, which knows nothing of what was asked before."""
-        try:
-            self.again(self._introduce)
-        except AgentFailed as error:
-            raise UnusableInput(f"--agent: {error}") from None
-
-    @property
-    def identity(self) -> str:
-        """The command, and all that the program says of itself, its version included."""
-        return f"program {dumps([self._program.command, self._introduced])}"
-
-    def close(self) -> None:
-        """End the program."""
-        self._program.stop()
-
-    def again(self, attempt: Callable[[], Answer]) -> Answer:
-        """An answer that takes one or more questions, all of them asked once more after a failure.
-
-        Raises:
-            AgentFailed: it has failed as often as it may.
-        """
-        allowed = self._program.limits.retries + 1
-        for number in range(1, allowed + 1):
-            try:
-                if not self._program.running:
-                    self._program.start()
-                    for forget in self.on_restart:
-                        forget()
-                    if self._introduced is not None:
-                        self._introduce()
-                return attempt()
-            except (ProgramFailed, Malformed) as error:
-                self._program.stop()
-                if number == allowed:
-                    how_often = f", in each of {allowed} processes" if allowed > 1 else ""
-                    raise AgentFailed(f"{self._program.command}: {error}{how_often}") from None
-        raise AssertionError("the last attempt returns or raises")
-
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """One question and its answer, whose contents are not checked yet.
-
-        Raises:
-            AgentFailed: the program says that it cannot answer.
-            Malformed: the line is no answer to this question.
-            ProgramFailed: there is no answer.
-        """
-        self._number += 1
-        try:
-            found = answer(self._program.exchange(line(question, self._number)), self._number)
-            if (text := complaint(found)) is not None:
-                raise AgentFailed(f"{self._program.command}: cannot answer a {question['ask']}: {text}")
-        except Malformed as error:
-            raise Malformed(f"has answered a {question['ask']} with {error}") from None
-        return found
-
-    def _introduce(self) -> None:
-        """Let the program say who it is, which must be what it was before.
-
-        Raises:
-            AgentFailed: it is another one now.
-        """
-        found = {name: value for name, value in self.ask(hello_question()).items() if name != "id"}
-        if self._introduced is None:
-            try:
-                self.hello = read_hello(found)
-            except Malformed as error:
-                raise Malformed(f"has answered a hello wrongly: {error}") from None
-            self._introduced = found
-        elif found != self._introduced:
-            raise AgentFailed(f"{self._program.command}: says something else of itself after a restart")
 
 
 class ProcessAgent:

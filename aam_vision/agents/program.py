@@ -57,9 +57,9 @@ class Program:
         try:
             self._arguments = shlex.split(command)
         except ValueError as error:
-            raise UnusableInput(f"--agent {command!r}: cannot be split into words ({error})") from None
+            raise UnusableInput(f"cannot be split into words ({error})", "agent", repr(command)) from None
         if not self._arguments or shutil.which(self._arguments[0]) is None:
-            raise UnusableInput(f"--agent {command!r}: there is no such program; give one that can be run")
+            raise UnusableInput("there is no such program; give one that can be run", "agent", repr(command))
         self.command = command
         self.limits = limits
         self._process: subprocess.Popen[bytes] | None = None

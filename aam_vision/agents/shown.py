@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed, field
-from aam_vision.agents.process import Conversation
 from aam_vision.agents.protocol import (
     Start,
     checked,

@@ -15,7 +15,6 @@ from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.syntax import Definition, Group, read_definition, show
 from aam_vision.strips import (
-    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -27,8 +26,8 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
-    count_lifted_atoms,
 )
+from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 
 _DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":action")
 _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")

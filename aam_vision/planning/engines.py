@@ -67,10 +67,16 @@ class EnginePlanner:
         if name not in installed:
             if name not in DEFAULT_ENGINES:
                 usable = [PYPERPLAN, *(n for n in installed if "[" not in n and _can_plan(n))]
-                raise UnusableInput(f"--planner {name}: unknown; installed are {', '.join(usable)}")
-            raise UnusableInput(f'--planner {name}: not installed; pip install "{_extra(name)}"')
+                raise UnusableInput(
+                    f"unknown; installed are {', '.join(usable)}", argument="planner", value=name
+                )
+            raise UnusableInput(
+                f'not installed; pip install "{_extra(name)}"', argument="planner", value=name
+            )
         if not _can_plan(name):
-            raise UnusableInput(f"--planner {name}: an engine of unified-planning, but no planner")
+            raise UnusableInput(
+                "an engine of unified-planning, but not a planner", argument="planner", value=name
+            )
         self.name = name
         self._known = KNOWN.get(name, _Known(""))
 

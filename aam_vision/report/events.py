@@ -17,7 +17,7 @@ MAX_FACTS = 40
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownImage:
     """An image in an event: its name, what it is, and where the step's arguments are in it."""
 
     image: str
@@ -36,7 +36,7 @@ class Event:
     focus: int
     binding: tuple[tuple[str, str], ...]
     """The parameters of the step in the focus, and the objects that stand for them."""
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownImage, ...]
     held: tuple[str, ...] | None
     """What held of the arguments before the step, in the parameters' names; None where nobody looked."""
     unknown: tuple[str, ...]
@@ -104,7 +104,7 @@ class Events:
 
     def _pictures(
         self, step: AttemptedStep, start: Situation, end: Situation, executed: int, steps: int
-    ) -> tuple[Shown, ...]:
+    ) -> tuple[ShownImage, ...]:
         first = "before" if steps == 1 else "before the plan"
         found = [self._picture(start, first if executed else f"{first}; nothing could be done", step)]
         if executed:
@@ -115,11 +115,11 @@ class Events:
             found.append(self._picture(end, caption, step))
         return tuple(one for one in found if one is not None)
 
-    def _picture(self, situation: Situation, caption: str, step: AttemptedStep) -> Shown | None:
+    def _picture(self, situation: Situation, caption: str, step: AttemptedStep) -> ShownImage | None:
         sight = self._run.sights.get(situation.handle)
         if sight is None:
             return None
-        return Shown(sight.image, caption, self._marks(sight, step.action))
+        return ShownImage(sight.image, caption, self._marks(sight, step.action))
 
     def _marks(self, sight: Sight, action: GroundAction) -> tuple[tuple[str, Box], ...]:
         """Where the arguments are, as far as they are places, or things whose place was followed."""

@@ -16,9 +16,11 @@ from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.transcript import Asked
 from aam_vision.pddl import domain_text
 from aam_vision.report import chart, english
-from aam_vision.report.account import Account, ActionAccount, Line, Passage
+from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.events import Event
+from aam_vision.report.lines import Line
+from aam_vision.report.proof_text import ProofStep
 from aam_vision.strips import Location, Mode
 
 MAX_IMAGES_BYTES = 2_500_000
@@ -70,7 +72,7 @@ def page(account: Account) -> str:
 @dataclass(frozen=True)
 class _LineView:
     line: Line
-    why: list[Passage]
+    why: list[ProofStep]
 
 
 @dataclass(frozen=True)

@@ -70,12 +70,12 @@ def read_run(folder: Path) -> Recorded:
         UnusableInput: there is no run, or its files are damaged.
     """
     if not folder.is_dir():
-        raise UnusableInput(f"{folder}: no such folder; give the --out folder of a run")
+        raise UnusableInput(f"{folder}: no such folder; give the folder of a run")
     try:
         with Journal.open(folder) as journal:
             return read_journal(folder, journal)
     except NothingRecorded:
-        raise UnusableInput(f"{folder}: no run is recorded there; give the --out folder of a run") from None
+        raise UnusableInput(f"{folder}: no run is recorded there; give the folder of a run") from None
 
 
 def read_journal(folder: Path, journal: Journal) -> Recorded:

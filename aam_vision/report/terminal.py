@@ -7,8 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from aam_vision.report.account import Account, ActionAccount, Line
+from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.events import Event
+from aam_vision.report.lines import Line
 
 _COLOURS = {
     "proven": "green",
@@ -62,15 +63,15 @@ def proof(account: Account, line: Line, console: Console) -> None:
     """Why a line is as it is."""
     state = f"{line.pal.atom.text(account.model.schema(line.pal.action).header.parameters)} in {line.pal.location.value} of {line.pal.action}"
     console.print(Text(f"{state}: {line.mode.value} ({line.tag})", style="bold"))
-    passages = account.why(line)
-    for passage in passages:
+    steps = account.why(line)
+    for step in steps:
         console.print()
-        console.print(Text(passage.text))
-        for text in passage.consequences:
+        console.print(Text(step.text))
+        for text in step.consequences:
             console.print(Padding(Text(text), (0, 0, 0, 4), expand=False))
-        if passage.event is not None:
-            _event(passage.event, console)
-    if not passages:
+        if step.event is not None:
+            _event(step.event, console)
+    if not steps:
         console.print(Text("No answer says anything about it."))
 
 

@@ -40,8 +40,9 @@ def cached(target: Target, path: Path) -> Target:
 
     if target.identity is None:
         raise UnusableInput(
-            f"--cache {path}: needs a deterministic agent that may be asked about any state, "
-            f"which {target.name} is not; leave it out"
+            f"needs a deterministic agent that may be asked about any state, which {target.name} is not; leave it out",
+            "cache",
+            path,
         )
     cache = Cache(path)
 

@@ -11,21 +11,30 @@ from aam_vision.query import Access
 from aam_vision.targets.target import Target, numbers
 
 if TYPE_CHECKING:
+    from aam_vision.arguments import Arguments
     from aam_vision.perception import Box, Scene, Simulator
     from aam_vision.strips import ActionHeader, Model, State
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How images are read: by which weights (None: those shipped), by what, and with what noise put on them."""
+class ImageReading:
+    """How images are read: with which weights, by which runtime, and with how much noise put on them."""
 
-    classifiers: Path | None
-    backend: str
-    noise: float
-    seed: int
+    classifiers: Path | None = None
+    """Folder of weights; None for those shipped."""
+    backend: str = "torch"
+    noise: float = 0.0
+    """Sigma of Gaussian noise, 0 to 1."""
+    seed: int = 0
+    """Of the noise."""
 
 
-def from_images(env: str, access: Access, problems: Sequence[str], reading: Reading) -> Target:
+def reading_of(arguments: Arguments) -> ImageReading:
+    """How a run's arguments say that images are read."""
+    return ImageReading(arguments.classifiers, arguments.backend, arguments.image_noise, arguments.seed)
+
+
+def from_images(env: str, access: Access, problems: Sequence[str], reading: ImageReading) -> Target:
     """The agent of an image environment, its truth kept apart.
 
     Raises:
@@ -63,7 +72,7 @@ def seen_through(
     simulators: Sequence[Simulator],
     headers: Sequence[ActionHeader],
     access: Access,
-    reading: Reading,
+    reading: ImageReading,
     *,
     strange: bool = False,
 ) -> Target:

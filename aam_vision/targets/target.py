@@ -52,19 +52,20 @@ def access_of(given: str | None, allowed: Sequence[Access], what: str) -> Access
         if access.value == given:
             return access
     known = " or ".join(access.value for access in allowed)
-    raise UnusableInput(f"--access {given}: cannot be used with {what}; use {known}")
+    raise UnusableInput(f"cannot be used with {what}; use {known}", "access", given)
 
 
 def one_problem(given: Sequence[str]) -> None:
-    """No trajectory leads from one problem to another.
+    """Refuse several problems: a trajectory stays in one.
 
     Raises:
         UnusableInput: several problems are given.
     """
     if len(set(given)) > 1:
         raise UnusableInput(
-            f"--access trajectory: leads through one problem only, {len(set(given))} are given; "
-            "name one with --problem"
+            f"leads through one problem only, {len(set(given))} are given; name one problem",
+            "access",
+            Access.TRAJECTORY.value,
         )
 
 
@@ -76,6 +77,6 @@ def numbers(env: str, given: Sequence[str], count: int, access: Access) -> list[
     numbers = []
     for text in given:
         if not (text.isdecimal() and len(text) < 10 and int(text) < count):
-            raise UnusableInput(f"--problem {text[:40]}: {env} has problems 0 to {count - 1}")
+            raise UnusableInput(f"{env} has problems 0 to {count - 1}", "problem", text[:40])
         numbers.append(int(text))
     return list(dict.fromkeys(numbers)) or list(range(count))

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.agents.process import Conversation, process_agent
+from aam_vision.agents.conversation import Conversation
+from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
+from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed, dumps, loads
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.agents.process import Conversation
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_hello
 from aam_vision.agents.scenes import read_shown, shown_json
@@ -251,7 +251,7 @@ def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
 @pytest.mark.parametrize(
     ("env", "told"),
     [
-        (None, "say by --env"),
+        (None, "name the environment"),
         ("gripper", "shows no images"),
         ("doors", "must have the types of doors"),
     ],
@@ -269,7 +269,7 @@ def test_a_program_that_tells_its_states_needs_none(tmp_path: Path) -> None:
     from aam_vision.arguments import Arguments
 
     command = shlex.join([sys.executable, "-m", "aam_vision.agents.reference_agent"])
-    with pytest.raises(UnusableInput, match="leave out --env"):
+    with pytest.raises(UnusableInput, match="leave out the environment"):
         targets.of(Arguments(env="doors", agent=command))
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.kills import CASES, Case, kill_runs
+from experiments.killing import Case, kill_runs
+from experiments.kills import CASES
 
 
 @pytest.mark.parametrize(
