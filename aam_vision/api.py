@@ -43,7 +43,7 @@ def interrogate(
 ) -> Result:
     """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
 
-    What may be asked, and so what is asked, follows from ``agent.access``. Answers are taken at their word until they
+    ``agent.access`` decides which questions may be asked. Answers are taken at their word until they
     prove wrong; then they are weighed.
 
     Args:
@@ -63,7 +63,7 @@ def interrogate(
 
     Raises:
         UnusableInput: there is no such policy or planner, or an option does not fit the agent.
-        Interrupted: the agent failed, or is no STRIPS agent; its ``result`` holds what was learned.
+        Interrupted: the agent failed, or is not a STRIPS agent; its ``result`` holds what was learned.
 
     Examples:
         >>> import aam_vision

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, under one root, so that a caller catches what it can handle."""
+"""All errors of the toolkit, under one root."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class UnusableInput(AamError):
 
 
 class AgentFailed(AamError):
-    """Raised when the agent cannot answer any more; the command exits with code 3."""
+    """Raised when the agent can no longer answer; the command exits with code 3."""
 
 
 class InconsistentAgent(AamError):
@@ -37,13 +37,13 @@ class InconsistentAgent(AamError):
 
 
 class AccessViolation(AamError):
-    """Raised when a policy starts where the agent's access does not allow: a mistake in the policy."""
+    """Raised when a policy starts where the agent's access does not allow; the policy is wrong."""
 
 
 class PlannerFailed(AamError):
-    """Raised when a planner breaks down, which is not to find no plan; the command exits with code 3."""
+    """Raised when a planner breaks down; the command exits with code 3. Finding no plan is not an error."""
 
 
 def reason(error: Exception) -> str:
-    """A foreign exception in one line: its kind and what it says."""
+    """A foreign exception in one line: its type and its message."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")

@@ -1,4 +1,4 @@
-"""Command-line options that are spelled out once, as the fields of a dataclass.
+"""Command-line options as the fields of a dataclass.
 
 A command may take such a dataclass as a parameter; every field of it becomes an option:
 

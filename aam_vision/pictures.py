@@ -1,8 +1,9 @@
-"""Images from anybody: plain PNG of an expected size or refused, before anything is unpacked.
+"""Reading images that may be anybody's: plain PNG of an expected size; all others are refused before they are
+unpacked.
 
-The chunks of a file are looked at here; only those that make up the pixels (IHDR, PLTE, IDAT, IEND) reach Pillow's PNG
-decoder, and only once the header has said how much memory they may take. Colour profiles, texts, animations and all
-other formats are never decoded.
+The chunks of a file are checked here. Only those that make up the pixels (IHDR, PLTE, IDAT, IEND) reach Pillow's PNG
+decoder, once the header has told how much memory they take. Colour profiles, texts, animations and all other formats
+are never decoded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MAX_SIDE = 8192
 MAX_PIXELS = 16_000_000
 """Pixels at most: 48 MB as RGB."""
 MAX_BYTES = 64_000_000
-"""Of a file at most: somewhat more than that many pixels take uncompressed."""
+"""Bytes of a file at most: somewhat more than that many pixels take uncompressed."""
 RGB, PALETTE = 2, 3
 """PNG's colour types."""
 
@@ -35,7 +36,7 @@ _CRC = struct.Struct(">I")
 
 
 class NoPicture(ValueError):
-    """Raised when bytes are no image that is read here; the message says why, in one line."""
+    """Raised when bytes are not an image of the kind that is read here; the message says why, in one line."""
 
 
 def decode(png: bytes, *, size: tuple[int, int] | None = None) -> NDArray[np.uint8]:
@@ -80,10 +81,10 @@ def read_picture(path: Path) -> NDArray[np.uint8]:
 def pixels_only(
     png: bytes, colours: tuple[int, ...] = (RGB, PALETTE), *, size: tuple[int, int] | None = None
 ) -> bytes:
-    """A PNG file with nothing in it but its pixels, whose header keeps the limits.
+    """A PNG file reduced to its pixels, with a header within the limits.
 
     Raises:
-        NoPicture: it is no such file.
+        NoPicture: it is not such a file.
     """
     parts = [SIGNATURE]
     for number, (kind, whole, content) in enumerate(_chunks(png)):
@@ -101,7 +102,7 @@ def pixels_only(
 
 
 def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Every chunk's kind, the whole of it, and its content; the check sums are right."""
+    """Every chunk: its kind, its bytes and its content. The check sums are right."""
     if not png.startswith(SIGNATURE):
         raise NoPicture("no PNG")
     if len(png) > MAX_BYTES:

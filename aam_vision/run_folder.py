@@ -42,7 +42,7 @@ class Times(NamedTuple):
 
 
 def keep_images(target: Target, folder: Path, *, anew: bool) -> None:
-    """Have the images that the agent shows kept for the report."""
+    """Keep the images that the agent shows, for the report."""
     album = Album(folder)
     if anew:
         album.clear()

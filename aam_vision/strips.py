@@ -102,7 +102,7 @@ class ActionHeader:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The predicates a user understands, with the types they speak of and the domain's constants."""
+    """The predicates a user understands, with their types and the domain's constants."""
 
     name: str
     predicates: tuple[Predicate, ...]
@@ -121,7 +121,7 @@ class Vocabulary:
 def lifted_atoms(
     vocabulary: Vocabulary, header: ActionHeader, *, repeated: bool = False
 ) -> tuple[LiftedAtom, ...]:
-    """The part of P* that speaks of one action, in a fixed order.
+    """The part of P* that belongs to one action, in a fixed order.
 
     Every predicate is instantiated with every type-correct choice of the action's parameters and the domain's
     constants. As in the paper's evaluation no argument occurs twice in one atom, unless ``repeated`` allows it.
@@ -190,7 +190,7 @@ class State:
 
     @cached_property
     def rows(self) -> Mapping[str, list[tuple[str, ...]]]:
-        """The true atoms' objects by predicate; all sorted, so that all processes agree."""
+        """The objects of the true atoms by predicate; sorted, so that all processes agree."""
         rows: dict[str, list[tuple[str, ...]]] = {}
         for predicate, objects in self.true:
             rows.setdefault(predicate, []).append(objects)
@@ -262,7 +262,7 @@ class ActionSchema:
         )
 
     def successor(self, state: State, objects: Sequence[str]) -> State:
-        """The state after the action: deletes first, then adds. Applicability is the caller's part."""
+        """The state after the action: deletes first, then adds. The caller checks applicability."""
         adds = frozenset([atom.ground(objects) for atom in self.add])
         deletes = frozenset([atom.ground(objects) for atom in self.delete])
         unknown = state.unknown and state.unknown - adds - deletes

@@ -1,4 +1,4 @@
-"""The size of a vocabulary, known before its lifted atoms are made: anybody may have written it."""
+"""The number of a vocabulary's lifted atoms, counted before they are made: a stranger may have written it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_LIFTED_ATOMS = 100_000
 
 
 def count_lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
-    """How many lifted atoms all actions have, repeated arguments included; counted without making any."""
+    """The number of lifted atoms of all actions, those with repeated arguments included."""
     constants = _counted(vocabulary.types, vocabulary.constants.values())
     total = 0
     for header in headers:
@@ -26,7 +26,7 @@ def count_lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) 
 
 
 def _counted(types: Types, kinds: Iterable[str]) -> Counter[str]:
-    """How many things are of each type, by their own types."""
+    """The number of things of each type, given the type of each thing."""
     found: Counter[str] = Counter()
     for kind, number in Counter(kinds).items():
         for above in types.ancestry(kind):

@@ -28,7 +28,7 @@ class Conversation:
         self._introduced: dict[str, Any] | None = None
         self.hello: Hello
         self.on_restart: list[Callable[[], None]] = []
-        """Called when a fresh process is used, which knows nothing of what was asked before."""
+        """Called after a restart: the new process knows nothing of earlier questions."""
         try:
             self.again(self._introduce)
         except AgentFailed as error:
@@ -36,7 +36,7 @@ class Conversation:
 
     @property
     def identity(self) -> str:
-        """The command, and all that the program says of itself, its version included."""
+        """The command, and everything that the program says of itself, including its version."""
         return f"program {dumps([self._program.command, self._introduced])}"
 
     def close(self) -> None:
@@ -44,10 +44,10 @@ class Conversation:
         self._program.stop()
 
     def again(self, attempt: Callable[[], Answer]) -> Answer:
-        """An answer that takes one or more questions, all of them asked once more after a failure.
+        """The answer to one or more questions; after a failure all of them are asked again.
 
         Raises:
-            AgentFailed: it has failed as often as it may.
+            AgentFailed: the last attempt failed, too.
         """
         allowed = self._program.limits.retries + 1
         for number in range(1, allowed + 1):
@@ -67,11 +67,11 @@ class Conversation:
         raise AssertionError("the last attempt returns or raises")
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """One question and its answer, whose contents are not checked yet.
+        """The answer to one question, with contents still unchecked.
 
         Raises:
             AgentFailed: the program says that it cannot answer.
-            Malformed: the line is no answer to this question.
+            Malformed: the line does not answer this question.
             ProgramFailed: there is no answer.
         """
         self._number += 1
@@ -84,10 +84,10 @@ class Conversation:
         return found
 
     def _introduce(self) -> None:
-        """Let the program say who it is, which must be what it was before.
+        """Let the program introduce itself, always in the same way.
 
         Raises:
-            AgentFailed: it is another one now.
+            AgentFailed: it introduces itself differently after a restart.
         """
         found = {name: value for name, value in self.ask(hello_question()).items() if name != "id"}
         if self._introduced is None:

@@ -1,4 +1,4 @@
-"""Every exchange with an agent in a journal; what the journal holds already is answered from it.
+"""An agent whose exchanges are kept in a journal, and answered from it where it has them already.
 
 A run that was killed is made again from its beginning: the engine is deterministic, so it poses the questions it had
 posed, and gets the answers it had got, without the agent. At the end of the journal the agent is brought to where it
@@ -39,7 +39,7 @@ class JournalledAgent(AgentDecorator):
     Args:
         agent: its handles must be numbers or states; if numbers, it must be ``Returning``.
         journal: with or without entries.
-        generators: whatever else answers depend on, such as the noise of a camera.
+        generators: random generators that answers depend on, such as the noise of a camera.
 
     Raises:
         UnusableInput: the journal is damaged, or about another agent.
@@ -86,7 +86,7 @@ class JournalledAgent(AgentDecorator):
         return len(self._rows)
 
     def upcoming(self) -> Upcoming | None:
-        """What was asked next in the run that is being made again; None once all is answered."""
+        """The next exchange of the recorded run; None once all are answered."""
         if self._done >= len(self._rows):
             return None
         row = self._rows[self._done]
@@ -101,7 +101,7 @@ class JournalledAgent(AgentDecorator):
         return None
 
     def image(self, situation: Situation) -> str | None:
-        """The name of the image that is kept of a situation, if one is, and the agent is where it was."""
+        """The name of the image that is kept of a situation, if there is one and the agent is back where it was."""
         if self._returning is None or not self._caught_up:
             return None
         memo = self._returning.memo(situation)
@@ -211,7 +211,7 @@ class JournalledAgent(AgentDecorator):
         return [handle if isinstance(handle, int) else None, self._number(situation.state)]
 
     def _written(self, situation: Situation) -> list[Any]:
-        """The same with what the agent wants to have kept."""
+        """The same, with the agent's memo."""
         memo = self._returning.memo(situation) if self._returning is not None else None
         return [*self._reference(situation), memo]
 
@@ -265,14 +265,14 @@ class JournalledAgent(AgentDecorator):
 
 
 def _innermost(agent: Agent) -> Returning | None:
-    """The agent itself, within all decorators, if it has to be brought back."""
+    """The agent inside all decorators, if it has to be brought back."""
     while isinstance(agent, AgentDecorator):
         agent = agent.agent
     return agent if isinstance(agent, Returning) else None
 
 
 def _answers(kind: str, answer: object) -> bool:
-    """Whether this may be an answer at all: there is always an initial situation."""
+    """Whether this may be an answer: there is always an initial situation."""
     return isinstance(answer, dict if kind == "query" else list) and (kind != "initial" or bool(answer))
 
 

@@ -30,7 +30,7 @@ from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary
 
 
 class ProcessAgent:
-    """What all programs have in common as agents."""
+    """The base of agents that are programs."""
 
     def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
         hello = conversation.hello
@@ -67,7 +67,7 @@ class SettableProcessAgent(ProcessAgent):
         """The program's answer.
 
         Raises:
-            AgentFailed: it does not answer, for all that it was asked again.
+            AgentFailed: it does not answer, also when asked again.
         """
         return self._conversation.again(lambda: self._ask(query))
 
@@ -79,7 +79,7 @@ class SettableProcessAgent(ProcessAgent):
         return Response(executed, Situation(reached.state, reached.state))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """What the program does on its own; nothing if it never does anything on its own."""
+        """The program's own steps; none if it never acts on its own."""
         seed = int(rng.integers(2**31))
         if not self._conversation.hello.walks:
             return []
@@ -95,7 +95,7 @@ class SettableProcessAgent(ProcessAgent):
         return found
 
     def _problem(self, objects: Objects) -> int:
-        """The first problem with these objects: a state says all that the others could differ in."""
+        """The first problem with these objects: problems with the same objects differ in the state alone."""
         return self._objects.index(objects)
 
 
@@ -105,7 +105,7 @@ class StandingProcessAgent(ProcessAgent):
     def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
         super().__init__(conversation, access, problems)
         self._situations: dict[int, tuple[int, Situation]] = {}
-        """Per handle its problem, and the situation."""
+        """By handle, the problem and the situation."""
         self._next = 0
         self._standing: dict[int, int] = {}
         self._snapshots: dict[int, str] = {}
@@ -128,7 +128,7 @@ class StandingProcessAgent(ProcessAgent):
         """The program's answer.
 
         Raises:
-            AgentFailed: it does not answer, for all that it was asked again.
+            AgentFailed: it does not answer, also when asked again.
         """
         return self._conversation.again(lambda: self._ask(query))
 
@@ -145,7 +145,7 @@ class StandingProcessAgent(ProcessAgent):
         return Response(0, query.initial)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """What the program does on its own; nothing if it never does anything on its own."""
+        """The program's own steps; none if it never acts on its own."""
         seed = int(rng.integers(2**31))
         if not self._conversation.hello.walks:
             return []
@@ -166,11 +166,11 @@ class StandingProcessAgent(ProcessAgent):
     # --- where it stands -----------------------------------------------------------------------------------------
 
     def memo(self, situation: Situation) -> dict[str, Any]:
-        """Which problem it is."""
+        """The problem."""
         return {"problem": self._known(situation)[1]}
 
     def resume(self, history: Sequence[Passage]) -> None:
-        """Be an agent that has been asked all this. The program is led back only when that is needed."""
+        """Take over a history. The program is led back only when that is needed."""
         for passage in history:
             assert isinstance(passage.after.handle, int)
             number = passage.after.handle
@@ -193,7 +193,7 @@ class StandingProcessAgent(ProcessAgent):
         return situation.handle, self._situations[situation.handle][0]
 
     def _start(self, number: int, problem: int) -> Start:
-        """From where to run, the program having been led there if need be.
+        """Lead the program to a situation if need be, and return how a question begins there.
 
         Raises:
             AgentFailed: it does not do again what it did before.
@@ -226,6 +226,6 @@ class StandingProcessAgent(ProcessAgent):
 def process_agent(
     conversation: Conversation, access: Access, problems: Sequence[int]
 ) -> SettableProcessAgent | StandingProcessAgent:
-    """The agent that a program is, under an access that it allows."""
+    """The agent of a program, under an access that it allows."""
     settable = conversation.hello.access is Access.SETTABLE
     return (SettableProcessAgent if settable else StandingProcessAgent)(conversation, access, problems)

@@ -31,7 +31,7 @@ from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 
 _DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":action")
 _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")
-"""A metric or a length does not change what is a plan: both are passed over."""
+"""A metric or a length does not change which plans are valid: both are skipped."""
 
 
 def read_domain(path: Path | str) -> Model:
@@ -139,7 +139,7 @@ def _checked_actions(definition: Definition, given: Sequence[Group], names: Name
 def _initial(
     definition: Definition, given: Sequence[Group], reader: LiteralReader, kinds: dict[str, str]
 ) -> frozenset[Atom]:
-    """The atoms that hold at the start; the only ones that unified-planning does not read (see ``parse``)."""
+    """The atoms of the initial state, which unified-planning does not read (see ``parse``)."""
     true: set[Atom] = set()
     false: dict[Atom, int] = {}
     for fact in contents(given):

@@ -27,7 +27,7 @@ class Operator(NamedTuple):
 
 
 class LiftedOperator(NamedTuple):
-    """What grounding needs of an action: sorted lifted atoms of each kind."""
+    """An action as grounding needs it: sorted lifted atoms of each kind."""
 
     header: ActionHeader
     positive: tuple[LiftedAtom, ...]
