@@ -1,6 +1,4 @@
-"""``python -m aam_vision.ask MODEL.pddl``: the outcome of a plan as a learned model predicts it, and where that is not
-certain.
-"""
+"""``python -m aam_vision.ask MODEL.pddl``: the outcome of a plan by a learned model, and where it is not certain."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Reading images that may be anybody's: plain PNG of an expected size; all others are refused before they are
-unpacked.
+"""Reading images that may be anybody's: plain PNG of an expected size; others are refused, still packed.
 
 The chunks of a file are checked here. Only those that make up the pixels (IHDR, PLTE, IDAT, IEND) reach Pillow's PNG
 decoder, once the header has told how much memory they take. Colour profiles, texts, animations and all other formats

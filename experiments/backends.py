@@ -23,7 +23,7 @@ BACKENDS = ("loky", "ray")
 REACHABLE_S = 5.0
 """Seconds in which the head of a cluster must answer; Ray itself would try for minutes."""
 OBJECT_STORE = 80 * 2**20
-"""Bytes of shared memory for a Ray of our own: nearly the least it takes, since rows are small."""
+"""Bytes of shared memory for a Ray cluster of our own: close to the minimum, since rows are small."""
 
 
 class Worker(Protocol):
@@ -72,7 +72,7 @@ def workforce(backend: str, processes: int, address: str | None) -> Iterator[Wor
 
 
 def check_backend(backend: str, processes: int, address: str | None) -> None:
-    """Say at once what cannot work.
+    """Say at once which options cannot be used.
 
     Raises:
         UnusableInput: there is no such backend, it is not installed, or the other values do not go with it.
@@ -88,7 +88,7 @@ def check_backend(backend: str, processes: int, address: str | None) -> None:
 
 
 class LokyWorker:
-    """A process of this machine. Interrupting the sweep is for the sweep to hear, so the process ignores it."""
+    """A process of this machine. It ignores Ctrl-C, which the sweep handles."""
 
     def __init__(self) -> None:
         from loky import ProcessPoolExecutor
@@ -123,7 +123,7 @@ class RayWorker:
 
 
 class _Caller:
-    """What a Ray actor does."""
+    """A Ray actor that calls functions."""
 
     def call(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return call(*arguments)

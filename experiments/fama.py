@@ -27,7 +27,7 @@ from experiments.tables import Table
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 """Numbers of traces that FAMA learns from, besides those of the paper's points."""
 TOLD = (1, 3, 5, 10, 20, 30, 50)
-"""Those of which the table has a line."""
+"""Numbers of traces that have a line in the table."""
 WALKS = (500, 0)
 """Walk steps before AIA's first query: its policy's own, and none, since the paper counts only queries."""
 
@@ -178,7 +178,7 @@ def aia_table(rows: Sequence[Row]) -> Table:
 
 
 def curves(rows: Sequence[Row], name: str) -> Curves:
-    """What is drawn of one domain."""
+    """The curves of one domain."""
     learned = [point for row in _rows(rows, name, "fama") for point in row["points"]]
     closed, frugal, loose = (
         _select(learned, final, choice)
@@ -201,7 +201,7 @@ def curves(rows: Sequence[Row], name: str) -> Curves:
 
 
 def _told(lines: Curves) -> dict[str, dict[int, dict[str, float]]]:
-    """What is drawn, in numbers: every curve's mean, least and greatest value at every place."""
+    """The curves in numbers: mean, least and greatest value at every place."""
     return {
         name: {
             count: {"mean": round(mean(values), 6), "least": min(values), "greatest": max(values)}
@@ -246,7 +246,7 @@ def _share(values: Sequence[float]) -> str:
 
 
 def _after(points: Sequence[Row], queries: int) -> Row:
-    """What was known after so many queries; at the end if there were fewer."""
+    """The point after so many queries; the last one if there were fewer."""
     return [points[0], *(point for point in points if point["queries"] <= queries)][-1]
 
 

@@ -1,4 +1,4 @@
-"""One interrogation as a job: what it took, and how near the truth it came."""
+"""One interrogation as a job: its cost, and how close to the truth the model is."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def interrogation(
 
 
 class _Searches:
-    """Counts what a planner is asked for."""
+    """Counts the searches of a planner."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner

@@ -23,25 +23,25 @@ import numpy as np
 from aam_vision.summary import TIMES
 
 ANSWER_SECONDS = 0.02
-"""How slow the agents in processes of their own are."""
+"""Seconds that agents in processes of their own take for an answer."""
 PATIENCE = 600.0
 """Seconds after which a run that does not end has failed."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is interrogated, and what is killed: the command, or the agent that is a program of its own."""
+    """An agent, and the process that is killed: the command, or the agent that is a program of its own."""
 
     name: str
     options: tuple[str, ...]
     access: str | None = None
-    """What the program claims to allow; None if the agent is no program."""
+    """The access that the program claims; None if the agent is not a program."""
     victim: str = "command"
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What a run has left behind."""
+    """The results of a run."""
 
     seconds: float
     model: str
@@ -53,7 +53,7 @@ class Ended:
 
 @dataclass
 class Tally:
-    """What has become of the kills of one case."""
+    """The outcomes of the kills of one case."""
 
     kills: int = 0
     runs: int = 0
@@ -72,11 +72,11 @@ class Runs:
         folder.mkdir(parents=True)
 
     def paths(self, number: int) -> tuple[Path, Path]:
-        """Where a run writes to, and where its program does."""
+        """The folder of a run, and the log of its program."""
         return self._folder / f"run-{number}", self._folder / f"log-{number}"
 
     def start(self, number: int, *, resume: bool) -> subprocess.Popen[str]:
-        """A process that begins the run, or goes on with it."""
+        """Start a process that begins the run, or resumes it."""
         out, log = self.paths(number)
         command = [sys.executable, "-m", "aam_vision.run", "--quiet"]
         command += ["--resume", str(out)] if resume else ["--out", str(out), *self.case.options]
@@ -86,7 +86,7 @@ class Runs:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def ended(self, number: int, seconds: float) -> Ended:
-        """What the run has left behind."""
+        """The results of the run."""
         out, log = self.paths(number)
         figures = json.loads((out / "result.json").read_text())
         with closing(sqlite3.connect(out / "transcript.sqlite")) as connection:
@@ -112,12 +112,12 @@ def _lines(log: Path) -> list[str]:
 
 
 def _once(asked: Sequence[str]) -> list[str]:
-    """Questions, those that were repeated at once only once."""
+    """The questions without immediate repetitions."""
     return [question for question, _ in groupby(asked)]
 
 
 def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) -> Iterator[Tally]:
-    """Kill runs of a case until there were so many kills; the tally so far after each.
+    """Kill runs of a case so many times; the tally so far after each kill.
 
     Yields:
         The same tally, which grows.
@@ -198,7 +198,7 @@ def _kill(runs: Runs, number: int, process: subprocess.Popen[str], expected: End
 
 
 def _differences(runs: Runs, tally: Tally, expected: Ended, kills: int) -> Iterator[str]:
-    """What a run that was killed has made otherwise than one that was not."""
+    """The differences between a run that was killed and one that was not."""
     found = runs.ended(tally.runs, expected.seconds)
     if found.model != expected.model:
         yield f"run {tally.runs}: another model"

@@ -1,4 +1,4 @@
-"""Interrogations of agents whose answers are wrong now and then, at rates that nobody tells the engine.
+"""Interrogations of agents whose answers are wrong now and then, at rates that the engine is not told.
 
 ``python -m experiments.noise --rates 0.01 --rates 0.2 --seeds 20`` flips observed atoms; ``--refusals`` are rates at which
 executable steps are refused. Certain palm tuples are those that the result says are so; one is wrong if its
@@ -52,7 +52,7 @@ def noise(
     pairs = [(rate, refusal) for rate in rates or [0.0] for refusal in refusals or [0.0]]
     for rate in [rate for pair in pairs for rate in pair]:
         if not 0 <= rate <= 1:
-            raise UnusableInput(f"--rates and --refusals: {rate:g} is no rate; give numbers from 0 to 1")
+            raise UnusableInput(f"--rates and --refusals: {rate:g} is not a rate; give numbers from 0 to 1")
     jobs: list[Parameters] = [
         {
             "env": name, "access": one_access, "flip_rate": rate, "refusal_rate": refusal, "seed": seed,

@@ -1,8 +1,8 @@
 """Today's learners of action models beside this toolkit, judged by AMLGym's own metrics.
 
 ``python -m experiments.peers`` has everyone learn the same generated problems on the same step-counting simulator.
-Those who choose what to try on one trajectory are in one table, those who learn from a given trajectory in another:
-what access a learner has is never mixed.
+Learners that choose what to try on one trajectory are in one table, learners from a given trajectory in another:
+accesses are never mixed.
 """
 
 from __future__ import annotations

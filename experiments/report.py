@@ -1,4 +1,4 @@
-"""What every experiment does with its jobs: run what is missing, show a table, write it all down."""
+"""Running the jobs of an experiment: run those that are missing, show a table, write the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def report(
     shown: Sequence[str] = (),
     figure: Callable[[Sequence[Row], Path], None] | None = None,
 ) -> int:
-    """Do the jobs, and report.
+    """Run the jobs, and report.
 
     Args:
         name: of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``.

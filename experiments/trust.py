@@ -1,9 +1,10 @@
-"""Can a result be trusted? Interrogations under noise, of faulty programs, and of agents that are no STRIPS agents.
+"""Can a result be trusted? Interrogations under noise, of faulty programs, and of agents outside STRIPS.
 
 ``python -m experiments.trust --runs 1000`` mixes domains, accesses, rates of misread atoms and of refused steps, faults
-of programs, and agents that no STRIPS model describes. Nothing of that is told. A run is *silently wrong* if it calls
-a palm tuple certain that is not the true model's, or calls a model complete though the agent has done what no STRIPS model
-describes; all others end with a complete model, or say what is *uncertain*, or *name* what is wrong with the agent (exit code 3 of the command).
+of programs, and agents that no STRIPS model describes. The engine is told nothing of this. A run is *silently wrong*
+if it calls a palm tuple certain that is not the true model's, or calls a model complete though the agent has done what
+no STRIPS model describes; all others end with a complete model, or say what is *uncertain*, or *name* what is wrong
+with the agent (exit code 3 of the command).
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ from experiments.tables import Table, spread
 ACCESSES = tuple(access.value for access in Access)
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
 SLOW = (("satellite", "trajectory"),)
-"""Left out: a run takes more than half a minute."""
+"""Domains and accesses that are left out: a run takes more than half a minute."""
 FLIPS = (0.0, 0.01, 0.05, 0.1, 0.2)
 REFUSALS = (0.0, 0.02)
 FAULT_RATE = 0.02
 """Share of a faulty program's answers."""
 PROGRAM_SECONDS = 2.0
-"""What a program may take for an answer."""
+"""Seconds that a program may take for an answer."""
 MAX_STEPS = 3000
 COLUMNS = (
     "agents", "access", "runs", "complete", "exact", "uncertain", "named", "silently wrong", "certain", "wrong",
@@ -79,7 +80,7 @@ def trust(
 
 
 def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Every combination there is; those of one kind are spread out."""
+    """All combinations, with those of one kind spread out."""
     noisy = [
         {"agent": name, "access": access, "flip_rate": flips, "refusal_rate": refusals}
         for flips, refusals, access, name in product(FLIPS, REFUSALS, ACCESSES, names)
@@ -167,7 +168,7 @@ def target_of(
 
 
 def robot() -> Model:
-    """What the reference agent can do."""
+    """The true model of the reference agent."""
     hello: dict[str, Any] = HELLO
     vocabulary = Vocabulary(
         hello["name"],

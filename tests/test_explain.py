@@ -241,7 +241,7 @@ def test_ask_says_where_what_is_not_determined_matters(model: Path, problem: Pat
 @pytest.mark.parametrize(
     ("plan", "complaint"),
     [
-        ("(pick x a l", "line 1: '(pick x a l' is no step"),
+        ("(pick x a l", "line 1: '(pick x a l' is not a step"),
         ("(move a b)\n(fly a b)", "line 2: no action 'fly'"),
         ("(move a)", "1 arguments instead of 2"),
         ("(move a c)", "no object 'c'"),

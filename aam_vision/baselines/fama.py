@@ -111,8 +111,10 @@ def require_solver() -> None:
 
 
 def intersected(model: Model, traces: Sequence[Trace], *, repeated: bool = False) -> Model:
-    """FAMA's post-processing: atoms that held each time an action was executed become its preconditions.  The states
-    in between are those of the model itself when it replays the traces. Actions that no trace shows stay as they are.
+    """FAMA's post-processing: atoms that held each time an action was executed become its preconditions.
+
+    The states in between are those of the model itself when it replays the traces. Actions that no trace shows stay as
+    they are.
     """
     held: dict[str, frozenset[LiftedAtom]] = {}
     vocabulary = model.vocabulary

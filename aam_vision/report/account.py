@@ -1,4 +1,4 @@
-"""What a run has shown, in words: every line of the model, how it is known, and what is left open and why."""
+"""The findings of a run in words: every line of the model, how it is known, what is left open, and why."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PRE, EFF = Location.PRE, Location.EFF
 
 @dataclass(frozen=True)
 class ActionAccount:
-    """What is known of one action."""
+    """The findings about one action."""
 
     header: ActionHeader
     sentence: str
@@ -30,15 +30,15 @@ class ActionAccount:
     open: tuple[Line, ...]
     """Undetermined pal tuples that are not in the model."""
     settled: int
-    """Pal tuples that were shown to play no part."""
+    """Number of pal tuples that were shown to be absent."""
     probabilities: tuple[Line, ...]
-    """The same one by one, where answers are weighed."""
+    """These pal tuples one by one, where answers are weighed."""
     successes: int
     refusals: int
 
 
 class Account:
-    """All of it, for one run.
+    """The findings of one run.
 
     Raises:
         UnusableInput: the run's PDDL files are damaged, or of another run.
@@ -53,12 +53,12 @@ class Account:
         self.transcript = self.proofs.transcript
         """The answers that count, walks in single steps."""
         self.steps = self.proofs.steps
-        """The attempted steps in them."""
+        """The attempted steps in these answers."""
         self.events = Events(run, self.transcript)
         self.contradiction = self.proofs.contradiction
-        """What of the answers is left out, and why."""
+        """The answers that are left out, and why; None if there are none."""
         self.weighing: Weighing | None = None
-        """Where answers proved unreliable: what they weigh."""
+        """The weights of the answers, where they proved unreliable."""
 
     @property
     def complete(self) -> bool:
@@ -72,7 +72,7 @@ class Account:
 
     @cached_property
     def differences(self) -> list[Difference]:
-        """Where the model is not the ground truth; empty if there is none."""
+        """The differences to the ground truth; empty if the truth is not known."""
         return [] if self.truth is None else differences(self.model, self.truth)
 
     @cached_property
@@ -139,11 +139,11 @@ class Account:
         )
 
     def why(self, line: Line) -> list[ProofStep]:
-        """The proof of a line, or what is known of it, step by step."""
+        """The proof of a line, or what is known about it, step by step."""
         return ProofText(self.proofs, self.events, self.line, complete=self.complete).steps(line)
 
 
 def _sentence(header: ActionHeader, needs: Sequence[Line], changes: Sequence[Line]) -> str:
-    """If ..., then after the action: ..."""
+    """An action as a sentence: if ..., then after the action: ..."""
     condition = f"If {english.listed(line.words for line in needs)}, then" if needs else "Always,"
     return f"{condition} after {header.name}: {english.listed(line.words for line in changes)}."

@@ -1,4 +1,4 @@
-"""Pal tuples named by a person: ``clear(?to) in pre of move``."""
+"""Reading the names of pal tuples: ``clear(?to) in pre of move``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def named(text: str, hypotheses: Hypotheses) -> PalTuple:
     """The pal tuple that a text names.
 
     Raises:
-        UnusableInput: it names none; says what is there instead.
+        UnusableInput: it names none; the message lists names that would do.
     """
     shown = repr(text[:80])
     found = _FORM.fullmatch(" ".join(text.lower().split()))

@@ -43,7 +43,7 @@ class ProofText:
         self._complete = complete
 
     def steps(self, line: Line) -> list[ProofStep]:
-        """The proof of a line, or what is known of it, step by step."""
+        """The proof of a line, or what is known about it, step by step."""
         proof = self._proofs.proof(line.pal)
         header = self._proofs.hypotheses[line.pal.action].index.header
         if line.status == "estimated":
@@ -153,7 +153,7 @@ class ProofText:
 
 
 def _left(excluded: Sequence[Mode]) -> str:
-    """What is left of an effect when these modes are ruled out, in words."""
+    """The modes that an effect may still have when these are ruled out, in words."""
     left = [mode for mode in Mode if mode not in excluded]
     return english.listed((_MAY[EFF, mode] for mode in left), "or")
 

@@ -1,4 +1,4 @@
-"""The account of a run in a terminal: the page, shorter."""
+"""The account of a run in a terminal: a shorter version of the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLOURS = {
 
 
 def overview(account: Account, console: Console) -> None:
-    """The whole model in words, and how each line is known."""
+    """Print the whole model in words, and how each line is known."""
     figures = account.run.figures
     decided, size = account.decided
     known = "decided" if account.weighing is None else "certain"
@@ -60,7 +60,7 @@ def overview(account: Account, console: Console) -> None:
 
 
 def proof(account: Account, line: Line, console: Console) -> None:
-    """Why a line is as it is."""
+    """Print the proof of a line."""
     state = f"{line.pal.atom.text(account.model.schema(line.pal.action).header.parameters)} in {line.pal.location.value} of {line.pal.action}"
     console.print(Text(f"{state}: {line.mode.value} ({line.tag})", style="bold"))
     steps = account.why(line)
@@ -98,7 +98,7 @@ def _action(account: Account, action: ActionAccount, console: Console) -> None:
 
 
 def _source(account: Account, line: Line) -> Text:
-    """The answers on which a line rests, in short."""
+    """The names of the answers on which a line rests."""
     if line.status == "estimated" or account.weighing is not None:
         return Text("")
     steps = account.proofs.proof(line.pal)

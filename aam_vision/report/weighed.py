@@ -1,4 +1,4 @@
-"""What a run has shown whose answers proved unreliable: every line with its probability, and the answers that weigh most."""
+"""The findings of a run with unreliable answers: every line with its probability, and the answers that weigh most."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aam_vision.report.weighing import Answers, Weighing, certain_starts, chance
 from aam_vision.strips import Location, Mode, PalTuple
 
 NAMED = 12
-"""Answers of one kind that are named at most."""
+"""Answers of one kind that are named, at most."""
 
 _IS = {
     (Location.PRE, Mode.POSITIVE): "is required to be true",
@@ -48,7 +48,7 @@ class WeighedAccount(Account):
         self.transcript = run.transcript.in_single_steps()
         self.steps = tuple(attempted(self.transcript))
         self.events = Events(run, self.transcript)
-        self.contradiction = None  # they all count
+        self.contradiction = None  # all answers count
         self.weights = Weighing(self.transcript, certain_starts(run.transcript), self.model, run.figures)
         self.weighing = self.weights
 

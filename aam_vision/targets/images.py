@@ -1,4 +1,4 @@
-"""Agents that are seen in images: environments, and whatever else is read with their classifiers."""
+"""Agents that are seen in images: environments, and programs whose images are read in the same way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ImageReading:
     noise: float = 0.0
     """Sigma of Gaussian noise, 0 to 1."""
     seed: int = 0
-    """Of the noise."""
+    """Seed of the noise."""
 
 
 def reading_of(arguments: Arguments) -> ImageReading:
@@ -35,7 +35,7 @@ def reading_of(arguments: Arguments) -> ImageReading:
 
 
 def from_images(env: str, access: Access, problems: Sequence[str], reading: ImageReading) -> Target:
-    """The agent of an image environment, its truth kept apart.
+    """The agent of an image environment, with its truth kept apart.
 
     Raises:
         UnusableInput: no such problem or weights.
@@ -76,7 +76,7 @@ def seen_through(
     *,
     strange: bool = False,
 ) -> Target:
-    """An agent in simulators, read with the concepts and classifiers of an environment; nobody knows its truth.
+    """An agent in simulators, read with the concepts and classifiers of an environment; its true model is not known.
 
     ``strange`` simulators are somebody else's: their images may show what no classifier was trained on, and
     their refusals are not believed at once.
@@ -123,7 +123,7 @@ def seen_through(
 
 
 def places(scene: Scene, height: int, width: int) -> dict[str, Box]:
-    """The part of an image of so many pixels that each place of one cell takes up."""
+    """The part of an image (of a height and width in pixels) that each place of one cell takes up."""
     from aam_vision.classifiers.board import board_box
 
     top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def from_program(
     command: str, problems: Sequence[str], *, access: str | None, seconds: float, megabytes: int
 ) -> Target:
-    """An agent that is a program of its own (``docs/agent-protocol.md``); nobody knows its true model.
+    """An agent that is a program of its own (``docs/agent-protocol.md``); its true model is not known.
 
     Raises:
         UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow

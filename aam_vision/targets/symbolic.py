@@ -74,7 +74,7 @@ def from_generated(
 
 
 def _identity(model: Model) -> str:
-    """A digest of all that a symbolic agent is."""
+    """A digest of the agent's model."""
     from aam_vision.pddl import domain_text
 
     return f"symbolic {sha256(domain_text(model).encode()).hexdigest()}"

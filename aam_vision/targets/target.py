@@ -1,4 +1,4 @@
-"""An agent with all that a run needs of it, and the choices that every kind of agent leaves open."""
+"""An agent with all that a run needs, and the choice of its access and problems."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
 
 @dataclass(frozen=True)
 class Target:
-    """An agent to interrogate, and where to look up the truth about it afterwards."""
+    """An agent to interrogate, and functions that tell the truth about it afterwards."""
 
     name: str
     problems: tuple[str, ...]
     agent: Agent
     truth: Callable[[], Model] | None
-    """None where nobody knows it."""
+    """The true model; None where it is not known."""
     held_out: Callable[[], list[State]]
     perception_s: Callable[[], float | None] = lambda: None
     generators: tuple[np.random.Generator, ...] = ()
-    """What the agent's answers depend on beside its own state: the noise put on them."""
+    """Random generators that answers depend on, such as that of noise."""
     identity: str | None = None
-    """What tells the agent apart from all others; None if answers cannot be used in another run."""
+    """Text that differs for every agent; None if answers cannot be used in another run."""
     close: Callable[[], None] = lambda: None
-    """To be called when the agent is not needed any more."""
+    """Called when the agent is no longer needed."""
     keep_images: Callable[[Callable[[Frame], str]], None] | None = None
-    """To have the agent's images kept, by a function that names them; None if it shows none."""
+    """Have the agent's images kept by a function that names them; None if it shows none."""
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Of each predicate the ``kind`` of its provenance and its ``meaning``, where the user has said."""
+    """By predicate, the ``kind`` of its provenance and its ``meaning``, where the user has given them."""
     scenes: Callable[[], list[dict[str, Box]]] = list
     """For each problem where its places are in the image."""
 
