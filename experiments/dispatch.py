@@ -43,7 +43,7 @@ class JobLimits:
 
     def __post_init__(self) -> None:
         if self.gibibytes is not None and not sys.platform.startswith("linux"):
-            raise UnusableInput(f"--job-memory {self.gibibytes:g}: can be enforced on Linux only")
+            raise UnusableInput("can be enforced on Linux only", "job_memory", f"{self.gibibytes:g}")
 
 
 @dataclass(frozen=True)

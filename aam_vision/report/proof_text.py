@@ -60,8 +60,9 @@ class ProofText:
             name = premise.pal.atom.text(header.parameters)
             found.append(
                 ProofStep(
-                    f"What {header.name} may still do to {name} is only what its precondition, {name}, says already: "
-                    "that would change nothing. So this counts as no effect. The proof of the precondition:"
+                    f"The only effect that {header.name} may still have on {name} is the value that its precondition "
+                    "requires already, which changes nothing. So this does not count as an effect. The proof of the "
+                    "precondition:"
                 )
             )
             found += self.steps(self._line(premise.pal))
@@ -92,14 +93,14 @@ class ProofText:
             names = english.listed(atom.text(header.parameters) for atom in proof.inferred[:8])
             found.append(
                 ProofStep(
-                    f"What is the case with {names} could not be seen at the refusal. It follows from other answers, "
-                    "and is not the reason."
+                    f"The values of {names} could not be seen at the refusal. They follow from other answers, "
+                    "and are not the reason."
                 )
             )
         if len(reasons) > 1:
             found.append(
                 ProofStep(
-                    f"So at least one of {english.listed(reasons)} is required. Which, no answer tells: {self._ending()}."
+                    f"So at least one of {english.listed(reasons)} is required. No answer tells which: {self._ending()}."
                 )
             )
         else:
