@@ -70,7 +70,7 @@ def test_a_model_learned_earlier_is_verified_with_fewer_walks() -> None:
         aam_vision.interrogate(aam_vision.agent_for("gripper"), prior=learned.model)
 
 
-def test_answers_that_prove_wrong_are_weighed() -> None:
+def test_unreliable_answers_are_weighed() -> None:
     agent = UnreliableAgent(aam_vision.agent_for("gripper"), 0.05, 0.0, np.random.default_rng(0))
     result = aam_vision.interrogate(agent)
     assert result.assessment is not None
@@ -78,7 +78,7 @@ def test_answers_that_prove_wrong_are_weighed() -> None:
     assert result.model == aam_vision.interrogate(aam_vision.agent_for("gripper")).model
 
 
-def test_an_agent_of_pddl_files() -> None:
+def test_pddl_files_and_accesses_that_cannot_be_used_are_refused() -> None:
     files = ROOT / "aam_vision" / "domains" / "pddl"
     with pytest.raises(UnusableInput, match="no problem"):
         aam_vision.symbolic_agent(files / "gripper.pddl", [])
@@ -87,7 +87,7 @@ def test_an_agent_of_pddl_files() -> None:
 
 
 class _Elements(HTMLParser):
-    """What is open where, and the text."""
+    """The elements that are open, the names of all, and the text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class _Elements(HTMLParser):
         self.text += data
 
 
-def test_a_notebook_shows_the_model_and_its_gaps_and_nothing_of_it_is_markup() -> None:
+def test_a_notebook_shows_the_model_and_its_gaps_with_all_text_escaped() -> None:
     result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
     hostile = replace(result, why="<script>alert('now')</script> & more")
     page = _Elements()
@@ -120,7 +120,7 @@ def test_a_notebook_shows_the_model_and_its_gaps_and_nothing_of_it_is_markup() -
     assert len(repr(result)) < 200
 
 
-def test_importing_the_package_costs_nothing_and_it_says_what_it_has() -> None:
+def test_importing_the_package_loads_nothing_else_and_all_names_resolve() -> None:
     code = (
         "import sys; before = set(sys.modules); import aam_vision\n"
         "loaded = {name.split('.')[0] for name in set(sys.modules) - before}\n"

@@ -26,7 +26,7 @@ CHANGED = Arguments(
 
 
 @pytest.mark.parametrize("given", [Arguments(), CHANGED], ids=["default", "changed"])
-def test_what_is_kept_comes_back(given: Arguments) -> None:
+def test_kept_arguments_are_read_back(given: Arguments) -> None:
     assert Arguments.from_json(given.json(), JOURNAL) == given
 
 

@@ -30,7 +30,7 @@ def _png(
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", fields) + b"".join(rest) + _chunk(b"IEND", b"")
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_a_written_image_is_read_back() -> None:
     assert np.array_equal(decode(encode(FRAME)), FRAME)
     assert np.array_equal(decode(encode(FRAME), size=(7, 5)), FRAME)
 

@@ -13,7 +13,7 @@ from aam_vision.display import Display
 from aam_vision.run import INTERRUPTED, interrogate_agent
 
 
-def test_a_run_that_was_interrupted_leaves_a_video_and_one_that_goes_on_makes_the_whole(
+def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second, whole = (tmp_path / name for name in ("first.gif", "second.gif", "whole.gif"))
@@ -45,7 +45,7 @@ def test_a_run_that_was_interrupted_leaves_a_video_and_one_that_goes_on_makes_th
         ("gripper", "video.gif", "gripper shows no images"),
     ],
 )
-def test_what_cannot_be_recorded_is_told_in_a_line_before_anything_runs(
+def test_a_video_that_cannot_be_made_is_refused_before_the_run(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

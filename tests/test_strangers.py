@@ -1,4 +1,4 @@
-"""What holds of all code: nothing of a stranger is ever run, and files are read within limits."""
+"""Properties of all code: nothing of a stranger is ever run, and files are read within limits."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_images_are_opened_as_png_only(sources: list[tuple[str, ast.Module]]) ->
         "",
     ],
 )
-def test_json_that_is_too_much_is_malformed(text: str | bytes) -> None:
+def test_json_that_is_too_large_is_malformed(text: str | bytes) -> None:
     with pytest.raises(Malformed):
         loads(text)
 
@@ -153,7 +153,7 @@ def _vocabulary(**changes: object) -> dict[str, object]:
         ),
     ],
 )
-def test_vocabularies_that_are_too_much_are_malformed(changes: dict[str, object], told: str) -> None:
+def test_vocabularies_that_are_too_large_are_malformed(changes: dict[str, object], told: str) -> None:
     with pytest.raises(Malformed, match=told):
         read_vocabulary(_vocabulary(**changes))
 
@@ -165,6 +165,6 @@ def test_a_strangers_journal_cannot_ask_for_a_problem_of_any_size() -> None:
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "."])
-def test_a_strangers_journal_cannot_have_what_never_ends_read(name: str) -> None:
+def test_a_strangers_journal_cannot_have_an_endless_file_read(name: str) -> None:
     with pytest.raises(UnusableInput, match="no regular file"):
         Arguments(domain=Path(name)).inputs()

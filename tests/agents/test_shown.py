@@ -124,7 +124,7 @@ def test_a_fault_that_stays_is_one_line(fault: str, tmp_path: Path) -> None:
     assert str(failed.value).isprintable()
 
 
-def test_another_image_of_the_same_situation_is_told() -> None:
+def test_another_image_of_the_same_situation_is_reported() -> None:
     """A program that says it is deterministic, and shows one situation in two ways."""
 
     class Conversed:
@@ -178,7 +178,7 @@ def test_an_environment_as_a_program_is_asked_the_same_and_gives_the_same_model(
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_scenes_are_told_and_read_again(name: str) -> None:
+def test_scenes_are_written_and_read_back(name: str) -> None:
     domain = board_domain(name)
     scene = domain.scene(domain.load(*domain.interrogated[0]))
     given = tuple(entry.predicate for entry in domain.visual.entries if isinstance(entry, Given))
@@ -224,7 +224,7 @@ def _changed(**changes: Any) -> dict[str, Any]:
         ({"boxes": [[0, 0, 0, float("inf"), 0, 1]]}, "no part of an image"),
     ],
 )
-def test_what_a_scene_may_not_say(changes: dict[str, Any], said: str) -> None:
+def test_malformed_scenes_are_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(Malformed, match=said):
         read_hello(_changed(**changes))
 
@@ -264,7 +264,7 @@ def test_images_need_an_environment_that_reads_them(env: str | None, told: str, 
         targets.of(Arguments(env=env, agent=_walker(tmp_path / "asked", "reset")))
 
 
-def test_a_program_that_tells_its_states_needs_none(tmp_path: Path) -> None:
+def test_a_program_that_tells_its_states_is_refused_with_an_environment(tmp_path: Path) -> None:
     from aam_vision import targets
     from aam_vision.arguments import Arguments
 
@@ -274,7 +274,7 @@ def test_a_program_that_tells_its_states_needs_none(tmp_path: Path) -> None:
 
 
 def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) -> None:
-    """What the journal holds is not asked again; the program is led back to where it was."""
+    """Answers in the journal are not asked for again; the program is led back to where it was."""
 
     def asked(counter: Path, plans: list[str], *, resumed: bool) -> list[tuple[int, State]]:
         with (

@@ -1,4 +1,4 @@
-"""What happens to a job or to its worker costs that job only, and says so."""
+"""A failure of a job or its worker costs that job only, and is reported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def work(number: int, act: str, folder: str) -> dict[str, Any]:
 def outcomes(
     folder: Path, *acts: str, limits: JobLimits | None = None, said: list[str] | None = None
 ) -> dict[int, Any]:
-    """What became of jobs that do this, two at a time."""
+    """The outcomes of jobs that do these acts, two at a time."""
     jobs = [{"number": number, "act": act, "folder": str(folder)} for number, act in enumerate(acts)]
     say: Callable[[str], None] = (said if said is not None else []).append
     with workforce("loky", 2, None) as workers:
@@ -93,7 +93,7 @@ def test_leaving_early_ends_every_worker(tmp_path: Path) -> None:
         ("loky", -1, "head:6379", "--address head:6379: only with --backend ray"),
     ],
 )
-def test_what_cannot_work_is_told_at_once(
+def test_options_that_cannot_work_are_refused_at_once(
     backend: str, processes: int, address: str | None, said: str
 ) -> None:
     with pytest.raises(UnusableInput, match=said), workforce(backend, processes, address):
