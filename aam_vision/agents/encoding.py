@@ -88,11 +88,11 @@ def field(value: object, name: str, kind: type) -> Any:
         raise Malformed(f"there is no {name!r}")
     found = value[name]
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise Malformed(f"{name!r} is {show(found)}, which is no {_WORDS[kind]}")
+        raise Malformed(f"{name!r} is {show(found)}, which is not {_WORDS[kind]}")
     return found
 
 
-_WORDS = {dict: "object", list: "list", str: "text", int: "whole number", bool: "true or false"}
+_WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def show(value: object) -> str:
@@ -295,4 +295,4 @@ def _check_arguments(
         raise Malformed(f"{show(row)} has {len(arguments)} arguments instead of {len(kinds)}")
     for argument, kind in zip(arguments, kinds, strict=True):
         if argument not in objects.members(kind):
-            raise Malformed(f"in {show(row)}, {show(argument)} is no {kind} of the problem")
+            raise Malformed(f"in {show(row)}, {show(argument)} is not a {kind} of the problem")

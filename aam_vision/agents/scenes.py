@@ -109,14 +109,14 @@ def _cell(value: object, rows: int, columns: int) -> Cell:
     match value:
         case [int(row), int(column)] if 0 <= row < rows and 0 <= column < columns:
             return int(row), int(column)
-    raise Malformed(f"{show(value)} is no [row, column] of a board of {rows} x {columns}")
+    raise Malformed(f"{show(value)} is not a [row, column] of a board of {rows} x {columns}")
 
 
 def _boxes(value: list[Any], rows: int, columns: int) -> dict[Cell, Box]:
     found = {}
     for item in value:
         if not isinstance(item, list) or len(item) != 6:
-            raise Malformed(f"{show(item)} is no [row, column, top, bottom, left, right]")
+            raise Malformed(f"{show(item)} is not a [row, column, top, bottom, left, right]")
         edges = [edge for edge in item[2:] if type(edge) in (int, float) and 0 <= edge <= 1]
         if len(edges) < 4 or not (edges[0] < edges[1] and edges[2] < edges[3]):
             raise Malformed(f"{show(item)} is not a part of an image: give shares of its height and width")
