@@ -213,15 +213,15 @@ def _changed(**changes: Any) -> dict[str, Any]:
         ({"cells": {"c0": [["a", 0]]}}, "of a board of 1 x 4"),
         ({"cells": {"c9": [[0, 0]]}}, "no object"),
         ({"cells": {"c0": 7}}, "not a list of cells"),
-        ({"looks": {"c0": 7}}, "no name"),
+        ({"looks": {"c0": 7}}, "not a name"),
         ({"anchors": {"c0": "c9"}}, "not a place with cells"),
         ({"facts": [["at", "c0"]]}, "no predicate"),
         ({"spots": {f"s{i}": "spot" for i in range(1000)}}, "too many together"),
         ({"spots": {"x": 7}}, "not declared"),
         ({"spots": {"X": "spot"}}, "cannot name"),
-        ({"boxes": [[0, 0, 0.5, 0.1, 0, 1]]}, "no part of an image"),
+        ({"boxes": [[0, 0, 0.5, 0.1, 0, 1]]}, "not a part of an image"),
         ({"boxes": [[0, 0, 0, 1, 0]]}, "no \\[row"),
-        ({"boxes": [[0, 0, 0, float("inf"), 0, 1]]}, "no part of an image"),
+        ({"boxes": [[0, 0, 0, float("inf"), 0, 1]]}, "not a part of an image"),
     ],
 )
 def test_malformed_scenes_are_refused(changes: dict[str, Any], said: str) -> None:
