@@ -95,7 +95,7 @@ class Arguments:
         return cls(**values)
 
     def resumed(self, command: Arguments) -> Arguments:
-        """These options, as a journal has kept them, with the command's own for all that is not kept."""
+        """These options, which a journal has kept, with the command's own values for the others."""
         others = [one.name for one in fields(self) if one not in _kept()]
         return replace(self, **{name: getattr(command, name) for name in others})
 

@@ -20,7 +20,7 @@ FAULTS = ("crash", "hang", "half line", "garbage", "other answer", "too far", "a
 
 
 def main() -> None:
-    """Answer line by line, now and then wrongly or not at all."""
+    """Answer line by line, sometimes wrongly or not at all."""
     fault, rate, seed, starts, access = sys.argv[1:]
     with Path(starts).open("a", encoding="utf-8") as file:
         file.write("x")

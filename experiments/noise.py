@@ -1,4 +1,4 @@
-"""Interrogations of agents whose answers are wrong now and then, at rates that the engine is not told.
+"""Interrogations of agents whose answers are sometimes wrong, at rates that the engine is not told.
 
 ``python -m experiments.noise --rates 0.01 --rates 0.2 --seeds 20`` flips observed atoms; ``--refusals`` are rates at which
 executable steps are refused. Certain palm tuples are those that the result says are so; one is wrong if its

@@ -42,7 +42,7 @@ class Hello:
     """An agent's description of itself."""
 
     vocabulary: Vocabulary
-    """Of an agent that shows images, only the predicates that it states facts of."""
+    """If the agent shows images, only the predicates that it states facts about."""
     headers: tuple[ActionHeader, ...]
     problems: tuple[Objects, ...]
     access: Access
