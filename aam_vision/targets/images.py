@@ -1,4 +1,4 @@
-"""Agents that are seen in images: environments, and whatever else is read with their classifiers."""
+"""Agents that are seen in images: environments, and programs whose images are read in the same way."""
 
 from __future__ import annotations
 
@@ -11,22 +11,31 @@ from aam_vision.query import Access
 from aam_vision.targets.target import Target, numbers
 
 if TYPE_CHECKING:
+    from aam_vision.arguments import Arguments
     from aam_vision.perception import Box, Scene, Simulator
     from aam_vision.strips import ActionHeader, Model, State
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How images are read: by which weights (None: those shipped), by what, and with what noise put on them."""
+class ImageReading:
+    """How images are read: with which weights, by which runtime, and with how much noise put on them."""
 
-    classifiers: Path | None
-    backend: str
-    noise: float
-    seed: int
+    classifiers: Path | None = None
+    """Folder of weights; None for those shipped."""
+    backend: str = "torch"
+    noise: float = 0.0
+    """Sigma of Gaussian noise, 0 to 1."""
+    seed: int = 0
+    """Seed of the noise."""
 
 
-def from_images(env: str, access: Access, problems: Sequence[str], reading: Reading) -> Target:
-    """The agent of an image environment, its truth kept apart.
+def reading_of(arguments: Arguments) -> ImageReading:
+    """How a run's arguments say that images are read."""
+    return ImageReading(arguments.classifiers, arguments.backend, arguments.image_noise, arguments.seed)
+
+
+def from_images(env: str, access: Access, problems: Sequence[str], reading: ImageReading) -> Target:
+    """The agent of an image environment, with its truth kept apart.
 
     Raises:
         UnusableInput: no such problem or weights.
@@ -63,11 +72,11 @@ def seen_through(
     simulators: Sequence[Simulator],
     headers: Sequence[ActionHeader],
     access: Access,
-    reading: Reading,
+    reading: ImageReading,
     *,
     strange: bool = False,
 ) -> Target:
-    """An agent in simulators, read with the concepts and classifiers of an environment; nobody knows its truth.
+    """An agent in simulators, read with the concepts and classifiers of an environment; its true model is not known.
 
     ``strange`` simulators are somebody else's: their images may show what no classifier was trained on, and
     their refusals are not believed at once.
@@ -114,7 +123,7 @@ def seen_through(
 
 
 def places(scene: Scene, height: int, width: int) -> dict[str, Box]:
-    """The part of an image of so many pixels that each place of one cell takes up."""
+    """The part of an image (of a height and width in pixels) that each place of one cell takes up."""
     from aam_vision.classifiers.board import board_box
 
     top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)

@@ -84,7 +84,7 @@ def test_an_entry_is_there_as_soon_as_it_is_written(tmp_path: Path) -> None:
 
 def test_an_unfinished_run_is_not_overwritten_and_a_finished_one_is(tmp_path: Path) -> None:
     _act(tmp_path)
-    with pytest.raises(UnusableInput, match="--resume"):
+    with pytest.raises(UnusableInput, match="holds an unfinished run; resume it"):
         Journal.create(tmp_path, {}, {})
     with Journal.open(tmp_path) as journal:
         journal.note("finished", "complete")
@@ -143,7 +143,7 @@ _BOMB = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 
         ("UPDATE entries SET random = '[{}]' WHERE kind = 'walk'", "random"),
         ("UPDATE entries SET answer = zeroblob(1000000) WHERE kind = 'query'", "damaged"),
         ('UPDATE states SET content = \'{"true": [["at"]]}\'', "arguments instead of"),
-        ('UPDATE states SET content = \'{"true": [["is-god"]]}\'', "no predicate"),
+        ('UPDATE states SET content = \'{"true": [["is-god"]]}\'', "not a predicate"),
         ("UPDATE states SET objects = 7", "no number 7"),
         ('UPDATE objects SET content = \'{"ball1": "weapon"}\'', "not declared"),
     ],

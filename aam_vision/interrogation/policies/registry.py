@@ -24,7 +24,7 @@ def check_policy(name: str) -> None:
         UnusableInput: there is none of that name.
     """
     if name not in POLICIES:
-        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+        raise UnusableInput(f"unknown; use {' or '.join(POLICIES)}", argument="policy", value=name)
 
 
 def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
@@ -38,7 +38,9 @@ def policy_for(access: Access, name: str, planner: Planner, prior: Model | None 
     check_policy(name)
     if name == "aia":
         if access is not Access.SETTABLE:
-            raise UnusableInput(f"--policy aia: needs settable access, and the agent allows {access.value}")
+            raise UnusableInput(
+                f"needs settable access, and the agent allows {access.value}", argument="policy", value=name
+            )
         return AiaPolicy(planner=planner)
     if access is Access.SETTABLE:
         return SettablePolicy() if prior is None else ReassessmentPolicy(prior)
