@@ -18,8 +18,7 @@ from aam_vision.classifiers.networks import KINDS, SHARED
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, Paths, describe, load, save
 from aam_vision.commandline import Progress, write_atomically
-from aam_vision.envs.own import OwnEnvironment
-from aam_vision.envs.registry import ImageDomain
+from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
 from aam_vision.training.boards import Example, fingerprint
@@ -30,7 +29,6 @@ from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images
 from aam_vision.training.lesson import Course, teach
 from aam_vision.training.model_card import model_card
-from aam_vision.training.own import own_lessons
 
 CALIBRATION_SHARE = 10
 """One board in so many is kept from training to calibrate on."""
@@ -142,14 +140,13 @@ def train_domain(
 def _lessons(
     domain: ImageDomain, seed: int, side: int, fewer: int, workers: int, cache: Path | None
 ) -> list[Example]:
-    """The boards to learn from, drawn or remembered; who knows what those of a user's own depend on?"""
-    if isinstance(domain, OwnEnvironment):
-        return own_lessons(domain, np.random.default_rng(seed), side, fewer=fewer)
+    """The boards to learn from, drawn or remembered."""
 
     def draw() -> list[Example]:
         return lessons(domain, np.random.default_rng(seed), side, fewer=fewer, workers=workers)
 
-    return draw() if cache is None else remembered(cache, key(domain, seed, side, fewer), draw)
+    name = None if cache is None else key(domain, seed, side, fewer)
+    return draw() if cache is None or name is None else remembered(cache, name, draw)
 
 
 def _heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:

@@ -92,7 +92,6 @@ def train(
     if cache is not None and no_cache:
         raise UnusableInput(f"--cache {cache} and --no-cache exclude each other: give one of them")
     network = _network(trunk or "shared", backbone or "small")
-    from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
@@ -100,7 +99,7 @@ def train(
     if ship:
         from aam_vision.classifiers import store
 
-        folder = domain.classifiers(None) if isinstance(domain, OwnEnvironment) else store.SHIPPED
+        folder = domain.classifiers(None) or store.SHIPPED
     check_writable(folder)
     if cache is not None:
         check_writable(cache, "--cache")

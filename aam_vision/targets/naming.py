@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.targets.decorated import unreliable
-from aam_vision.targets.images import Reading, from_images
+from aam_vision.targets.images import PerceptionSettings, from_images
 from aam_vision.targets.programs import from_program, from_shown_program
 from aam_vision.targets.symbolic import from_generated, from_pddl
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of
@@ -96,5 +96,5 @@ def from_environment(
         raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(names())}")
     if repeated:
         raise UnusableInput(f"--repeated-arguments: {env} is seen in images; give a symbolic agent")
-    reading = Reading(classifiers, backend, image_noise, seed)
-    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, reading)
+    settings = PerceptionSettings(classifiers, backend, image_noise, seed)
+    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings)

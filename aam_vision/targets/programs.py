@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.images import Reading, places, seen_through
+from aam_vision.targets.images import PerceptionSettings, places, seen_through
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ def from_shown_program(arguments: Arguments) -> Target:
         ]
         shown = [hello.shown[number] for number in chosen]
         folder = None if arguments.classifiers is None else Path(arguments.classifiers)
-        reading = Reading(folder, arguments.backend, arguments.image_noise, arguments.seed)
+        settings = PerceptionSettings(folder, arguments.backend, arguments.image_noise, arguments.seed)
         return replace(
-            seen_through(env, simulators, hello.headers, access, reading, strange=True),
+            seen_through(env, simulators, hello.headers, access, settings, strange=True),
             name=hello.vocabulary.name,
             problems=tuple(map(str, chosen)),
             scenes=lambda: [places(one.scene, *one.size) for one in shown],

@@ -14,7 +14,6 @@ from aam_vision.classifiers.networks import RESNET18, SEPARATE, SHARED, make_net
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save
 from aam_vision.commandline import Progress
-from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training import data, lesson, session
@@ -268,7 +267,7 @@ def test_separate_networks_are_trained_and_used_by_the_same_code(domain, tmp_pat
     assert "network `separate`" in files.card.with_suffix(".md").read_text()
     perception = BoardPerception.load(domain.visual, "doors", tmp_path)
     layout = domain.load(*domain.held_out[0])
-    frame = Picture(domain, layout).frame(layout.initial)
+    frame = domain.drawing(layout).frame(layout.initial)
     assert perception.look(frame, domain.scene(layout)).state.objects == layout.objects
 
 
