@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aam_vision.envs.per_scene import PerScene
 from aam_vision.perception import Cell, Scene
-from aam_vision.strips import Atom, Objects
+from aam_vision.strips import Atom, Objects, Types
 
 STEPS: Final = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 """Direction -> change of row and column."""
@@ -26,6 +26,22 @@ def grid_scene(objects: Objects, cells: Mapping[str, Cell], **more: Any) -> Scen
         "columns": max(column for _, column in cells.values()) + 1,
     }
     return Scene(objects=objects, cells={name: (cell,) for name, cell in cells.items()}, **{**size, **more})
+
+
+def board_scene(
+    rows: int, columns: int, types: Mapping[str, str], kinds: Mapping[str, str], **more: Any
+) -> Scene:
+    """The scene of a board whose cells ``cell-ROW-COLUMN``, from 0, are objects of type ``cell``.
+
+    Args:
+        rows: height of the board in cells.
+        columns: width of the board in cells.
+        types: the type hierarchy, each type with its parent.
+        kinds: the other objects with their types; and the cells that are of another type, below ``cell``.
+        more: the other fields of ``Scene``.
+    """
+    cells = {f"cell-{row}-{column}": (row, column) for row in range(rows) for column in range(columns)}
+    return grid_scene(Objects({**dict.fromkeys(cells, "cell"), **kinds}, Types(types)), cells, **more)
 
 
 def places_by_cell(scene: Scene) -> dict[Cell, str]:

@@ -11,11 +11,8 @@ from aam_vision.envs.restoring import Env
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import Atom
 
-LONGEST_WALK: Final = 400
-"""Steps between two images of a walk at most: longer walks show rare sights more often, and take longer."""
-
-IMAGES_PER_RESET: Final = 4
-"""Images of one walk: more of them save resets, but show the same board again."""
+LONGEST_WALK: Final = 200
+"""Steps of a random walk at most: longer walks show rare sights more often, and take longer."""
 
 DRAWS: Final = 20
 """Images drawn per wanted one before a source is taken to have no more distinct ones."""
@@ -33,20 +30,27 @@ LabelledImages = Callable[[np.random.Generator], Iterator[Labelled]]
 """A source of labelled images at random, without end."""
 
 
-def from_walks(
+def random_walk(env: Any, rng: np.random.Generator) -> None:
+    """Take up to ``LONGEST_WALK`` random actions."""
+    env.action_space.seed(int(rng.integers(2**31)))
+    for _ in range(int(rng.integers(LONGEST_WALK + 1))):
+        env.step(env.action_space.sample())
+
+
+def labelled_images(
     makers: Sequence[Callable[[], Env]],
     scene: Callable[[Any], Scene],
     true: Callable[[Any], Iterable[Atom]],
-    *,
-    steps: int = LONGEST_WALK,
+    shake: Callable[[Any, np.random.Generator], None] = random_walk,
 ) -> LabelledImages:
-    """Labelled images of random walks.
+    """Images of environments that are reset with random seeds and then brought into a random state.
 
     Args:
-        makers: each makes an environment; every walk is in a random one, reset with a random seed.
+        makers: each makes an environment; every image is of a random one.
         scene: the user's scene: a function of ``env.unwrapped``, just reset.
         true: a function of ``env.unwrapped``: the atoms of perceived predicates that its image shows.
-        steps: random actions of the environment between two images, at most.
+        shake: brings ``env.unwrapped`` into a random state. A random walk shows rare sights seldom: where things
+            can be put anywhere, do so.
     """
 
     def images(rng: np.random.Generator) -> Iterator[Labelled]:
@@ -54,12 +58,10 @@ def from_walks(
         while True:
             env = envs[int(rng.integers(len(envs)))]
             env.reset(seed=int(rng.integers(2**31)))
-            env.action_space.seed(int(rng.integers(2**31)))
             board = scene(env.unwrapped)
-            for _ in range(IMAGES_PER_RESET):
-                for _ in range(int(rng.integers(steps + 1))):
-                    env.unwrapped.step(env.action_space.sample())
-                yield Labelled(board, frozenset(true(env.unwrapped)), np.array(env.render(), np.uint8))
+            shake(env.unwrapped, rng)
+            image: Any = env.render()
+            yield Labelled(board, frozenset(true(env.unwrapped)), np.array(image, np.uint8))
 
     return images
 

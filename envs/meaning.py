@@ -36,7 +36,8 @@ class Instruction:
             the arguments that gives either.
         arguments: a function of the environment (``env.unwrapped``): what the parameters stand for at present, as
             far as the agent is concerned - the place where it stands, the one in front of it. One tuple of objects,
-            an iterable of several, or None. To be told anything else is not to be understood: nothing happens. What is
+            an iterable of several, or None. Parameters that a tuple leaves out at its end can be any objects of
+            their types. To be told anything else is not to be understood: nothing happens. What is
             of another type than its parameter drops out. It is to say what words mean, never whether the
             instruction will work: that is what the interrogation finds out.
         watch: a function of the environment: what tells whether the instruction was carried out; the image

@@ -21,7 +21,7 @@ import numpy as np
 from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Pictures, Problem
-from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, from_walks
+from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelled_images
 from aam_vision.envs.meaning import Instruction, becomes, headers
 from aam_vision.envs.notation import header
 from aam_vision.envs.restoring import Env, Restore
@@ -30,7 +30,16 @@ from aam_vision.perception import Frame, Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, Model, State
 
-__all__ = ["Instruction", "Labelled", "OwnEnvironment", "becomes", "from_walks", "header", "load", "names"]
+__all__ = [
+    "Instruction",
+    "Labelled",
+    "OwnEnvironment",
+    "becomes",
+    "header",
+    "labelled_images",
+    "load",
+    "names",
+]
 
 GROUP = "aam_vision.environments"
 """The group of the entry points."""

@@ -89,7 +89,7 @@ class Piles:
         """The piles in what is seen."""
         unknown = [a.objects for a in seen.unknown if a.predicate == SEEN_AT]
         found = sorted(atom.objects for atom in seen.true if atom.predicate == SEEN_AT)
-        places = {thing: place for thing, place in found}
+        places = {objects[0]: objects[1] for objects in found}
         return cls(
             places,
             {place: thing for thing, place in places.items()},

@@ -24,8 +24,8 @@ from aam_vision.perception import (
 )
 from aam_vision.strips import Atom, Predicate, State, Types
 
-Source = Callable[[Predicate], Entry]
-"""Makes the entry of a predicate."""
+Source = Callable[[Predicate], Entry | tuple[Entry, ...]]
+"""Makes the entry of a predicate, and those of the auxiliary predicates that it is defined over."""
 
 Truths = tuple[Iterable[Atom], Iterable[Atom]]
 """The atoms that are true, and those that are unknown."""
@@ -128,22 +128,45 @@ def nowhere(searched: str, description: str) -> Source:
     return source
 
 
-def somewhere(shown: Mapping[str, str], description: str) -> Source:
-    """p(object): the perceived predicate ``shown[object]`` is true of some place."""
+def somewhere(heads: Sequence[str], place: str, description: str) -> Source:
+    """p(object): the classifier that is called like the object says yes to some place.
 
-    def source(predicate: Predicate) -> Defined:
+    The classifiers are those of auxiliary predicates ``p-HEAD(place)``.
+
+    Args:
+        heads: names of objects, and of their classifiers.
+        place: the type of the places.
+        description: with ``{}`` for the head.
+    """
+
+    def source(predicate: Predicate) -> tuple[Entry, ...]:
         def define(scene: Scene, seen: State) -> Truths:
             true: list[Atom] = []
             unknown: list[Atom] = []
-            for name, perceived in shown.items():
-                values = [seen.value(Atom(perceived, (place,))) for place in scene.cells]
+            for head in heads:
+                values = [seen.value(Atom(f"{predicate.name}-{head}", (at,))) for at in scene.cells]
                 if True in values or None in values:
-                    (true if True in values else unknown).append(Atom(predicate.name, (name,)))
+                    (true if True in values else unknown).append(Atom(predicate.name, (head,)))
             return true, unknown
 
-        return Defined(predicate, define, description)
+        asked = [there(head, description.format(head), auxiliary=True) for head in heads]
+        auxiliary = [Predicate(f"{predicate.name}-{head}", (place,)) for head in heads]
+        return (
+            Defined(predicate, define, description.format("that way")),
+            *flat(each(own) for each, own in zip(asked, auxiliary, strict=True)),
+        )
 
     return source
+
+
+def cyclic(order: Sequence[str], description: str) -> Source:
+    """p(object, next object): the next one in this order, and the first one after the last."""
+    return always(zip(order, [*order[1:], order[0]], strict=True), description)
+
+
+def flat(made: Iterable[Entry | tuple[Entry, ...]]) -> list[Entry]:
+    """The entries that sources have made."""
+    return [entry for own in made for entry in (own if isinstance(own, tuple) else (own,))]
 
 
 def vocabulary(
@@ -166,8 +189,8 @@ def vocabulary(
     Raises:
         UnusableInput: a declaration is not one.
     """
-    entries = tuple(source(declared(text)) for text, source in sources.items())
-    return VisualVocabulary(name, entries, Types(types), constraints=tuple(constraints), **more)
+    entries = flat(source(declared(text)) for text, source in sources.items())
+    return VisualVocabulary(name, tuple(entries), Types(types), constraints=tuple(constraints), **more)
 
 
 def entries(
@@ -184,7 +207,5 @@ def entries(
     by_name = {predicate.name: predicate for predicate in predicates}
     if wrong := sorted(by_name.keys() ^ sources.keys()):
         raise UnusableInput(f"{domain}: give exactly one source for each predicate of its PDDL: {wrong[0]}")
-    return (
-        *[sources[name](predicate) for name, predicate in by_name.items()],
-        *[source(declared(text)) for text, source in auxiliary.items()],
-    )
+    stated = flat(sources[name](predicate) for name, predicate in by_name.items())
+    return (*stated, *flat(source(declared(text)) for text, source in auxiliary.items()))
