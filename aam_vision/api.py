@@ -130,7 +130,7 @@ def agent_for(
         size=size,
         seed=seed,
         repeated=repeated_arguments,
-        reading=targets.ImageReading(
+        settings=targets.PerceptionSettings(
             None if classifiers is None else Path(classifiers), noise=image_noise, seed=seed
         ),
     ).agent
