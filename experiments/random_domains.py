@@ -130,11 +130,11 @@ def judged(domain: Domain, access: Access, policy: str, seed: int) -> Verdict:
         place = extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         return Verdict("tracebacks", f"{type(error).__name__} in {where}: {error}")
-    return Verdict(*_checked(domain, access, result), result.counts.queries, result.counts.steps)
+    return Verdict(*outcome(domain, access, result), result.counts.queries, result.counts.steps)
 
 
-def _checked(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
-    """The outcome, and why."""
+def outcome(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
+    """How an interrogation ended, as brute force sees it, and why."""
     from experiments.consistent_models import ConsistentModels, answer, askable
 
     if result.doubt or result.assessment is not None:
