@@ -62,7 +62,7 @@ TARGETS = (
         ("aam_vision/agents/image.py",),
         ("tests/agents/test_image.py", "tests/agents/test_hostile_scenes.py"),
     ),
-    Target("evaluation", ("aam_vision/evaluation.py",), ("tests/test_evaluation.py",)),
+    Target("evaluation", ("aam_vision/evaluation.py",), ("tests/evaluation",)),
     Target("pddl", ("aam_vision/pddl",), ("tests/pddl",)),
     Target(
         "journal",
