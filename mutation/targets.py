@@ -60,7 +60,7 @@ TARGETS = (
     Target(
         "image",
         ("aam_vision/agents/image.py",),
-        ("tests/agents/test_image.py", "tests/agents/test_hostile_scenes.py"),
+        ("tests/agents/test_image.py", "tests/agents/test_image_situations.py"),
     ),
     Target("evaluation", ("aam_vision/evaluation.py",), ("tests/evaluation",)),
     Target("pddl", ("aam_vision/pddl",), ("tests/pddl",)),
