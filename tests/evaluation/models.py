@@ -55,7 +55,12 @@ def one_mode_changed(data: st.DataObject, truth: Model, pals: list[PalTuple]) ->
 
 CORRIDOR = Vocabulary(
     "corridor",
-    (Predicate("at", ("object",)), Predicate("next", ("object", "object")), Predicate("locked", ())),
+    (
+        Predicate("at", ("object",)),
+        Predicate("next", ("object", "object")),
+        Predicate("locked", ()),
+        Predicate("bell", ("object",)),
+    ),
     Types({}),
 )
 AT, THERE, NEXT = LiftedAtom("at", (0,)), LiftedAtom("at", (1,)), LiftedAtom("next", (0, 1))
@@ -66,10 +71,19 @@ GO = ActionSchema(
     add=frozenset({THERE}),
     delete=frozenset({AT}),
 )
+RING = ActionSchema(
+    ActionHeader("ring", ("where",), ("object",)),
+    positive=frozenset({AT, LiftedAtom("bell", (0,))}),
+    add=frozenset({LOCKED}),
+)
 PLACES = Objects({f"r{number}": "object" for number in range(9)}, Types({}))
 
 
 def standing(place: int, *, locked: bool = False) -> State:
-    """Whoever walks here can only go on, one room at a time, to the last."""
-    true = {Atom("at", (f"r{place}",)), *(Atom("next", (f"r{n}", f"r{n + 1}")) for n in range(8))}
+    """Whoever walks here can only go on, one room at a time, to the last. The bell is in the fourth."""
+    true = {
+        Atom("bell", ("r3",)),
+        Atom("at", (f"r{place}",)),
+        *(Atom("next", (f"r{n}", f"r{n + 1}")) for n in range(8)),
+    }
     return State(frozenset(true | ({Atom("locked", ())} if locked else set())), PLACES)

@@ -109,6 +109,7 @@ def test_arguments_may_be_named_twice_where_that_is_asked_for(domain: Domain, da
     pals = pals_of(truth, repeated=True)
     assume(pals)
     learned = one_mode_changed(data, truth, pals)
+    assert evaluation.equivalent(truth, truth, domain.problems, repeated=True)
     same = all(by_enumeration(truth, state) == by_enumeration(learned, state) for state in domain.problems)
     assert evaluation.equivalent(learned, truth, domain.problems, repeated=True) is same
     assert evaluation.equivalent(truth, learned, domain.problems, repeated=True) is same

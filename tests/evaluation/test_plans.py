@@ -22,7 +22,7 @@ from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
 
-from .models import CORRIDOR, GO, LOCKED, one_mode_changed, pals_of, standing
+from .models import CORRIDOR, GO, LOCKED, RING, one_mode_changed, pals_of, standing
 
 
 def test_plans_with_a_model_reach_the_goal_and_there_are_none_for_what_cannot_be() -> None:
@@ -115,6 +115,20 @@ def test_a_disagreement_tells_what_each_model_says() -> None:
                 assert found.outcomes == (text, other_text)
                 assert found.states == 1
                 assert not found.exhausted
+
+
+def test_a_disagreement_that_shows_late_has_the_whole_way_to_it() -> None:
+    silent = replace(RING, add=frozenset())
+    found = evaluation.shortest_disagreement(
+        Model(CORRIDOR, (GO, RING)), Model(CORRIDOR, (GO, silent)), standing(0), 100
+    )
+    way = tuple(GroundAction("go", (f"r{n}", f"r{n + 1}")) for n in range(3))
+    assert found.plan == (*way, GroundAction("ring", ("r3",)))
+    assert found.outcomes == (
+        "ring(r3) can be done: +locked()",
+        "ring(r3) can be done: nothing changes",
+    )
+    assert found.states == 4
 
 
 @pytest.mark.parametrize(("max_states", "looked"), [(1, 1), (3, 3), (9, 9), (10, 9)])
