@@ -52,8 +52,10 @@ TARGETS = (
             "aam_vision/classifiers/tracking.py",
         ),
         (
+            "tests/classifiers/test_legal_boards.py",
             "tests/classifiers/test_legality.py",
             "tests/classifiers/test_perception.py",
+            "tests/classifiers/test_reading.py",
             "tests/classifiers/test_tracking.py",
         ),
     ),

@@ -64,7 +64,7 @@ class Line:
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
         there = self.at + {"left": -1, "right": 1}[name]
-        if self.broken or objects or not 0 <= there < LENGTH:
+        if self.broken or objects != () or not 0 <= there < LENGTH:
             return False
         self._arrive(there)
         return True
@@ -90,6 +90,7 @@ class Reader:
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         assert scene is SCENE
+        assert before.state.objects == OBJECTS
         return self._read(frame, before.places["pawn"])
 
     def _read(self, frame: Frame, before: str | None) -> Percept:

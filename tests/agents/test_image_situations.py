@@ -179,6 +179,8 @@ def test_the_images_of_a_plan_are_kept_under_their_names_in_order() -> None:
     (start,) = agent.initial()
     memo = {"problem": 0, "places": {"pawn": "cell-0"}, "refused": False}
     assert agent.memo(start) == memo
+    blind = agent.ask(Query(start, (RIGHT, RIGHT, RIGHT))).final
+    assert agent.memo(blind).keys() == memo.keys()
     agent.keep_images(keep)
     final = agent.ask(Query(start, (RIGHT, RIGHT, RIGHT))).final
     memo["places"] = {"pawn": "cell-3"}
@@ -213,11 +215,12 @@ def test_the_steps_that_led_to_a_situation_are_done_again_when_it_is_needed(acce
     assert line.told == [], "not before it is needed"
     response = agent.ask(Query(end, (RIGHT,)))
     assert response == Response(1, Situation(2, seen(3, 2)))
+    _assert_true(agent.ask(Query(response.final, (RIGHT,))), response.final, (RIGHT,))
     assert line.told.count("start") == 1
     if access is Access.SNAPSHOT:
-        assert line.told == ["start", "snapshot", "snapshot"]
+        assert line.told == ["start", "snapshot", "snapshot", "restore", "snapshot"]
         agent.ask(Query(end, (LEFT,)))
-        assert line.told[3:] == ["restore", "snapshot"], "led back once, restored from then on"
+        assert line.told[5:] == ["restore", "snapshot"], "led back once, restored from then on"
 
 
 @pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
