@@ -163,6 +163,7 @@ def _interrogated(
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
     from aam_vision.interrogation.task.loop import Interrupted
+    from aam_vision.interrogation.task.robust import Observer
 
     agent = JournalledAgent(target.agent, journal, target.generators)
     interrogation = replace(interrogation, agent=agent)
@@ -184,7 +185,7 @@ def _interrogated(
         try:
             with clock:
                 result = interrogation.run(
-                    np.random.default_rng(seed), record=agent, watch=watch, watch_trial=watch_trial
+                    np.random.default_rng(seed), record=agent, observer=Observer(watch, watch_trial)
                 )
         except Interrupted as error:
             return error.result, error

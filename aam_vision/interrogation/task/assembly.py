@@ -11,19 +11,14 @@ from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.differences import check_prior
-from aam_vision.interrogation.task.loop import Watch
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import MoveRecord
-from aam_vision.interrogation.task.robust import interrogate_robustly
-from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial
+from aam_vision.interrogation.task.robust import Observer, Setup, interrogate_robustly
+from aam_vision.interrogation.task.settable_trials import CONFIDENCE
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Agent
 from aam_vision.strips import Model
-
-
-def _ignore(*_: object) -> None:
-    """Watch nothing."""
 
 
 @dataclass(frozen=True)
@@ -61,35 +56,29 @@ class Interrogation:
         rng: np.random.Generator,
         *,
         record: MoveRecord | None = None,
-        watch: Watch = _ignore,
-        watch_trial: WatchTrial = _ignore,
+        observer: Observer | None = None,
     ) -> Result:
         """Interrogate the agent until nothing is left to ask, or the budget is spent.
 
         Args:
             rng: the source of all random choices.
             record: keeps all moves, and gives back those of a run that was cut short.
-            watch: called after every move.
-            watch_trial: called after every trial whose answer is weighed.
+            observer: follows what is done.
 
         Raises:
             AccessViolation: the policy started where the agent's access does not allow.
             Interrupted: the agent or the planner failed, or the agent is not a STRIPS agent; its ``result`` holds
                 what was learned.
         """
-        return interrogate_robustly(
-            self.agent,
+        setup = Setup(
             self.moves(),
-            rng,
-            afresh=lambda: self._policy("economical"),
-            budget=self.budget,
-            repeated=self.repeated,
-            confidence=self.confidence,
-            confirm=self.confirm,
-            record=record,
-            watch=watch,
-            watch_trial=watch_trial,
+            lambda: self._policy("economical"),
+            self.budget,
+            self.repeated,
+            self.confidence,
+            self.confirm,
         )
+        return interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:
         return policy_for(self.agent.access, name, self.planner, prior)
