@@ -74,7 +74,7 @@ def interrogate(
     import numpy as np
 
     from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.loop import Budget
+    from aam_vision.interrogation.task.budget import Budget
     from aam_vision.planning.engines import planner_named
 
     return Interrogation(
@@ -130,7 +130,7 @@ def agent_for(
         size=size,
         seed=seed,
         repeated=repeated_arguments,
-        reading=targets.ImageReading(
+        settings=targets.PerceptionSettings(
             None if classifiers is None else Path(classifiers), noise=image_noise, seed=seed
         ),
     ).agent

@@ -171,6 +171,16 @@ def exclusive(*heads: str) -> tuple[Never, ...]:
     return tuple(Never(pair) for pair in combinations(heads, 2))
 
 
+def comes_as(head: str, kinds: Iterable[str]) -> tuple[Never, ...]:
+    """A place shows ``head`` exactly if it shows one of its kinds, and only one of them."""
+    kinds = tuple(kinds)
+    return (
+        *exclusive(*kinds),
+        Never((head,), without=kinds),
+        *[Never((kind,), without=(head,)) for kind in kinds],
+    )
+
+
 @dataclass(frozen=True)
 class VisualVocabulary:
     """The vocabulary of an image domain: every predicate with the source of its truth.

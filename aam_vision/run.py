@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
     from aam_vision.agents.journal import Journal
     from aam_vision.interrogation.evidence.graph import Evidence
-    from aam_vision.interrogation.queries.moves import Move
+    from aam_vision.interrogation.evidence.moves import Move
     from aam_vision.interrogation.statistics.assessment import Assessment
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.loop import Interrupted
@@ -124,7 +124,7 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
         UnusableInput: they do not fit the agent.
     """
     from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.loop import Budget
+    from aam_vision.interrogation.task.budget import Budget
 
     return Interrogation(
         target.agent,
@@ -163,20 +163,18 @@ def _interrogated(
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
     from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.resuming import Resuming
 
     agent = JournalledAgent(target.agent, journal, target.generators)
     interrogation = replace(interrogation, agent=agent)
-    resuming = Resuming(interrogation.moves(), agent.upcoming)
     sights = Sights(journal.path.parent, agent.image) if arguments.images and target.keep_images else None
     with Display(quiet=arguments.quiet, sights=sights) as display:
 
         def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
-            if agent.upcoming() is None:
+            if agent.live:
                 display.watch(move, evidence, counting)
 
         def watch_trial(proposal: Proposal, assessment: Assessment, counting: CountingAgent) -> None:
-            if agent.upcoming() is None:
+            if agent.live:
                 display.watch_trial(proposal, assessment, counting)
 
         seed, problems = arguments.seed, ", ".join(target.problems)
@@ -186,19 +184,14 @@ def _interrogated(
         try:
             with clock:
                 result = interrogation.run(
-                    np.random.default_rng(seed), policy=resuming, watch=watch, watch_trial=watch_trial
+                    np.random.default_rng(seed), record=agent, watch=watch, watch_trial=watch_trial
                 )
         except Interrupted as error:
             return error.result, error
         except AccessViolation as error:
-            if agent.upcoming() is None:
+            if agent.live:
                 raise
             raise UnusableInput(f"{journal.path}: not a transcript of such a run ({error})") from None
-        if resuming.differences:
-            display.say(
-                f"{resuming.differences} recorded moves differ from those planned this time "
-                "(planners other than pyperplan are limited in time); the recorded ones count"
-            )
     return result, None
 
 

@@ -5,14 +5,14 @@ interrogation has ended.
 """
 
 from aam_vision.targets.decorated import cached, unreliable
-from aam_vision.targets.images import ImageReading
+from aam_vision.targets.images import PerceptionSettings
 from aam_vision.targets.naming import check_name, from_environment, names, of
 from aam_vision.targets.programs import from_program
 from aam_vision.targets.symbolic import from_pddl
 from aam_vision.targets.target import Target
 
 __all__ = [
-    "ImageReading",
+    "PerceptionSettings",
     "Target",
     "cached",
     "check_name",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.targets.decorated import unreliable
-from aam_vision.targets.images import ImageReading, from_images, reading_of
+from aam_vision.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.targets.programs import from_program, from_shown_program
 from aam_vision.targets.symbolic import from_generated, from_pddl
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of
@@ -52,7 +52,7 @@ def _named(arguments: Arguments) -> Target:
         size=arguments.problem_size,
         seed=arguments.seed,
         repeated=arguments.repeated_arguments,
-        reading=reading_of(arguments),
+        settings=settings_of(arguments),
     )
 
 
@@ -82,7 +82,7 @@ def from_environment(
     size: int = 2,
     seed: int = 0,
     repeated: bool = False,
-    reading: ImageReading | None = None,
+    settings: PerceptionSettings | None = None,
 ) -> Target:
     """The agent of an environment that is seen in images, or of a packaged domain.
 
@@ -93,21 +93,21 @@ def from_environment(
         size: of the problems that are generated for a packaged domain.
         seed: of these problems.
         repeated: whether one object may be named twice (packaged domains).
-        reading: how images are read.
+        settings: how images are read.
 
     Raises:
         UnusableInput: no such environment, problem, access or weights.
     """
     from aam_vision import domains
 
-    reading = reading or ImageReading()
+    settings = settings or PerceptionSettings()
     if env in domains.DOMAINS:
-        if reading.noise:
+        if settings.noise:
             raise UnusableInput(
-                f"{env} shows no images; use an image environment", "image_noise", f"{reading.noise:g}"
+                f"{env} shows no images; use an image environment", "image_noise", f"{settings.noise:g}"
             )
         return from_generated(env, access_of(access, SYMBOLIC_ACCESS, env), problems, size, seed, repeated)
     check_name(env)
     if repeated:
         raise UnusableInput(f"{env} is seen in images; give a symbolic agent", "repeated_arguments")
-    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, reading)
+    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings)

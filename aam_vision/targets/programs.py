@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.images import places, reading_of, seen_through
+from aam_vision.targets.images import places, seen_through, settings_of
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def from_shown_program(arguments: Arguments) -> Target:
         ]
         shown = [hello.shown[number] for number in chosen]
         return replace(
-            seen_through(env, simulators, hello.headers, access, reading_of(arguments), strange=True),
+            seen_through(env, simulators, hello.headers, access, settings_of(arguments), strange=True),
             name=hello.vocabulary.name,
             problems=tuple(map(str, chosen)),
             scenes=lambda: [places(one.scene, *one.size) for one in shown],

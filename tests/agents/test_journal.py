@@ -24,8 +24,9 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.walking import Walker
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
-from aam_vision.interrogation.task.resuming import Resuming
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
+from aam_vision.interrogation.task.resuming import Recorded
 from aam_vision.query import Access
 from tests.profiles import thorough
 
@@ -37,7 +38,7 @@ def _run(journal: Journal) -> None:
     problem = packaged.generate("gripper", 2, np.random.default_rng(0))
     agent = SymbolicAgent(packaged.load("gripper"), [problem.initial], Access.SNAPSHOT)
     journalled = JournalledAgent(agent, journal)
-    policy = Resuming(EconomicalPolicy(walker=Walker(limit=20)), journalled.upcoming)
+    policy = Recorded(EconomicalPolicy(walker=Walker(limit=20)), journalled)
     interrogate(journalled, policy, np.random.default_rng(0), budget=BUDGET)
 
 
@@ -117,7 +118,7 @@ _BOMB = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("PRAGMA user_version = 2", "newer"),
+        ("PRAGMA user_version = 3", "newer"),
         ("PRAGMA application_id = 1", "no transcript"),
         ("CREATE TABLE more (a)", "its tables"),
         ("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END", "its tables"),

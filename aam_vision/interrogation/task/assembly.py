@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.queries.moves import Policy
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.differences import check_prior
-from aam_vision.interrogation.task.loop import Budget
+from aam_vision.interrogation.task.loop import Watch
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.robust import WatchMove, interrogate_robustly
-from aam_vision.interrogation.task.settable_trials import CONFIDENCE, Watch
+from aam_vision.interrogation.task.resuming import MoveRecord
+from aam_vision.interrogation.task.robust import interrogate_robustly
+from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Agent
@@ -58,15 +60,15 @@ class Interrogation:
         self,
         rng: np.random.Generator,
         *,
-        policy: Policy | None = None,
-        watch: WatchMove = _ignore,
-        watch_trial: Watch = _ignore,
+        record: MoveRecord | None = None,
+        watch: Watch = _ignore,
+        watch_trial: WatchTrial = _ignore,
     ) -> Result:
         """Interrogate the agent until nothing is left to ask, or the budget is spent.
 
         Args:
             rng: the source of all random choices.
-            policy: one that makes the moves in place of ``moves()``.
+            record: keeps all moves, and gives back those of a run that was cut short.
             watch: called after every move.
             watch_trial: called after every trial whose answer is weighed.
 
@@ -77,13 +79,14 @@ class Interrogation:
         """
         return interrogate_robustly(
             self.agent,
-            policy or self.moves(),
+            self.moves(),
             rng,
             afresh=lambda: self._policy("economical"),
             budget=self.budget,
             repeated=self.repeated,
             confidence=self.confidence,
             confirm=self.confirm,
+            record=record,
             watch=watch,
             watch_trial=watch_trial,
         )

@@ -14,9 +14,8 @@ from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
-from aam_vision.interrogation.queries.moves import Stop
 from aam_vision.interrogation.task.assembly import Interrogation
-from aam_vision.interrogation.task.loop import Budget
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.query import Access
 
 MODEL = packaged.load("gripper")
@@ -49,12 +48,3 @@ def test_it_runs_to_the_true_model_and_within_its_budget() -> None:
     assert whole.run(np.random.default_rng(0)).transcript == result.transcript, "a fresh policy every time"
     short = replace(whole, budget=Budget(queries=2)).run(np.random.default_rng(0))
     assert (short.status, short.counts.queries) == ("budget", 2)
-
-
-def test_another_policy_may_make_the_moves() -> None:
-    class Idle:
-        def next(self, evidence: object, rng: object) -> Stop:
-            return Stop(False, "nothing to do")
-
-    result = Interrogation(agent()).run(np.random.default_rng(0), policy=Idle())
-    assert (result.counts.queries, result.why) == (0, "nothing to do")
