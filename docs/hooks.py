@@ -58,11 +58,11 @@ def _help(module: str) -> str:
 
 
 def _layers() -> str:
-    """The contract on layers as a list, the highest first."""
+    """The package's contract on layers as a list, the highest first."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    (layers,) = [one["layers"] for one in contracts if one.get("containers") == ["aam_vision"]]
     return "\n".join(f"1. {', '.join(f'`{name}`' for name in layer.split(' | '))}" for layer in layers)
 
 
