@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from aam_vision.interrogation.evidence.graph import Evidence, Node
@@ -26,12 +24,10 @@ def random_states(evidence: Evidence, rng: np.random.Generator, count: int) -> l
     return list(chosen.values())[:count]
 
 
-def walks(evidence: Evidence, rng: np.random.Generator, limit: int) -> Iterator[Walk]:
-    """Walks from the initial situations in turn, ``limit`` steps in all."""
+def next_walk(evidence: Evidence, made: int, limit: int) -> Walk | None:
+    """The walk after ``made`` of them, from the initial situations in turn; None after ``limit`` steps in all."""
     initial = [node for node in evidence.nodes if node.initial]
-    turn = 0
-    while limit > 0 and initial:
-        steps = min(STRIDE, limit)
-        yield Walk(initial[turn % len(initial)], steps)
-        limit -= steps
-        turn += 1
+    steps = min(STRIDE, limit - made * STRIDE)
+    if steps <= 0 or not initial:
+        return None
+    return Walk(initial[made % len(initial)], steps)

@@ -37,9 +37,13 @@ def policy_for(access: Access, name: str, planner: Planner, prior: Model | None 
     """
     check_policy(name)
     if name == "aia":
-        if access is not Access.SETTABLE:
-            raise UnusableInput(f"--policy aia: needs settable access, and the agent allows {access.value}")
-        return AiaPolicy(planner=planner)
+        if access is Access.TRAJECTORY:
+            raise UnusableInput(
+                "the policy aia begins its queries in states seen before, and trajectory access leads back to none: "
+                "use the policy economical, or reset access"
+            )
+        aia = AiaPolicy(planner=planner, constructed=access is Access.SETTABLE)
+        return Replaying(aia) if access is Access.RESET else aia
     if access is Access.SETTABLE:
         return SettablePolicy() if prior is None else ReassessmentPolicy(prior)
     if access is Access.TRAJECTORY:
