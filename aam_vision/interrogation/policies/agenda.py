@@ -55,10 +55,6 @@ class Scene(Protocol):
         """``generate_query`` (Algorithm 2) under the strictest or the loosest M'."""
         ...
 
-    def update_pal_ordering(self, pal: PalTuple, *, failed: bool) -> tuple[Item, ...]:
-        """What resolves pal tuples of an action where comparing modes did not."""
-        ...
-
 
 class Item(Protocol):
     """One thing to try about a pal tuple."""
@@ -84,27 +80,10 @@ class Compare(NamedTuple):
         return Question(Ask(query.start, query.plan, why), query), ()
 
 
-class Update(NamedTuple):
-    """``update_pal_ordering``, if no mode was pruned (Algorithm 1, lines 14 and 15)."""
-
-    modes: tuple[Mode, ...]
-    """Those that gamma could have before."""
-    refusals: int
-    """How many there were before."""
-
-    def attempt(self, scene: Scene, pal: PalTuple) -> Attempt:
-        hypotheses = scene.evidence.hypotheses
-        if filter_models(hypotheses, pal, self.modes) or resolved(hypotheses, pal):
-            return NOTHING
-        failed = len(scene.evidence.refusals) > self.refusals
-        return None, scene.update_pal_ordering(pal, failed=failed)
-
-
-def visit(evidence: Evidence, pal: PalTuple, *, representatives: Sequence[bool]) -> tuple[Item, ...]:
-    """The body of Algorithm 1's main loop for one pal tuple."""
+def pairs(evidence: Evidence, pal: PalTuple, *, representatives: Sequence[bool]) -> tuple[Item, ...]:
+    """Every pair of modes that gamma may have, under every representative M' (``Compare.strict``)."""
     modes = evidence.hypotheses.modes(pal)
-    pairs = [Compare(i, j, strict) for i, j in combinations(modes, 2) for strict in representatives]
-    return (*pairs, Update(modes, len(evidence.refusals)))
+    return tuple(Compare(i, j, strict) for i, j in combinations(modes, 2) for strict in representatives)
 
 
 def filter_models(hypotheses: Hypotheses, pal: PalTuple, modes: Sequence[Mode]) -> frozenset[Mode]:

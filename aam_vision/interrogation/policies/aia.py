@@ -28,7 +28,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.agenda import Item, Question, Scene
 from aam_vision.interrogation.policies.distinguishing import KnownSteps, resolved
 from aam_vision.interrogation.policies.pal_ordering import ConstructedScene
-from aam_vision.interrogation.policies.random_states import next_walk, random_states
+from aam_vision.interrogation.policies.random_states import next_walk, random_states, uncovering_walk
 from aam_vision.interrogation.policies.seen_scene import KnownReachability, SeenScene
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.moves import Move, Stop
@@ -65,6 +65,8 @@ class Course:
     """Of the hypotheses, when it came up."""
     idle: int = 0
     """Pal tuples in a row that nothing was learned about."""
+    uncovered: tuple[int, ...] = ()
+    """Situations that were left again to see an effect that is hidden there, once for every walk."""
 
     def following(self, hypotheses: Hypotheses) -> Course:
         """The next pal tuple that is not resolved; none after a round in which nothing was learned.
@@ -127,7 +129,10 @@ class AiaPolicy:
                 return question.ask, course
             course = course.following(evidence.hypotheses)
             if course.pal is None:
-                return self._stop(evidence), course
+                uncover = None if self.constructed else uncovering_walk(evidence, course.uncovered)
+                if uncover is None:
+                    return self._stop(evidence), course
+                return uncover, replace(course, uncovered=(*course.uncovered, uncover.start.number))
             course = replace(course, items=scene.visit(course.pal))
 
     def _scene(self, course: Course, evidence: Evidence, rng: np.random.Generator) -> Scene:

@@ -21,8 +21,9 @@ from aam_vision.interrogation.policies.agenda import (
     Item,
     Question,
     Scene,
+    filter_models,
+    pairs,
     refusals,
-    visit,
 )
 from aam_vision.interrogation.policies.distinguishing import (
     DistinguishingQuery,
@@ -41,6 +42,25 @@ from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
 
 MAX_ATTEMPTS = 120
 """Refusals of an action that was never executed after which it is given up."""
+
+
+class Update(NamedTuple):
+    """``update_pal_ordering``, if no mode was pruned (Algorithm 1, lines 14 and 15).
+
+    ``pal`` comes first, then what a refusal may have been about.
+    """
+
+    modes: tuple[Mode, ...]
+    """Those that gamma could have before."""
+    refusals: int
+    """How many there were before."""
+
+    def attempt(self, scene: Scene, pal: PalTuple) -> Attempt:
+        hypotheses = scene.evidence.hypotheses
+        if filter_models(hypotheses, pal, self.modes) or resolved(hypotheses, pal):
+            return NOTHING
+        failed = len(scene.evidence.refusals) > self.refusals
+        return None, (FirstSuccess(0, hypotheses[pal.action].negative), ChangeOneByOne(failed))
 
 
 class FirstSuccess(NamedTuple):
@@ -192,8 +212,9 @@ class ConstructedScene:
         self._generator = QueryGenerator(evidence, states, searches, paths)
 
     def visit(self, pal: PalTuple) -> tuple[Item, ...]:
-        """Every pair of modes, under the strictest and the loosest M'."""
-        return visit(self.evidence, pal, representatives=(True, False))
+        """Every pair of modes, under the strictest and the loosest M'; then ``update_pal_ordering``."""
+        update = Update(self.evidence.hypotheses.modes(pal), len(self.evidence.refusals))
+        return *pairs(self.evidence, pal, representatives=(True, False)), update
 
     def compare(self, pal: PalTuple, i: Mode, j: Mode, *, strict: bool) -> DistinguishingQuery | None:
         """A query from a state in S."""
@@ -202,7 +223,3 @@ class ConstructedScene:
             return None
         required = strictest(action) if strict else loosest(action)
         return self._generator.generate_query(required, i, j, pal, planned=strict)
-
-    def update_pal_ordering(self, pal: PalTuple, *, failed: bool) -> tuple[Item, ...]:
-        """Change an executable state, ``pal`` first, then what a refusal may have been about."""
-        return (FirstSuccess(0, self.evidence.hypotheses[pal.action].negative), ChangeOneByOne(failed))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from aam_vision.interrogation.evidence.graph import Evidence, Node
@@ -9,6 +11,9 @@ from aam_vision.interrogation.queries.moves import Walk
 
 STRIDE = 25
 """Steps of one walk from an initial situation."""
+UNCOVERING_STEPS = 2
+MAX_UNCOVERING = 3
+"""Walks made from one situation to uncover an effect that is hidden there."""
 
 
 def random_states(evidence: Evidence, rng: np.random.Generator, count: int) -> list[Node]:
@@ -31,3 +36,14 @@ def next_walk(evidence: Evidence, made: int, limit: int) -> Walk | None:
     if steps <= 0 or not initial:
         return None
     return Walk(initial[made % len(initial)], steps)
+
+
+def uncovering_walk(evidence: Evidence, made: Sequence[int]) -> Walk | None:
+    """A few steps on from where an effect is hidden, so that it may be seen after all.
+
+    ``made``: the numbers of the situations that such walks started from.
+    """
+    for node in evidence.hidden_effects():
+        if made.count(node.number) < MAX_UNCOVERING:
+            return Walk(node, UNCOVERING_STEPS)
+    return None

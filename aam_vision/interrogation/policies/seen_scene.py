@@ -19,7 +19,7 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.interrogation.policies.agenda import NOTHING, Attempt, Item, Question, Scene, visit
+from aam_vision.interrogation.policies.agenda import NOTHING, Attempt, Item, Question, Scene, pairs
 from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.first_success import FirstSuccess
@@ -27,7 +27,7 @@ from aam_vision.interrogation.queries.near_misses import near_misses, revealing_
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability, by_problem
 from aam_vision.planning.planner import Verdict
 from aam_vision.planning.ppo import telling
-from aam_vision.strips import GroundAction, Location, Mode, PalTuple
+from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
 
 MAX_GUESSES = 6
 """Refused guesses at how an action may succeed, after which it is given up."""
@@ -81,12 +81,12 @@ class SeenScene:
         return self.evidence.visited
 
     def visit(self, pal: PalTuple) -> tuple[Item, ...]:
-        """A first success if there was none, and then every pair of modes."""
-        return Guess(), *visit(self.evidence, pal, representatives=(True,))
+        """A first success if there was none, and then every pair of modes.
 
-    def update_pal_ordering(self, pal: PalTuple, *, failed: bool) -> tuple[Item, ...]:
-        """Nothing: no state can be changed, and the other pal tuples that a refusal may be about have their turn."""
-        return ()
+        There is no ``update_pal_ordering``: no state can be changed, and the other pal tuples that a refusal may be
+        about have their own turn.
+        """
+        return Guess(), *pairs(self.evidence, pal, representatives=(True,))
 
     def first_success(self, name: str) -> Question | None:
         """A query whose last step is an action that was never executed, where it is most likely to succeed."""
@@ -163,9 +163,8 @@ class SeenScene:
         state = planned.start.state
         for step in planned.path:
             state = self.evidence.predict(state, step)
-        held, dim = action.index.values(state, planned.step.objects)
-        sure = Literals(held, ~(held | dim))
-        if not wanted.within(sure) or action.certain_to_fail(action.violated(held, dim)):
+        violated = action.violated(*action.index.values(state, planned.step.objects))
+        if not wanted.within(_values(action, state, planned.step)) or action.certain_to_fail(violated):
             return None
         if was_asked(self.evidence, planned.start, plan):
             return None
@@ -185,8 +184,14 @@ def _telling_steps(
             yield near_miss.action
     else:
         step = revealing_step(action, node.index, wanted.positive | wanted.negative)
-        if step is not None:
+        if step is not None and wanted.within(_values(action, node.state, step)):
             yield step
+
+
+def _values(action: ActionHypotheses, state: State, step: GroundAction) -> Literals:
+    """The literals of the action that are known to hold in a state."""
+    held, dim = action.index.values(state, step.objects)
+    return Literals(held, action.index.everything & ~(held | dim))
 
 
 def _attainable(
@@ -212,7 +217,10 @@ def _attainable(
 
 
 def was_asked(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:
-    """Whether the answer follows from earlier ones: a deterministic agent does the same again."""
+    """Whether the answer follows from earlier ones: a deterministic agent does the same again.
+
+    Where a longer plan led through the same steps, nobody may have looked at where these end.
+    """
     led_to = {(edge.before.number, edge.action): edge.after for edge in reversed(evidence.edges)}
     refused = {(refusal.at.number, refusal.action) for refusal in evidence.refusals}
     node = start
@@ -223,4 +231,4 @@ def was_asked(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> 
         if after is None:
             return False
         node = after
-    return True
+    return node.situation is not None
