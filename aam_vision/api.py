@@ -76,7 +76,7 @@ def interrogate(
 
     from aam_vision.interrogation.policies.confirming import confirmed
     from aam_vision.interrogation.policies.registry import policy_for
-    from aam_vision.interrogation.task.loop import Budget
+    from aam_vision.interrogation.task.budget import Budget
     from aam_vision.interrogation.task.robust import interrogate_robustly
     from aam_vision.planning.engines import planner_named
 

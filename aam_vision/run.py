@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
     from aam_vision.agents.journal import Journal
     from aam_vision.interrogation.evidence.graph import Evidence
-    from aam_vision.interrogation.queries.moves import Move, Policy
+    from aam_vision.interrogation.evidence.moves import Move, Policy
     from aam_vision.interrogation.statistics.assessment import Assessment
     from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.result import Result
@@ -349,21 +349,20 @@ def _interrogate(
 
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
-    from aam_vision.interrogation.task.loop import Budget, Interrupted
-    from aam_vision.interrogation.task.resuming import Resuming
+    from aam_vision.interrogation.task.budget import Budget
+    from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.robust import interrogate_robustly
 
     agent = JournalledAgent(target.agent, journal, target.generators)
-    resuming = Resuming(policy, agent.upcoming)
     sights = Sights(journal.path.parent, agent.image) if shown.images and target.keep_images else None
     with Display(quiet=shown.quiet, sights=sights) as display:
 
         def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
-            if agent.upcoming() is None:
+            if agent.live:
                 display.watch(move, evidence, counting)
 
         def watch_trial(proposal: Proposal, assessment: Assessment, counting: CountingAgent) -> None:
-            if agent.upcoming() is None:
+            if agent.live:
                 display.watch_trial(proposal, assessment, counting)
 
         seed, problems = arguments.seed, ", ".join(target.problems)
@@ -374,27 +373,23 @@ def _interrogate(
             with clock:
                 result = interrogate_robustly(
                     agent,
-                    resuming,
+                    policy,
                     np.random.default_rng(seed),
                     afresh=afresh,
                     budget=Budget(arguments.max_queries, arguments.max_steps),
                     repeated=arguments.repeated_arguments,
                     confidence=arguments.confidence,
                     confirm=arguments.confirm,
+                    record=agent,
                     watch=watch,
                     watch_trial=watch_trial,
                 )
         except Interrupted as error:
             return error.result, error
         except AccessViolation as error:
-            if agent.upcoming() is None:
+            if agent.live:
                 raise
             raise UnusableInput(f"{journal.path}: no transcript of such a run ({error})") from None
-        if resuming.differences:
-            display.say(
-                f"{resuming.differences} recorded moves were other ones than planned this time "
-                "(other planners than pyperplan are limited in time); the recorded ones count"
-            )
     return result, None
 
 

@@ -163,7 +163,7 @@ def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:
 
 
 def _digest(result: Result) -> str:
-    from aam_vision.interrogation.evidence.transcript import Asked
+    from aam_vision.interrogation.evidence.entries import Asked
 
     lines = [str(result.status), result.pddl]
     for entry in result.transcript.entries:

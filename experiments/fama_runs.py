@@ -13,8 +13,8 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.baselines.fama import ANY, FRUGAL, Fama, intersected
 from aam_vision.baselines.traces import Trace, random_traces
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy, resolved_share
-from aam_vision.interrogation.queries.moves import Ask, Move
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.strips import Model
 from aam_vision.targets import Target

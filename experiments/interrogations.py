@@ -8,7 +8,8 @@ import numpy as np
 
 from aam_vision import evaluation, targets
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import lifted_predicates
 from aam_vision.planning.engines import planner_named
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict, cpu_seconds

@@ -29,7 +29,8 @@ from unified_planning.plans import ActionInstance
 
 from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.pddl import domain_text, read_domain, read_problem
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Query, Response, Situation, WalkStep

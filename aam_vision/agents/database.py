@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aam_vision.agents.encoding import Malformed
@@ -36,6 +36,8 @@ class Format:
     """Of the tables; grows when they change."""
     tables: Mapping[str, str]
     """The statement that makes each."""
+    added: Mapping[str, int] = field(default_factory=dict)
+    """The version since which there is a table, where that is not the first."""
 
 
 def create(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connection:
@@ -116,7 +118,8 @@ def _ours(connection: sqlite3.Connection, path: Path, kind: Format) -> bool:
             f"{path}: written by a newer aam-vision (version {version} of the {kind.name}, "
             f"known is {kind.version}); upgrade this one"
         )
-    if dict(found) != dict(kind.tables):
+    expected = {name: sql for name, sql in kind.tables.items() if kind.added.get(name, 1) <= version}
+    if dict(found) != expected:
         raise UnusableInput(f"{path}: its tables are not those of a {kind.name}; it cannot be used")
     return True
 

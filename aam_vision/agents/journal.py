@@ -27,14 +27,16 @@ MAX_PARTS = 40_000_000
 FORMAT = Format(
     "transcript",
     application=0x41414D56,  # "AAMV"
-    version=1,
+    version=2,
     tables={
         "about": "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         "objects": "CREATE TABLE objects (number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
         "states": "CREATE TABLE states (number INTEGER PRIMARY KEY, objects INTEGER NOT NULL, content TEXT NOT NULL)",
+        "moves": "CREATE TABLE moves (number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
         "entries": "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, question TEXT NOT NULL, "
         "answer TEXT NOT NULL, random TEXT NOT NULL)",
     },
+    added={"moves": 2},
 )
 
 
@@ -127,6 +129,13 @@ class Journal:
         """Leave the file to others."""
         self._connection.close()
 
+    @property
+    def version(self) -> int:
+        """The version of the tables."""
+        with _guarded(self.path):
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            return int(version)
+
     # --- what is in it -------------------------------------------------------------------------------------------
 
     @property
@@ -162,11 +171,13 @@ class Journal:
             return found
 
     def contents(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """The numbered rows of ``objects`` or ``states``, in order, what is JSON decoded.
+        """The numbered rows of ``objects``, ``states`` or ``moves``, in order, what is JSON decoded.
 
         Raises:
             UnusableInput: one is missing or damaged.
         """
+        if FORMAT.added.get(table, 0) > self.version:
+            return
         with _guarded(self.path):
             # row by row: a page of a stranger's file may be the child of many others
             rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY number")
@@ -185,7 +196,7 @@ class Journal:
     # --- writing -------------------------------------------------------------------------------------------------
 
     def add(self, table: str, *values: object) -> None:
-        """A row of ``objects`` or ``states``, to be written together with the next entry."""
+        """A row of ``objects``, ``states`` or ``moves``, to be written together with the next entry."""
         marks = ", ".join("?" * len(values))
         *numbers, content = values
         self._pending.append((f"INSERT INTO {table} VALUES ({marks})", (*numbers, dumps(content))))

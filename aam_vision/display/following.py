@@ -19,7 +19,7 @@ from aam_vision.display.graphics import Graphics, graphics
 from aam_vision.display.pictures import remove
 from aam_vision.display.view import Exchange, View, asked, walked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.queries.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.task.result import lower_bound
 from aam_vision.interrogation.task.trial_design import Proposal

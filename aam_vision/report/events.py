@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box
 from aam_vision.query import Situation
 from aam_vision.report.recorded import Recorded, Sight

@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.transcript import Asked
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.pddl import domain_text
 from aam_vision.report import chart, english
 from aam_vision.report.account import Account, ActionAccount, Line, Passage

@@ -20,7 +20,8 @@ from aam_vision.agents.encoding import (
 from aam_vision.agents.journal import Journal, NothingRecorded, Row
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.interrogation.evidence.transcript import Asked, Entry, Transcript, Walked
+from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, Model, Objects, State

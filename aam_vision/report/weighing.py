@@ -16,7 +16,8 @@ from typing import Any
 from aam_vision.agents.encoding import Malformed
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.error_rates import ErrorRates, Misreading
 from aam_vision.query import Access

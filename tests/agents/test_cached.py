@@ -19,7 +19,8 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep

@@ -24,7 +24,8 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.walking import Walker
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.resuming import Resuming
 from aam_vision.query import Access
 from tests.profiles import thorough

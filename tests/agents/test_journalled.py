@@ -23,12 +23,13 @@ from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.walking import Walker
-from aam_vision.interrogation.queries.moves import Policy
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import Resuming
 from aam_vision.interrogation.task.robust import interrogate_robustly

@@ -18,7 +18,8 @@ from aam_vision.envs.meaning import Instruction
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.evaluation import exact
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.perception import Scene
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access

@@ -13,12 +13,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery, resolved
-from aam_vision.interrogation.queries.moves import Ask
 from aam_vision.strips import Mode, PalTuple
 
 

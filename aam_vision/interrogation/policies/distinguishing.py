@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals
@@ -24,7 +25,6 @@ from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.joins import bindings
 from aam_vision.planning.ppo import DistinguishingProblem, telling
-from aam_vision.query import WalkStep
 from aam_vision.strips import ActionSchema, GroundAction, Location, Mode, Model, PalTuple, State
 
 MAX_BINDINGS = 100
@@ -176,9 +176,7 @@ class QueryGenerator:
         planned = self._searches.reach(self._paths(), last.action, last.on)
         if not isinstance(planned, PlannedNearMiss):
             return None
-        before = planned.start.state
-        for step in planned.path:
-            before = self._evidence.predict(before, step)
+        before = self._evidence.predict_plan(planned.start.state, planned.path)
         if not last.tells(before, planned.step.objects):
             return None
         return planned.start, (*planned.path, planned.step)
@@ -194,26 +192,23 @@ class KnownSteps:
         self._told = -1
         self._paths: Reachability | None = None
 
-    def paths(self, evidence: Evidence, states: Sequence[Node], walked: int) -> Reachability:
-        """``walked``: how many steps had been executed when S was complete."""
-        first: dict[str, int] = {}
-        for number, edge in enumerate(evidence.edges, 1):
-            first.setdefault(edge.action.name, number)
-        told = max(walked, *first.values(), 0)
+    def paths(self, evidence: Evidence, states: Sequence[Node], collected: int) -> Reachability:
+        """``collected``: how many exchanges there had been when S was complete."""
+        told = max(collected, _first_successes(evidence))
         if self._paths is None or self._told != told:
             smallest = min(states, key=lambda node: len(node.state.objects)).state.objects
             nodes = [node for node in states if node.state.objects == smallest]
-            then = _hypotheses_after(evidence, told)
+            then = evidence.as_of(told).hypotheses
             self._told, self._paths = told, Reachability(then, nodes, max_operators=MAX_OPERATORS)
         return self._paths
 
 
-def _hypotheses_after(evidence: Evidence, count: int) -> Hypotheses:
-    """What the first executed steps have told, those around which every state was seen."""
-    hypotheses = evidence.hypotheses
-    then = Evidence(Hypotheses(hypotheses.vocabulary, hypotheses.headers, repeated=hypotheses.repeated))
-    for edge in evidence.edges[:count]:
-        before, after = edge.before.situation, edge.after.situation
-        if before is not None and after is not None:
-            then.walk([WalkStep(before, edge.action, after)])
-    return then.hypotheses
+def _first_successes(evidence: Evidence) -> int:
+    """After how many exchanges every action had been executed that has been by now."""
+    seen: set[str] = set()
+    last = 0
+    for number, edge in enumerate(evidence.edges):
+        if edge.action.name not in seen:
+            seen.add(edge.action.name)
+            last = number + 1
+    return sum(exchange.edges < last for exchange in evidence.exchanges)

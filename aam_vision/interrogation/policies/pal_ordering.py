@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Edge, Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask
+from aam_vision.interrogation.evidence.nodes import Edge, Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.policies.agenda import (
@@ -34,7 +36,6 @@ from aam_vision.interrogation.policies.distinguishing import (
 )
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.constructed_states import with_atoms
-from aam_vision.interrogation.queries.moves import Ask
 from aam_vision.interrogation.queries.reachability import Reachability
 from aam_vision.joins import FactIndex, Row, bindings
 from aam_vision.query import Situation

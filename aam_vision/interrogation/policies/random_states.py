@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.queries.moves import Walk
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Walk
+from aam_vision.interrogation.evidence.nodes import Node
 
 STRIDE = 25
 """Steps of one walk from an initial situation."""
-UNCOVERING_STEPS = 2
-MAX_UNCOVERING = 3
-"""Walks made from one situation to uncover an effect that is hidden there."""
+COLLECT = "collect states"
+"""Why the walks are made that collect S."""
 
 
 def random_states(evidence: Evidence, rng: np.random.Generator, count: int) -> list[Node]:
@@ -29,21 +27,13 @@ def random_states(evidence: Evidence, rng: np.random.Generator, count: int) -> l
     return list(chosen.values())[:count]
 
 
-def next_walk(evidence: Evidence, made: int, limit: int) -> Walk | None:
-    """The walk after ``made`` of them, from the initial situations in turn; None after ``limit`` steps in all."""
+def next_walk(evidence: Evidence, limit: int) -> Walk | None:
+    """The next walk that collects S, from the initial situations in turn; None after ``limit`` steps in all."""
+    made = sum(
+        isinstance(exchange.move, Walk) and exchange.move.why == COLLECT for exchange in evidence.exchanges
+    )
     initial = [node for node in evidence.nodes if node.initial]
     steps = min(STRIDE, limit - made * STRIDE)
     if steps <= 0 or not initial:
         return None
-    return Walk(initial[made % len(initial)], steps)
-
-
-def uncovering_walk(evidence: Evidence, made: Sequence[int]) -> Walk | None:
-    """A few steps on from where an effect is hidden, so that it may be seen after all.
-
-    ``made``: the numbers of the situations that such walks started from.
-    """
-    for node in evidence.hidden_effects():
-        if made.count(node.number) < MAX_UNCOVERING:
-            return Walk(node, UNCOVERING_STEPS)
-    return None
+    return Walk(initial[made % len(initial)], steps, COLLECT)

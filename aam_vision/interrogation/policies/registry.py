@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
 from aam_vision.interrogation.policies.replay_under_reset import Replaying
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
-from aam_vision.interrogation.queries.moves import Policy
 from aam_vision.planning.planner import Planner
 from aam_vision.query import Access
 from aam_vision.strips import Model

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.policies.agenda import NOTHING, Attempt, Item, Question, Scene, pairs
@@ -160,9 +161,7 @@ class SeenScene:
         if not isinstance(planned, PlannedNearMiss):
             return planned
         plan = (*planned.path, planned.step)
-        state = planned.start.state
-        for step in planned.path:
-            state = self.evidence.predict(state, step)
+        state = self.evidence.predict_plan(planned.start.state, planned.path)
         violated = action.violated(*action.index.values(state, planned.step.objects))
         if not wanted.within(_values(action, state, planned.step)) or action.certain_to_fail(violated):
             return None

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import origins
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.query import Query, Situation

@@ -12,11 +12,12 @@ from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Walk
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.replay_under_reset import Replaying, replay
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
-from aam_vision.interrogation.queries.moves import Ask, Move, Policy, Walk
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
 from aam_vision.query import Access

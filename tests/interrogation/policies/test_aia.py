@@ -13,10 +13,12 @@ from aam_vision import domains as packaged
 from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy
 from aam_vision.interrogation.policies.aia import AiaPolicy
-from aam_vision.interrogation.queries.moves import Ask, Move
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.ppo import DistinguishingProblem, add_palm
@@ -187,6 +189,30 @@ def test_the_same_seed_asks_the_same_questions(domain: Domain) -> None:
         return lines
 
     assert transcript() == transcript()
+
+
+@thorough(30)
+@given(domains.domains(), st.integers(0, 3), st.booleans())
+def test_all_that_is_remembered_between_two_moves_is_in_the_evidence(
+    domain: Domain, seed: int, constructed: bool
+) -> None:
+    """A policy that is made anew for every move asks the same questions."""
+
+    def policy() -> AiaPolicy:
+        return AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=20)
+
+    class Forgetful:
+        def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+            return policy().next(evidence, rng)
+
+    def questions(asking: Policy) -> list[tuple[State, tuple[GroundAction, ...]]]:
+        access = Access.SETTABLE if constructed else Access.SNAPSHOT
+        agent = SymbolicAgent(domain.model, domain.problems, access)
+        result = interrogate(agent, asking, np.random.default_rng(seed), budget=AMPLE)
+        entries = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
+        return [(entry.query.initial.state, entry.query.plan) for entry in entries]
+
+    assert questions(Forgetful()) == questions(policy())
 
 
 def test_the_ordering_of_pal_tuples_can_be_given() -> None:

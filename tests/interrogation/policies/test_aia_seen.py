@@ -17,11 +17,12 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.replay_under_reset import Replaying
-from aam_vision.interrogation.queries.moves import Ask, Move
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.ppo import DistinguishingProblem
@@ -190,7 +191,7 @@ def test_a_plan_leads_to_where_a_step_tells() -> None:
         result = interrogate(agent, policy, np.random.default_rng(seed), budget=AMPLE, watch=watch)
         assert result.complete
         assert evaluation.exact(result.model, model)
-    assert ["off", "ring"] in plans
+    assert ["off", "ring"] in [plan[-2:] for plan in plans]
 
 
 def test_modes_that_no_query_tells_apart_are_undetermined_and_the_result_is_complete() -> None:

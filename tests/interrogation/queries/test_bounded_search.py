@@ -6,7 +6,8 @@ import numpy as np
 
 from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
