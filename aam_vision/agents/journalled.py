@@ -1,4 +1,4 @@
-"""Every exchange with an agent in a journal; what the journal holds already is answered from it.
+"""An agent whose exchanges are kept in a journal, and answered from it where it has them already.
 
 A run that was killed makes the moves again that it had made, and gets the answers it had got, without the agent and
 without the policy. At the end of the journal the agent is brought to where it was (``returning``), random generators
@@ -36,7 +36,7 @@ class JournalledAgent(AgentDecorator):
     Args:
         agent: its handles must be numbers or states; if numbers, it must be ``Returning``.
         journal: with or without entries.
-        generators: whatever else answers depend on, such as the noise of a camera.
+        generators: random generators that answers depend on, such as the noise of a camera.
 
     Raises:
         UnusableInput: the journal is damaged, or about another agent.
@@ -57,7 +57,7 @@ class JournalledAgent(AgentDecorator):
         elif known != about:
             raise UnusableInput(
                 f"{journal.path}: is about another agent (its access, actions or vocabulary differ); "
-                "start a new run, without --resume"
+                "start a new run instead"
             )
         self._rows = journal.rows()
         self._done = 0
@@ -65,7 +65,7 @@ class JournalledAgent(AgentDecorator):
         self._moves_made = 0
         if self._rows and not self._moves and journal.version < 2:
             raise UnusableInput(
-                f"{journal.path}: recorded by an older aam-vision, which kept no moves; start a new run, without --resume"
+                f"{journal.path}: recorded by an older aam-vision, which kept no moves; start a new run instead"
             )
         self._caught_up = not self._rows
         self._objects: list[Objects] = []
@@ -120,7 +120,7 @@ class JournalledAgent(AgentDecorator):
         self._journal.add("moves", self._moves_made, content)
 
     def image(self, situation: Situation) -> str | None:
-        """The name of the image that is kept of a situation, if one is, and the agent is where it was."""
+        """The name of the image that is kept of a situation, if there is one and the agent is back where it was."""
         if self._returning is None or not self._caught_up:
             return None
         memo = self._returning.memo(situation)
@@ -230,7 +230,7 @@ class JournalledAgent(AgentDecorator):
         return [handle if isinstance(handle, int) else None, self._number(situation.state)]
 
     def _written(self, situation: Situation) -> list[Any]:
-        """The same with what the agent wants to have kept."""
+        """The same, with the agent's memo."""
         memo = self._returning.memo(situation) if self._returning is not None else None
         return [*self._reference(situation), memo]
 
@@ -280,19 +280,19 @@ class JournalledAgent(AgentDecorator):
     def damaged(self, why: object) -> UnusableInput:
         """The error that says that the journal cannot be used."""
         return UnusableInput(
-            f"{self._journal.path}: damaged, or of another run ({why}); start a new run, without --resume"
+            f"{self._journal.path}: damaged, or of another run ({why}); start a new run instead"
         )
 
 
 def _innermost(agent: Agent) -> Returning | None:
-    """The agent itself, within all decorators, if it has to be brought back."""
+    """The agent inside all decorators, if it has to be brought back."""
     while isinstance(agent, AgentDecorator):
         agent = agent.agent
     return agent if isinstance(agent, Returning) else None
 
 
 def _answers(kind: str, answer: object) -> bool:
-    """Whether this may be an answer at all: there is always an initial situation."""
+    """Whether this may be an answer: there is always an initial situation."""
     return isinstance(answer, dict if kind == "query" else list) and (kind != "initial" or bool(answer))
 
 

@@ -153,15 +153,14 @@ class ProblemFolder:
 
     def __init__(self, folder: Path) -> None:
         """Numbers go on after those that the folder has already."""
-        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._written = sum(1 for _ in folder.glob("*-domain.pddl"))
 
     def write(self, problem: DistinguishingProblem, initial: State) -> None:
         """Write P_PO with this initial state."""
-        self._written += 1
+        self._folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + sum(1 for _ in self._folder.glob("*-domain.pddl"))
         for part, text in zip(("domain", "problem"), problem.pddl(initial), strict=True):
-            path = self._folder / f"{self._written:04d}-{problem.name}-{part}.pddl"
+            path = self._folder / f"{number:04d}-{problem.name}-{part}.pddl"
             path.write_text(text, encoding="utf-8")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -47,7 +48,7 @@ def walked(domain: Domain, seed: int, steps: int = 24) -> Evidence:
     for situation in agent.initial():
         evidence.begin(situation)
     for situation in agent.initial():
-        evidence.walk(agent.walk(situation, steps, rng))
+        evidence.take_in(Walked(tuple(agent.walk(situation, steps, rng))))
     return evidence
 
 

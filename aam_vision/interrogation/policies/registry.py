@@ -6,11 +6,13 @@ from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.policies.exhaustive import Exhaustive
 from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
 from aam_vision.interrogation.policies.replay_under_reset import Replaying
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
 from aam_vision.planning.planner import Planner
+from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.query import Access
 from aam_vision.strips import Model
 
@@ -24,29 +26,44 @@ def check_policy(name: str) -> None:
         UnusableInput: there is none of that name.
     """
     if name not in POLICIES:
-        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+        raise UnusableInput(f"unknown; use {' or '.join(POLICIES)}", argument="policy", value=name)
 
 
-def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
+def policy_for(
+    access: Access, name: str, planner: Planner, prior: Model | None = None, ppo: ProblemFolder | None = None
+) -> Policy:
     """A fresh policy: the paper's, or the one that asks least under the access.
 
-    A model learned earlier (``prior``) is verified where any state can be asked about; elsewhere it saves nothing.
+    Args:
+        access: what the agent allows.
+        name: one of ``POLICIES``.
+        planner: what finds plans.
+        prior: a model learned earlier; it is verified where any state can be asked about, elsewhere it saves nothing.
+        ppo: where the policy ``aia`` writes the planning problems that its queries solve.
 
     Raises:
         UnusableInput: there is no such policy, or it needs another access.
     """
     check_policy(name)
+    if name == "aia" and access is Access.TRAJECTORY:
+        raise UnusableInput(
+            "its queries begin in states seen before, and trajectory access leads back to none: use the policy "
+            "economical, or reset access",
+            argument="policy",
+            value=name,
+        )
+    exhaustive = Exhaustive(_policy(access, name, planner, prior, ppo), access)
+    return Replaying(exhaustive) if access is Access.RESET else exhaustive
+
+
+def _policy(
+    access: Access, name: str, planner: Planner, prior: Model | None, ppo: ProblemFolder | None
+) -> Policy:
     if name == "aia":
-        if access is Access.TRAJECTORY:
-            raise UnusableInput(
-                "the policy aia begins its queries in states seen before, and trajectory access leads back to none: "
-                "use the policy economical, or reset access"
-            )
-        aia = AiaPolicy(planner=planner, constructed=access is Access.SETTABLE)
-        return Replaying(aia) if access is Access.RESET else aia
+        show = None if ppo is None else ppo.write
+        return AiaPolicy(planner=planner, constructed=access is Access.SETTABLE, show=show)
     if access is Access.SETTABLE:
         return SettablePolicy() if prior is None else ReassessmentPolicy(prior)
     if access is Access.TRAJECTORY:
         return TrajectoryPolicy(planner=planner)
-    economical = EconomicalPolicy(planner=planner)
-    return Replaying(economical) if access is Access.RESET else economical
+    return EconomicalPolicy(planner=planner)

@@ -235,12 +235,12 @@ class SettablePolicy:
                 shown = self._shown(action, bit)
                 for objects in sketch.arguments.choices(action.index.header.types)[:1]:
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
-                    state = with_atoms(start, action, objects, on, off)
-                    if not action.violated(*action.index.values(state, objects)):
+                    state, step = with_atoms(start, action, objects, on, off), GroundAction(name, objects)
+                    if action.violated(*action.index.values(state, objects)):
+                        continue
+                    if not evidence.was_seen_in(state, step):
                         text = action.index.text(Literals(bit, 0))[0]
-                        return _ask(
-                            evidence, state, [GroundAction(name, objects)], f"see the effect on {text}"
-                        )
+                        return _ask(evidence, state, [step], f"see the effect on {text}")
         return None
 
     @staticmethod

@@ -29,7 +29,7 @@ from tests.profiles import thorough
 
 REGIMES = st.sampled_from([Access.TRAJECTORY, Access.RESET])
 PEERS = {"gripper": 8, "blocksworld": 16, "miconic": 17, "satellite": 29, "logistics": 39}
-"""Steps that OLAM or information-gain-aml take to the correct model, the fewer of the two."""
+"""Steps that OLAM or information-gain-aml take to the correct model, the fewer of the two. Ours are means: seeds differ by half."""
 
 
 def _policy(access: Access) -> Policy:
@@ -117,6 +117,6 @@ def _steps_to_the_correct_model(model: Model, problem: State, seed: int) -> int 
 def test_packaged_domains_need_no_more_steps_than_the_peers_do(name: str) -> None:
     model = packaged.load(name)
     problem = packaged.generate(name, 2, np.random.default_rng([0, 1])).initial
-    steps = _steps_to_the_correct_model(model, problem, seed=0)
-    assert steps is not None
-    assert steps <= PEERS[name]
+    steps = [_steps_to_the_correct_model(model, problem, seed) for seed in range(3)]
+    assert None not in steps
+    assert sum(filter(None, steps)) / len(steps) <= PEERS[name]
