@@ -159,23 +159,6 @@ def _pruned(
     return [problem.j if consistent[0] else problem.i]
 
 
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3))
-def test_every_query_distinguishes_its_two_models(domain: Domain, seed: int) -> None:
-    """Its plan solves the P_PO that it was made from."""
-    asked: list[tuple[DistinguishingProblem, State]] = []
-    policy = _policy()
-    policy.show = lambda problem, initial: asked.append((problem, initial))
-
-    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-        while asked:
-            problem, initial = asked.pop()
-            assert isinstance(move, Ask)
-            assert problem.solved_by(initial, move.plan)
-
-    _interrogate(domain.model, domain.problems, seed=seed, policy=policy, watch=watch)
-
-
 @thorough(15)
 @given(domains.domains())
 def test_the_same_seed_asks_the_same_questions(domain: Domain) -> None:

@@ -46,7 +46,7 @@ from aam_vision.strips import (
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound, read_mode
-from tests.profiles import promised, thorough
+from tests.profiles import promised
 
 AMPLE = Budget(queries=2000, steps=20_000)
 SEEN = st.sampled_from([Access.SNAPSHOT, Access.RESET])
@@ -145,35 +145,6 @@ def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_report
     assert result.complete
     assert evaluation.equivalent(result.model, model, problems)
     assert result.counts.queries <= most
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3))
-def test_every_query_begins_where_the_agent_was_seen_and_distinguishes_its_two_models(
-    domain: Domain, seed: int
-) -> None:
-    """Two modes that gamma may still have; and one query is not asked twice."""
-    asked: list[tuple[DistinguishingProblem, State]] = []
-    policy = AiaPolicy(constructed=False, limits=Limits(states=1000), walk_steps=20)
-    policy.show = lambda problem, initial: asked.append((problem, initial))
-    before: list[int] = [0]
-    posed = set()
-
-    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-        if isinstance(move, Ask):
-            assert move.start.situation is not None
-            assert (move.start.number, move.plan) not in posed
-            posed.add((move.start.number, move.plan))
-        while asked:
-            problem, initial = asked.pop()
-            assert isinstance(move, Ask)
-            assert problem.i is not problem.j
-            assert problem.solved_by(initial, move.plan)
-            assert move.plan[-1].name == problem.pal.action  # the paper's Lemma 2
-        before[0] = len(evidence.nodes)
-
-    agent = SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT)
-    interrogate(agent, policy, np.random.default_rng(seed), budget=AMPLE, watch=watch)
 
 
 def test_a_plan_leads_to_where_a_step_tells() -> None:
