@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,12 +27,9 @@ from aam_vision.strips import (
     lifted_atoms,
 )
 from tests import domains
+from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
 
 PAIRS = [(Mode.POSITIVE, Mode.ABSENT), (Mode.NEGATIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)]
-BLIND = {"fast_downward_search_config": "astar(blind())"}
-needs_fast_downward = pytest.mark.skipif(
-    importlib.util.find_spec("up_fast_downward") is None, reason="the extra fast-downward is not installed"
-)
 
 
 @pytest.mark.parametrize(("i", "j"), [(Mode.POSITIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)])
@@ -69,7 +64,7 @@ def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
         - {pal}
     )
     made = DistinguishingProblem(known, refined, pal, i, j)
-    problem = _read(made, initial, tmp_path)
+    problem = read(made, initial, tmp_path)
     outcomes = set()
     with SequentialSimulator(problem) as simulator:
         begin = simulator.get_initial_state()
@@ -107,7 +102,7 @@ def test_fast_downward_solves_p_po(options: dict[str, str], tmp_path: Path) -> N
         for place in Location
     } - {pal}
     made = DistinguishingProblem(model, refined, pal, Mode.POSITIVE, Mode.ABSENT)
-    plan = _planned(_read(made, start, tmp_path), options)
+    plan = planned(read(made, start, tmp_path), options)
     assert plan == [GroundAction("off", ()), GroundAction("ring", ())]
     assert made.solved_by(start, plan)
 
@@ -118,7 +113,7 @@ def test_p_po_has_no_solution_where_no_plan_leads_to_a_telling_value(tmp_path: P
     model, start, pal = _bell_and_lamp()
     ring_only = Model(model.vocabulary, (model.schema("ring"), ActionSchema(ActionHeader("off"))))
     made = DistinguishingProblem(ring_only, [], pal, Mode.POSITIVE, Mode.ABSENT)
-    assert _planned(_read(made, start, tmp_path), BLIND) is None
+    assert planned(read(made, start, tmp_path), BLIND) is None
 
 
 def test_add_palm_replaces_the_mode_that_was_there() -> None:
@@ -153,28 +148,6 @@ def test_an_unknown_atom_is_in_neither_copy_of_the_initial_state() -> None:
     _, problem = DistinguishingProblem(model, [], pal, Mode.POSITIVE, Mode.ABSENT).pddl(unknown)
     assert "; unknown: lit()" in problem
     assert "(:init )" in problem
-
-
-def _read(made: DistinguishingProblem, initial: State, folder: Path) -> Any:
-    """P_PO as unified-planning reads it."""
-    from unified_planning.io import PDDLReader
-
-    files = [folder / "domain.pddl", folder / "problem.pddl"]
-    for file, text in zip(files, made.pddl(initial), strict=True):
-        file.write_text(text)
-    return PDDLReader().parse_problem(*map(str, files))
-
-
-def _planned(problem: Any, options: dict[str, str]) -> list[GroundAction] | None:
-    problem.environment.credits_stream = None
-    with problem.environment.factory.OneshotPlanner(name="fast-downward", params=options) as planner:
-        plan = planner.solve(problem).plan
-    if plan is None:
-        return None
-    return [
-        GroundAction(step.action.name, tuple(str(one) for one in step.actual_parameters))
-        for step in plan.actions
-    ]
 
 
 def _bell_and_lamp() -> tuple[Model, State, PalTuple]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from aam_vision.query import Access
 from aam_vision.strips import Mode, PalTuple, State
 from tests import domains
 from tests.domains import Domain
+from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
 from tests.profiles import thorough
 
 AMPLE = Budget(queries=2000, steps=20_000)
@@ -186,3 +188,16 @@ def test_every_plan_solves_p_po_and_ends_with_the_action_in_question(
     for posed in _watched(domain, seed, constructed=constructed).posed:
         assert posed.problem.solved_by(posed.initial, posed.ask.plan)
         assert posed.ask.plan[-1].name == posed.problem.pal.action
+
+
+@needs_fast_downward
+@pytest.mark.parametrize("constructed", [True, False])
+def test_fast_downward_solves_the_p_po_of_every_query(constructed: bool, tmp_path: Path) -> None:
+    """Line 6: as the paper has it, from the same initial state."""
+    watched = Watched(AiaPolicy(constructed=constructed))
+    _interrogate(_gripper(), watched, 0)
+    assert len(watched.posed) > 2
+    for posed in watched.posed:
+        plan = planned(read(posed.problem, posed.initial, tmp_path), BLIND)
+        assert plan is not None
+        assert posed.problem.solved_by(posed.initial, plan)
