@@ -31,9 +31,10 @@ from aam_vision.interrogation.policies.course import AIA, Course, course_of
 from aam_vision.interrogation.policies.distinguishing import KnownSteps
 from aam_vision.interrogation.policies.pal_ordering import ConstructedScene
 from aam_vision.interrogation.policies.random_states import next_walk, random_states
-from aam_vision.interrogation.policies.seen_scene import KnownReachability, SeenScene
+from aam_vision.interrogation.policies.seen_scene import SeenScene
 from aam_vision.interrogation.policies.walking import uncovering_walk
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
+from aam_vision.interrogation.queries.reachability import KnownReachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem
 from aam_vision.planning.pyperplan import PyperplanPlanner

@@ -25,7 +25,11 @@ from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.first_success import FirstSuccess
 from aam_vision.interrogation.queries.near_misses import near_misses, revealing_step
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability, by_problem
+from aam_vision.interrogation.queries.reachability import (
+    KnownReachability,
+    PlannedNearMiss,
+    Reachability,
+)
 from aam_vision.planning.planner import Verdict
 from aam_vision.planning.ppo import telling
 from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
@@ -36,33 +40,12 @@ MAX_REORDERINGS = 4
 """Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
 
 
-class KnownReachability:
-    """What can be reached from the situations seen, worked out anew only when it may have changed.
-
-    What only proves a candidate changes nothing there.
-    """
-
-    def __init__(self) -> None:
-        self._basis: tuple[object, ...] = ()
-        self._problems: list[Reachability] = []
-
-    def of(self, evidence: Evidence) -> list[Reachability]:
-        """Per problem what can be reached from the situations of it."""
-        actions = evidence.hypotheses.actions.values()
-        basis = (len(evidence.nodes), *((a.cautious, a.adds, a.deletes, a.keeps) for a in actions))
-        if self._basis != basis:
-            self._basis = basis
-            self._problems = [Reachability(evidence.hypotheses, nodes) for nodes in by_problem(evidence)]
-        return self._problems
-
-
 class Guess(NamedTuple):
     """See an action succeed that no walk has shown: a guess at where, from what is rare."""
 
     def attempt(self, scene: Scene, pal: PalTuple) -> Attempt:
-        assert isinstance(scene, SeenScene)
-        ask = scene.first_success(pal.action)
-        return NOTHING if ask is None else (ask, (Guess(),))
+        question = scene.first_success(pal.action) if isinstance(scene, SeenScene) else None
+        return NOTHING if question is None else (question, (Guess(),))
 
 
 class SeenScene:

@@ -177,3 +177,24 @@ def by_problem(evidence: Evidence) -> list[list[Node]]:
         else:
             merged.append(group)
     return [sorted(group, key=lambda node: node.number) for group in merged]
+
+
+class KnownReachability:
+    """What can be reached from the situations seen, worked out anew only when it may have changed.
+
+    What only proves a candidate changes nothing there.
+    """
+
+    def __init__(self) -> None:
+        self._basis: tuple[object, ...] = ()
+        self._problems: list[Reachability] = []
+
+    def of(self, evidence: Evidence) -> list[Reachability]:
+        """Per problem what can be reached from the situations of it."""
+        actions = evidence.hypotheses.actions.values()
+        known = [(a.cautious, a.adds, a.deletes, a.keeps) for a in actions]
+        basis = len(evidence.nodes), evidence.learned, *known
+        if self._basis != basis:
+            self._basis = basis
+            self._problems = [Reachability(evidence.hypotheses, nodes) for nodes in by_problem(evidence)]
+        return self._problems
