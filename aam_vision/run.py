@@ -87,6 +87,8 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
 
     planner, clock = TimedPlanner(planner_named(arguments.planner)), Clock()
     check_writable(folder)
+    if arguments.write_ppo is not None:
+        check_writable(arguments.write_ppo, "--write-ppo")
     target = targets.of(arguments)
     if arguments.record is not None:
         check_images(arguments.record, target)
@@ -135,6 +137,7 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
         repeated=arguments.repeated_arguments,
         confidence=arguments.confidence,
         confirm=arguments.confirm,
+        write_ppo=arguments.write_ppo,
     )
 
 

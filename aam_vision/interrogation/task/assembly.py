@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
+from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.interrogation.policies.registry import policy_for
@@ -16,6 +18,7 @@ from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.robust import Observer, Setup, interrogate_robustly
 from aam_vision.interrogation.task.settable_trials import CONFIDENCE
 from aam_vision.planning.planner import Planner
+from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Agent
 from aam_vision.strips import Model
@@ -41,8 +44,14 @@ class Interrogation:
     """How probable the model has to be where answers prove unreliable."""
     confirm: bool = False
     """Whether no answer is taken at its word, even if none proves unreliable."""
+    write_ppo: Path | None = None
+    """Folder for the planning problems that the queries of the policy ``aia`` solve, as PDDL."""
 
     def __post_init__(self) -> None:
+        if self.write_ppo is not None and self.policy != "aia":
+            raise UnusableInput(
+                "only the policy aia makes such problems: use it", "write_ppo", self.write_ppo
+            )
         if self.prior is not None:
             check_prior(self.prior, self.agent.vocabulary, self.agent.headers)
         self.moves()
@@ -81,4 +90,5 @@ class Interrogation:
         return interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:
-        return policy_for(self.agent.access, name, self.planner, prior)
+        ppo = None if self.write_ppo is None else ProblemFolder(self.write_ppo)
+        return policy_for(self.agent.access, name, self.planner, prior, ppo)
