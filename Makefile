@@ -68,6 +68,13 @@ fuzz: .venv-fuzz/ready
 	        -print_final_stats=1 -verbosity=0 || exit 1; \
 	done
 
+## mutants: whether the tests notice bugs put in one at a time (MODULE=name or file, SAMPLE=number or all)
+MODULE :=
+SAMPLE := 40
+.PHONY: mutants
+mutants: .venv-mutants/ready
+	.venv-mutants/bin/python -m mutation.mutate --module '$(MODULE)' --sample $(SAMPLE) --jobs $(JOBS)
+
 ## audit: known weaknesses of the packages that are installed (asks the service of the package index)
 .PHONY: audit
 audit: .venv-audit/ready
@@ -120,7 +127,7 @@ test-pillow: .venv-pillow/ready
 clean:
 	rm -rf .venv .venv-* build dist *.egg-info lightning_logs
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
-	find aam_vision envs classifiers training experiments tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find aam_vision envs classifiers training experiments fuzzing mutation tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
@@ -158,6 +165,14 @@ $(VENV)/ray: $(VENV)/ready
 	$(PYTHON) -m venv --clear .venv-fuzz
 	.venv-fuzz/bin/python -m pip install --quiet --constraint constraints.txt \
 	    atheris==3.0.0 numpy pillow unified-planning
+	touch $@
+
+# mutmut is needed nowhere else. All other packages are those of $(VENV), which must be of the same Python.
+.venv-mutants/ready: $(VENV)/ready
+	$(PY) -m venv --clear .venv-mutants
+	.venv-mutants/bin/python -m pip install --quiet --constraint constraints.txt mutmut==3.8.1
+	$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	    > $$(.venv-mutants/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
 	touch $@
 
 .venv-audit/ready:

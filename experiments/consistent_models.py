@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Access
 from aam_vision.strips import Atom, GroundAction, Model, State, lifted_atoms
 from experiments.brute_force import Domain, all_bindings, reachable

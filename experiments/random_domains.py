@@ -26,7 +26,7 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from experiments.jobs import Parameters, Row
-from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
+from experiments.options import Scale
 from experiments.report import report
 from experiments.tables import Table
 
@@ -71,12 +71,7 @@ def random_domains(
     access: Annotated[list[str] | None, typer.Option(help="Only this access (repeatable).")] = None,
     policy: Annotated[list[str] | None, typer.Option(help="Only this policy (repeatable).")] = None,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first domain.")] = 0,
-    processes: Processes = -1,
-    backend: Backend = "loky",
-    address: Address = None,
-    job_seconds: JobSeconds = None,
-    job_memory: JobMemory = None,
-    out: Out = Path("runs/random_domains"),
+    scale: Scale = Scale(out=Path("runs/random_domains")),
 ) -> int:
     """Whether interrogations of random domains end as they should, checked by brute force.
 
@@ -93,8 +88,7 @@ def random_domains(
         for seed in range(first_seed, first_seed + runs, BATCH)
         for one, other in cases
     ]
-    chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
-    return report("random_domains", jobs, summary, out, work=batch, scale=chosen_scale)
+    return report("random_domains", jobs, summary, scale, work=batch)
 
 
 def batch(*, access: str, policy: str, seed: int, count: int) -> Row:

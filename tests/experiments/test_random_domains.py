@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript, Walked
+from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Access, Query
 from aam_vision.strips import ActionSchema, GroundAction, Model, State, lifted_atoms
 from experiments.brute_force import Domain, all_bindings, applicable, ground_atoms, reachable

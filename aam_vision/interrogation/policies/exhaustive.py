@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.queries.moves import Move, Policy, Stop
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
 from aam_vision.query import Access
 

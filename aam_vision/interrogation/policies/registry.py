@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.exhaustive import Exhaustive
@@ -10,7 +11,6 @@ from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
 from aam_vision.interrogation.policies.replay_under_reset import Replaying
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
-from aam_vision.interrogation.queries.moves import Policy
 from aam_vision.planning.planner import Planner
 from aam_vision.query import Access
 from aam_vision.strips import Model
@@ -25,7 +25,7 @@ def check_policy(name: str) -> None:
         UnusableInput: there is none of that name.
     """
     if name not in POLICIES:
-        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+        raise UnusableInput(f"unknown; use {' or '.join(POLICIES)}", argument="policy", value=name)
 
 
 def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
@@ -38,7 +38,9 @@ def policy_for(access: Access, name: str, planner: Planner, prior: Model | None 
     """
     check_policy(name)
     if name == "aia" and access is not Access.SETTABLE:
-        raise UnusableInput(f"--policy aia: needs settable access, and the agent allows {access.value}")
+        raise UnusableInput(
+            f"needs settable access, and the agent allows {access.value}", argument="policy", value=name
+        )
     exhaustive = Exhaustive(_policy(access, name, planner, prior), access)
     return Replaying(exhaustive) if access is Access.RESET else exhaustive
 

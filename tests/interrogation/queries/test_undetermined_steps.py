@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
@@ -30,7 +31,7 @@ def test_every_step_that_is_found_tells_something() -> None:
             assert not found.exhausted
             query = Query(evidence.depart(found.ask.start), found.ask.plan)
             known = len(evidence.visited), len(evidence.edges)
-            told = evidence.answer(query, agent.ask(query))
+            told = evidence.take_in(Asked(query, agent.ask(query)))
             assert told or known != (len(evidence.visited), len(evidence.edges)), f"seed {seed}"
 
 
@@ -43,7 +44,7 @@ def test_steps_on_the_way_are_executed() -> None:
             query = Query(evidence.depart(found.ask.start), found.ask.plan)
             response = agent.ask(query)
             assert response.executed >= len(query.plan) - 1, f"seed {seed}"
-            evidence.answer(query, response)
+            evidence.take_in(Asked(query, response))
             lengths.add(len(query.plan))
     assert max(lengths) > 2
 
@@ -54,7 +55,7 @@ def test_a_state_is_made_for_a_step_that_tells_something() -> None:
         asked = 0
         while (found := constructed_step(evidence)).ask is not None:
             query = Query(evidence.depart(found.ask.start), found.ask.plan)
-            evidence.answer(query, agent.ask(query))
+            evidence.take_in(Asked(query, agent.ask(query)))
             asked += 1
             assert asked < 500, f"seed {seed} does not end"
 

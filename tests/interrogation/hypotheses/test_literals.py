@@ -1,0 +1,76 @@
+"""Literals as bits are sets of literals, and the values of atoms are those of the state."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
+from aam_vision.strips import Atom, State
+from tests import domains
+from tests.domains import Domain
+from tests.profiles import thorough
+
+masks = st.integers(0, 2**6 - 1)
+literals = st.builds(Literals, masks, masks)
+
+
+def _members(some: Literals) -> set[Literals]:
+    return set(some.singles())
+
+
+@thorough(150)
+@given(literals, literals, st.lists(literals, max_size=3))
+def test_masks_are_sets_of_literals(one: Literals, other: Literals, more: list[Literals]) -> None:
+    assert all(single.positive.bit_count() + single.negative.bit_count() == 1 for single in one.singles())
+    assert one.size() == len(_members(one))
+    assert bool(one) is bool(_members(one))
+    assert one.within(other) is (_members(one) <= _members(other))
+    assert one.within(union([one, other]))
+    assert _members(one.without(other)) == _members(one) - _members(other)
+    assert union([one, *more]) == union([*more, one, one])
+    assert _members(union([one, *more])) == set().union(_members(one), *map(_members, more))
+    assert one.opposite().opposite() == one
+    assert {Literals(p, n) for n, p in _members(one)} == _members(one.opposite())
+
+
+@thorough(100)
+@given(domains.domains(constants=True, repeated=True), st.booleans(), st.data())
+def test_atoms_have_the_values_that_they_have_in_the_state(
+    domain: Domain, repeated: bool, data: st.DataObject
+) -> None:
+    vocabulary, whole = domain.model.vocabulary, domain.problems[0]
+    facts = domains.ground_atoms(vocabulary, whole.objects)
+    hidden = frozenset(data.draw(st.lists(st.sampled_from(facts), max_size=4))) if facts else frozenset()
+    for state in (whole, State(whole.true - hidden, whole.objects, hidden)):
+        for header in domain.model.headers:
+            index = AtomIndex(vocabulary, header, repeated=repeated)
+            for row in domains.all_bindings(header, state.objects, repeated=repeated):
+                facts_of = {index.bit[atom]: atom.ground(row) for atom in index.atoms}
+                assert dict(index.grounded(row)) == facts_of
+                held, dim = index.values(state, row)
+                assert held == sum(bit for bit, fact in facts_of.items() if fact in state.true)
+                assert dim == sum(bit for bit, fact in facts_of.items() if fact in state.unknown)
+                assert index.facts(held, row) == {fact for fact in facts_of.values() if fact in state.true}
+                groups: dict[Atom, int] = {}
+                for bit, fact in facts_of.items():
+                    groups[fact] = groups.get(fact, 0) | bit
+                one = {mask for mask in groups.values() if mask & (mask - 1)}
+                assert set(index.coinciding(row)) == one
+                assert index.shared(row) == sum(one)
+
+
+@thorough(60)
+@given(domains.domains(constants=True), masks, masks)
+def test_bits_stand_for_the_atoms_in_their_order(domain: Domain, positive: int, negative: int) -> None:
+    header = domain.model.headers[0]
+    index = AtomIndex(domain.model.vocabulary, header)
+    some = Literals(positive & index.everything, negative & index.everything)
+    chosen = [atom for number, atom in enumerate(index.atoms) if some.positive >> number & 1]
+    refused = [atom for number, atom in enumerate(index.atoms) if some.negative >> number & 1]
+    assert index.select(some.positive) == set(chosen)
+    assert [index.atom(index.bit[atom]) for atom in index.atoms] == list(index.atoms)
+    names = header.parameters
+    assert index.text(some) == [a.text(names) for a in chosen] + [f"not {a.text(names)}" for a in refused]
+    row = tuple(f"o{number}" for number in range(header.arity))
+    assert [(name, get(row)) for name, get in index.getters(some.positive)] == [a.ground(row) for a in chosen]
