@@ -10,7 +10,7 @@ user's own words (Verma, Marpally, Srivastava: "Asking the Right Questions", AAA
 >>> result
 <Result: complete; 3 actions, 20 pal tuples, 0 groups undetermined; 6 queries, 45 steps>
 
-What is named here is imported when it is first asked for, so that importing the package costs nothing.
+Names are imported when they are first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HOMES = {
 if not TYPE_CHECKING:  # type checkers would take every name for granted
 
     def __getattr__(name: str) -> object:
-        """What ``_HOMES`` names, from its module."""
+        """Import a name of ``_HOMES`` from its module."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"aam_vision.{_HOMES[name]}"), name)

@@ -16,7 +16,6 @@ pal tuples    52 (0 groups undetermined)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +43,7 @@ def interrogate(
 ) -> Result:
     """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
 
-    What may be asked, and so what is asked, follows from ``agent.access``. Answers are taken at their word until they
+    ``agent.access`` decides which questions may be asked. Answers are taken at their word until they
     prove wrong; then they are weighed.
 
     Args:
@@ -64,7 +63,7 @@ def interrogate(
 
     Raises:
         UnusableInput: there is no such policy or planner, or an option does not fit the agent.
-        Interrupted: the agent failed, or is no STRIPS agent; its ``result`` holds what was learned.
+        Interrupted: the agent failed, or is not a STRIPS agent; its ``result`` holds what was learned.
 
     Examples:
         >>> import aam_vision
@@ -74,27 +73,20 @@ def interrogate(
     """
     import numpy as np
 
-    from aam_vision.interrogation.policies.confirming import confirmed
-    from aam_vision.interrogation.policies.registry import policy_for
-    from aam_vision.interrogation.task.loop import Budget
-    from aam_vision.interrogation.task.robust import interrogate_robustly
+    from aam_vision.interrogation.task.assembly import Interrogation
+    from aam_vision.interrogation.task.budget import Budget
     from aam_vision.planning.engines import planner_named
 
-    if prior is not None:
-        from aam_vision.interrogation.task.differences import check_prior
-
-        check_prior(prior, agent.vocabulary, agent.headers, prior.vocabulary.name)
-    engine = planner_named(planner)
-    return interrogate_robustly(
+    return Interrogation(
         agent,
-        confirmed(policy_for(agent.access, policy, engine, prior), agent, engine),
-        np.random.default_rng(seed),
-        afresh=partial(policy_for, agent.access, "economical", engine),
+        policy=policy,
+        planner=planner_named(planner),
+        prior=prior,
         budget=Budget(max_queries, max_steps),
         repeated=repeated_arguments,
         confidence=confidence,
         confirm=confirm,
-    )
+    ).run(np.random.default_rng(seed))
 
 
 def agent_for(
@@ -135,11 +127,12 @@ def agent_for(
         environment,
         access=_word(access),
         problems=[str(number) for number in problems],
-        classifiers=None if classifiers is None else Path(classifiers),
         size=size,
         seed=seed,
         repeated=repeated_arguments,
-        image_noise=image_noise,
+        settings=targets.PerceptionSettings(
+            None if classifiers is None else Path(classifiers), noise=image_noise, seed=seed
+        ),
     ).agent
 
 

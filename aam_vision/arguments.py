@@ -1,91 +1,127 @@
-"""What a run was asked to do, as its journal keeps it, so that the same run can be gone on with."""
+"""The options of ``python -m aam_vision.run``, and the part of them that a journal keeps so that a run can be resumed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import Field, dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
+from aam_vision.options import flag, option
 
 MAX_BYTES = 500_000_000
-"""Of a file that a run's options name at most."""
+"""Size of a file that an option names, at most."""
 MAX_PROBLEM_SIZE = 100
-"""Of a packaged domain: up to 10,000 objects."""
+"""Size of a packaged domain's problems, at most: up to 10,000 objects."""
+MAX_NUMBER = 2**63
+"""Whole numbers stay below this: a journal keeps no larger ones."""
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The options of ``aam_vision.run`` that decide what is asked and answered."""
+    """All options. Those marked ``kept=False`` do not change what is asked and answered; the journal leaves them out."""
 
-    env: str | None = None
-    agent: str | None = None
-    agent_seconds: float = 60.0
-    agent_memory: int = 4096
-    domain: str | None = None
-    problem: list[str] | None = None
-    problem_size: int = 2
-    access: str | None = None
-    policy: str = "economical"
-    planner: str = "pyperplan"
-    repeated_arguments: bool = False
-    classifiers: str | None = None
-    seed: int = 0
-    max_queries: int | None = None
-    max_steps: int | None = None
-    image_noise: float = 0.0
-    flip_rate: float = 0.0
-    refusal_rate: float = 0.0
-    confidence: float = 0.999
-    confirm: bool = False
-    prior: str | None = None
-    backend: str = "torch"
+    env: str | None = option(
+        "Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain; with --agent that "
+        "whose concepts and classifiers read its images."
+    )
+    domain: Path | None = option("A PDDL domain file: a symbolic agent.")
+    agent: str | None = option("A command: any program that speaks the protocol of docs/agent-protocol.md.")
+    agent_seconds: float = option("Wall time that it may take for one answer.", 60.0)
+    agent_memory: int = option("Megabytes of memory that it may take.", 4096, min=1)
+    problem: list[str] | None = option(
+        "With --env the number of a problem, with --domain a PDDL file (repeatable)."
+    )
+    problem_size: int = option("Size of a packaged domain's problems.", 2, min=1)
+    access: str | None = option(
+        "What the agent allows: settable (symbolic agents only), snapshot, reset, or trajectory "
+        "(one problem: the first, or the one named); default the most that it can."
+    )
+    policy: str = option("How questions are chosen: economical or aia.", "economical")
+    planner: str = option(
+        "pyperplan, or an installed engine of unified-planning, such as fast-downward.", "pyperplan"
+    )
+    repeated_arguments: bool = flag(
+        "Also learn what happens when one object is named twice (symbolic agents only)."
+    )
+    classifiers: Path | None = option("Folder of classifier weights; default the shipped ones.")
+    seed: int = option("Seed of every random choice.", 0, min=0)
+    max_queries: int | None = option("Stop at so many queries.", min=0)
+    max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
+    out: Path | None = option("Folder for results; default runs/ENV-TIME.", kept=False)
+    image_noise: float = option("Gaussian noise put on the agent's images: its sigma, 0 to 1.", 0.0)
+    flip_rate: float = option("Share of the observed atoms that are flipped, each time anew, 0 to 1.", 0.0)
+    refusal_rate: float = option("Share of the executable steps that the agent refuses, 0 to 1.", 0.0)
+    confidence: float = option("Where answers prove unreliable: how probable the model has to be.", 0.999)
+    confirm: bool = flag("Take no answer at its word, even if none proves unreliable.")
+    prior: Path | None = option("A model learned earlier (PDDL): verify it, and say what is different now.")
+    backend: str = option("What runs the classifiers: torch or onnx.", "torch")
+    cache: Path | None = option(
+        "File that keeps answers for other runs (deterministic symbolic agents only).", kept=False
+    )
+    resume: Path | None = option(
+        "Folder of a run that was ended: go on with it, with the options that it had.", kept=False
+    )
+    quiet: bool = flag("No progress on stderr.", kept=False)
+    images: bool = option("Show the agent's images while it runs, on a terminal that can.", True, kept=False)
+    record: Path | None = option("Write the images of all queries to this file, an animated GIF.", kept=False)
 
     def json(self) -> dict[str, Any]:
-        """All of them as JSON, paths absolute: a run may be gone on with from another folder."""
-        given = asdict(self)
-        given["domain"] = absolute(self.domain)
-        given["classifiers"] = absolute(self.classifiers)
-        given["prior"] = absolute(self.prior)
+        """The options that are kept, as JSON; paths are absolute, since a run may be resumed from another folder."""
+        given = {one.name: getattr(self, one.name) for one in _kept()}
         if self.domain is not None:
-            given["problem"] = [absolute(path) for path in self.problem or ()]
-        return given
+            given["problem"] = [Path(path) for path in self.problem or ()]
+        return {name: _plain(value) for name, value in given.items()}
 
     @classmethod
     def from_json(cls, given: object, source: Path) -> Arguments:
-        """What ``json`` has given, from a file that may be anybody's.
+        """The options that ``json`` has written, from a file that may be anybody's.
 
         Raises:
             UnusableInput: there are others, or a value is of another kind.
         """
-        names = [field.name for field in fields(cls)]
+        names = [one.name for one in _kept()]
         if not isinstance(given, Mapping) or sorted(given) != sorted(names):
             raise UnusableInput(f"{source}: has no arguments of a run of this version; start a new run")
-        for name, kind in get_type_hints(cls).items():
-            if not _fits(given[name], kind):
+        kinds, values = get_type_hints(cls), dict(given)
+        for name in names:
+            if not _fits(given[name], kinds[name]):
                 raise UnusableInput(f"{source}: --{name.replace('_', '-')} has a value that cannot be used")
-        return cls(**given)
+            if given[name] is not None and kinds[name] == Path | None:
+                values[name] = Path(given[name])
+        return cls(**values)
+
+    def resumed(self, command: Arguments) -> Arguments:
+        """These options, which a journal has kept, with the command's own values for the others."""
+        others = [one.name for one in fields(self) if one not in _kept()]
+        return replace(self, **{name: getattr(command, name) for name in others})
 
     def inputs(self) -> dict[str, str]:
-        """The SHA-256 of every file that was named: a run cannot be gone on with other ones.
+        """The SHA-256 of every file that was named: a run is resumed with the same files only.
 
         Raises:
             UnusableInput: a file cannot be read.
         """
-        paths = [Path(path) for path in (self.domain, *(self.problem or ())) if path and self.domain]
-        if self.prior is not None:
-            paths.append(Path(self.prior))
+        named = [self.prior] if self.domain is None else [self.domain, *(self.problem or ()), self.prior]
+        paths = [Path(path) for path in named if path is not None]
         if self.classifiers is not None:
             paths += sorted(Path(self.classifiers).glob("*.safetensors"))[:100]
         return {str(path.absolute()): _digest(path) for path in paths}
 
 
-def absolute(path: str | None) -> str | None:
-    """A path that means the same in every working directory."""
-    return None if path is None else str(Path(path).absolute())
+def _kept() -> list[Field[Any]]:
+    """The options that a journal keeps."""
+    return [one for one in fields(Arguments) if one.metadata.get("kept", True)]
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return str(value.absolute()) if isinstance(value, Path) else value
 
 
 def _digest(path: Path) -> str:
@@ -96,11 +132,13 @@ def _digest(path: Path) -> str:
 
 
 def _fits(value: object, kind: Any) -> bool:
-    """Whether a value is of the kind of an option; whole numbers are never negative here."""
+    """Whether a value in JSON is of an option's type; no option takes a negative whole number."""
     if isinstance(value, list):
         return "list" in str(kind) and len(value) <= 1000 and all(isinstance(item, str) for item in value)
     if isinstance(value, bool):
         return kind is bool
-    if isinstance(value, int) and not 0 <= value < 2**63:
+    if isinstance(value, int) and not 0 <= value < MAX_NUMBER:
         return False
+    if isinstance(value, str) and kind == Path | None:
+        return True
     return any(isinstance(value, one) for one in getattr(kind, "__args__", (kind,)) if isinstance(one, type))

@@ -1,4 +1,4 @@
-"""``python -m aam_vision.ask MODEL.pddl``: what a learned model predicts of a plan, and where it is not sure."""
+"""``python -m aam_vision.ask MODEL.pddl``: the outcome of a plan by a learned model, and where it is not certain."""
 
 from __future__ import annotations
 

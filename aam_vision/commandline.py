@@ -1,4 +1,4 @@
-"""What the package's commands share: one line for bad input, progress on stderr."""
+"""Shared parts of the package's commands: one line for bad input, progress on stderr."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import typer
 
 from aam_vision.errors import UnusableInput
+from aam_vision.options import with_options
 
 _BAR = 30  # columns of a progress bar
 
@@ -26,18 +27,20 @@ INTERRUPTED = 130
 
 
 class _Stopped(Exception):
-    """Ctrl-C, which the option parser would answer in its own way."""
+    """Ctrl-C, hidden from the option parser, which has its own way to handle it."""
 
 
 def parser_of(command: Callable[..., int | None]) -> Any:
     """The command line of a function: its parameters are the options, its docstring is the help.
 
-    Lines under ``Examples:`` are shown below the options as they stand. (It is a command of click's, whichever copy
-    typer brings along.)
+    A parameter that is a dataclass stands for its fields (``aam_vision.options``). Lines under ``Examples:`` are shown
+    below the options as they stand. The result is a command of click, in the copy that typer brings along.
     """
     told, _, examples = cleandoc(command.__doc__ or "").partition("\nExamples:\n")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command(help=told, epilog=f"\b\nExamples:\n{cleandoc(examples)}" if examples else None)(command)
+    app.command(help=told, epilog=f"\b\nExamples:\n{cleandoc(examples)}" if examples else None)(
+        with_options(command)
+    )
     return typer.main.get_command(app)
 
 
@@ -62,7 +65,7 @@ def run_command(command: Callable[..., int | None]) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except UnusableInput as error:
-        problem = str(error)
+        problem = error.at_command()
     except MemoryError:
         problem = "there is not enough memory for this; give something smaller"
     except Exception as error:
@@ -73,13 +76,13 @@ def run_command(command: Callable[..., int | None]) -> int:
         problem = f"{error.format_message().rstrip('.')} (given: {given}): see --help"
     else:
         return result if isinstance(result, int) else 0
-    line = " ".join(problem.split())  # a file may be quoted in it that would rather talk to the terminal
+    line = " ".join(problem.split())  # it may quote a file that has control characters
     print("error: " + "".join(c if c.isprintable() else "?" for c in line), file=sys.stderr)
     return UNUSABLE_INPUT
 
 
 def check_writable(folder: Path, option: str = "--out") -> None:
-    """Find out now, not after the work, that results cannot be written.
+    """Find out before the work whether results can be written.
 
     Raises:
         UnusableInput: the folder cannot be made, or nothing can be written into it.
@@ -95,7 +98,7 @@ def check_writable(folder: Path, option: str = "--out") -> None:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file as a whole or not at all; an older one stays until then. Text is written as UTF-8."""
+    """Write a file completely or not at all; an older one stays until then. Text is written as UTF-8."""
     partial = path.with_name(f"{path.name}.partial")
     partial.unlink(missing_ok=True)  # a link that somebody put there would lead elsewhere
     with partial.open("xb") as file:
@@ -104,7 +107,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 class Progress:
-    """Says on stderr what is being done: a line that grows on a terminal, a few lines elsewhere."""
+    """Progress on stderr: one line that is rewritten on a terminal, a few lines elsewhere."""
 
     def __init__(self, stream: TextIO | None = None, *, every: float | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -113,12 +116,12 @@ class Progress:
         self._told = monotonic()
 
     def stage(self, text: str) -> None:
-        """A new stage begins or has ended."""
+        """Say that a stage begins or has ended."""
         self._write(text, "\n")
         self._told = monotonic()
 
     def step(self, done: int, total: int, text: str) -> None:
-        """A step was done; said only every few seconds."""
+        """Say that a step was done, once in a few seconds."""
         now = monotonic()
         if now - self._told >= self._every or done == total:
             self._told = now
@@ -133,7 +136,7 @@ class Progress:
 
 
 def _bar(done: int, total: int) -> str:
-    """How much is done, as a terminal shows it."""
+    """A progress bar for a terminal."""
     from rich.console import Console
     from rich.progress_bar import ProgressBar
 

@@ -11,7 +11,7 @@ import typer
 from aam_vision.commandline import run_command
 
 MAX_STATES = 100_000
-"""States in which a difference is looked for by default."""
+"""Default number of states that are searched for a difference."""
 
 
 def compare_models(

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, under one root, so that a caller catches what it can handle."""
+"""All errors of the toolkit, under one root."""
 
 from __future__ import annotations
 
@@ -8,11 +8,28 @@ class AamError(Exception):
 
 
 class UnusableInput(AamError):
-    """Raised when something the user supplied cannot be used; the command exits with code 2."""
+    """Raised when something the user supplied cannot be used; the command exits with code 2.
+
+    Args:
+        message: what is wrong and what to do, in one line.
+        argument: the parameter at fault, by its name in Python; a command shows its option instead (``at_command``).
+        value: the value that it was given, if the message should show it.
+    """
+
+    def __init__(self, message: str, argument: str | None = None, value: object = None) -> None:
+        self._at = "" if value is None else f" {value}"
+        self._message, self.argument = message, argument
+        super().__init__(message if argument is None else f"{argument}{self._at}: {message}")
+
+    def at_command(self) -> str:
+        """The message as a command shows it: with the option (``--max-queries``) in place of the parameter."""
+        if self.argument is None:
+            return str(self)
+        return f"--{self.argument.replace('_', '-')}{self._at}: {self._message}"
 
 
 class AgentFailed(AamError):
-    """Raised when the agent cannot answer any more; the command exits with code 3."""
+    """Raised when the agent can no longer answer; the command exits with code 3."""
 
 
 class InconsistentAgent(AamError):
@@ -20,13 +37,13 @@ class InconsistentAgent(AamError):
 
 
 class AccessViolation(AamError):
-    """Raised when a policy starts where the agent's access does not allow: a mistake in the policy."""
+    """Raised when a policy starts where the agent's access does not allow; the policy is wrong."""
 
 
 class PlannerFailed(AamError):
-    """Raised when a planner breaks down, which is not to find no plan; the command exits with code 3."""
+    """Raised when a planner breaks down; the command exits with code 3. Finding no plan is not an error."""
 
 
 def reason(error: Exception) -> str:
-    """A foreign exception in one line: its kind and what it says."""
+    """A foreign exception in one line: its type and its message."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")

@@ -1,7 +1,7 @@
 """Comparing a learned model with the ground truth. Only the command and the experiments use this.
 
-``accuracy`` is the paper's: correctly learnt palm tuples over all. Functional equivalence asks what matters
-to a planner: the same instructions applicable, with the same successors, in states never interrogated.
+``accuracy`` is the paper's: correctly learnt palm tuples over all. Functional equivalence is what matters to a
+planner: in states never interrogated, the same instructions are applicable, with the same successors.
 """
 
 from __future__ import annotations
@@ -129,14 +129,14 @@ def _key(atom: LiftedAtom) -> str:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """What a search for a query that tells two models apart has found."""
+    """The result of a search for a query that tells two models apart."""
 
     plan: tuple[GroundAction, ...] | None
-    """A shortest one; None if none was found."""
+    """A shortest plan that tells them apart; None if none was found."""
     outcomes: tuple[str, str]
-    """What each model says of its last step."""
+    """Each model's prediction for its last step."""
     states: int
-    """How many states were looked at."""
+    """The number of states that were searched."""
     exhausted: bool
     """Whether these were all that both models can reach, so that no plan tells them apart."""
 
@@ -173,7 +173,7 @@ def _way(came: dict[State, tuple[State, GroundAction] | None], state: State) -> 
 
 
 def _outcome(state: State, after: frozenset[tuple[str, tuple[str, ...]]] | None, step: GroundAction) -> str:
-    """What a model says of a step, in words."""
+    """A model's prediction for a step, in words."""
     if after is None:
         return f"{step} cannot be done"
     gained, lost = sorted(after - state.true), sorted(state.true - after)

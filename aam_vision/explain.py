@@ -1,4 +1,4 @@
-"""``python -m aam_vision.explain RUN``: what a run has found out, and the proof of any line of it."""
+"""``python -m aam_vision.explain RUN``: the findings of a run, and the proof of any line of them."""
 
 from __future__ import annotations
 

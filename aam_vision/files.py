@@ -1,4 +1,4 @@
-"""Files of anybody, read whole: regular ones only, and never more than a limit."""
+"""Reading files that may be anybody's: regular files only, up to a limit."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import stat
 from pathlib import Path
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""A pipe is opened at once, whether or not anybody writes into it."""
+"""Open a pipe at once, whether or not anybody writes into it."""
 
 
 def read_limited(path: Path, most: int) -> bytes:
     """The content of a file.
 
-    A pipe or a device, which could keep us waiting or never end, is not read; nor is a file that grows meanwhile.
+    Pipes and devices are not read, since they may never end; nor is a file that grows meanwhile.
 
     Raises:
-        OSError: it cannot be read, is no regular file, or is larger than ``most`` bytes; ``strerror`` says which.
+        OSError: it cannot be read, is not a regular file, or is larger than ``most`` bytes; ``strerror`` says which.
     """
     try:
         descriptor = os.open(path, _FLAGS)

@@ -1,7 +1,7 @@
 """Finding bindings: conjunctive queries over a set of atoms, as joins instead of products.
 
-"Which arguments make all these literals true here?" is a query over the state's atoms. The next atom to
-join is always the one with the fewest matching facts, so that most searches end after a few look-ups.
+"Which arguments make all these literals true here?" is a query over the state's atoms. The next atom to join is always
+the one with the fewest matching facts; most searches end after a few look-ups.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State
 
 Row = tuple[str, ...]
 Columns = dict[str, dict[int, dict[str, list[Row]]]]
-"""By predicate, place and value, the facts with this value there."""
+"""The facts by predicate, place and the value at that place."""
 Fact = tuple[str, Row]
 """A ground atom as a plain tuple; equal to the ``Atom`` of the same predicate and objects."""
 
@@ -30,7 +30,7 @@ class FactIndex:
             self.rows[predicate].append(row)
 
     def add(self, predicate: str, row: Row) -> None:
-        """Add a fact that is not there yet."""
+        """Add a fact that is not in the set yet."""
         self.rows[predicate].append(row)
         for place, column in self._columns.get(predicate, {}).items():
             column[row[place]].append(row)
@@ -105,7 +105,7 @@ def bindings(
 
 
 class _Search:
-    """One search for bindings, with what is bound so far."""
+    """One search for bindings, with the parameters bound so far."""
 
     __slots__ = ("_allowed", "_binding", "_index", "_repeated", "_types")
 
@@ -117,7 +117,7 @@ class _Search:
         self._allowed = [index.objects.members(kind) for kind in header.types]
 
     def join(self, left: Sequence[LiftedAtom]) -> Iterator[Row]:
-        """The bindings under which these atoms are facts, too."""
+        """The bindings under which these atoms are facts as well."""
         if not left:
             yield from self._filled()
             return
@@ -143,7 +143,7 @@ class _Search:
                     binding[argument] = None
 
     def unify(self, atom: LiftedAtom, row: Row) -> list[int] | None:
-        """Bind what makes the atom this fact, and say which parameters that were; None if nothing does."""
+        """Bind parameters so that the atom is this fact, and return which; None if that is impossible."""
         binding = self._binding
         newly: list[int] = []
         for argument, value in zip(atom.arguments, row, strict=True):
@@ -167,7 +167,7 @@ class _Search:
         return newly
 
     def _candidates(self, atom: LiftedAtom) -> list[Row]:
-        """Facts among which are all that the atom may be, given what is bound."""
+        """A list of facts that has all those that match the atom under the bound parameters."""
         predicate, arguments = atom
         best = self._index.rows.get(predicate, _NO_ROWS)
         if len(best) > 1:
@@ -183,7 +183,7 @@ class _Search:
         return best
 
     def _filled(self) -> Iterator[Row]:
-        """The bindings with every parameter that is left standing for an object of its type."""
+        """The bindings that give each remaining parameter an object of its type."""
         binding = self._binding
         if None not in binding:
             yield tuple(binding)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a user says about images, and the roles that turn an image into a state.
+"""A user's concepts of images, and the roles that turn an image into a state.
 
 A *vocabulary entry* says where the truth of a predicate comes from: ``Perceived`` (classifiers),
 ``Defined`` (a function of names or of perceived atoms, as the user would define it) or ``Given`` (facts
@@ -55,7 +55,7 @@ class Perceived:
 
     ``heads`` gives the classifier to ask: for ``WHERE`` one per look (look -> head), otherwise a single
     entry ``{"": head}``. ``hidden_by`` names a look that covers the answer: where such a thing stands, the
-    atom is unknown. An ``auxiliary`` predicate is no part of the vocabulary: it only says what is seen where
+    atom is unknown. An ``auxiliary`` predicate does not belong to the vocabulary: it only says what is seen where
     (``seen-at(b, column-2-level-1)``), for others to be defined over. It speaks of ``Scene.spots``.
     """
 
@@ -70,13 +70,13 @@ class Perceived:
 
 @dataclass(frozen=True)
 class Scene:
-    """What the user points out about one problem: the board, names of places and things.
+    """The user's description of one problem: the board, names of places and things.
 
     ``cells`` gives the cells that a place covers; ``looks`` the look of every movable thing;
     ``anchors`` where each thing is in the first image, so that equal-looking things have names;
     ``facts`` the ground atoms of given predicates.
 
-    Where places are no objects of the problem (the levels of a pile), ``spots`` holds the things and places
+    Where places are not objects of the problem (the levels of a pile), ``spots`` holds the things and places
     that auxiliary predicates speak of. Where the cells are not the squares of one fitted grid, ``boxes``
     says where each of them is in the image; a cell without a box shows nothing.
     """
@@ -97,7 +97,7 @@ class Scene:
 
 
 def no_sights(scene: Scene, true: frozenset[Atom]) -> Iterable[Atom]:
-    """What a vocabulary without auxiliary predicates has to say of them."""
+    """The auxiliary atoms of a vocabulary without auxiliary predicates: none."""
     return ()
 
 
@@ -115,7 +115,7 @@ class Defined:
     provenance: Provenance = field(default=Provenance.DEFINED, init=False)
 
     def atoms(self, scene: Scene, seen: State) -> tuple[list[Atom], list[Atom]]:
-        """What ``define`` gives, true and unknown.
+        """The atoms that ``define`` returns, true and unknown.
 
         Raises:
             UnusableInput: it raises, or gives anything but atoms of the predicate.
@@ -126,7 +126,7 @@ class Defined:
             for predicate, objects in (*true, *unknown):
                 if predicate != name or len(objects) != arity:
                     raise ValueError(f"gave {predicate}{objects!r}")
-        except Exception as error:  # it is the user's: anything may go wrong
+        except Exception as error:  # the function is the user's: anything may go wrong
             raise UnusableInput(
                 f"vocabulary, predicate {name}: its function raised {reason(error)}; it is to return "
                 f"two lists of atoms {name} with {arity} objects"
@@ -148,7 +148,7 @@ Entry = Perceived | Defined | Given
 
 @dataclass(frozen=True)
 class Never:
-    """What no place ever shows: all of ``shows`` at once, without any of ``without``; classifiers' names."""
+    """Labels (names of classifiers) that no place ever shows: all of ``shows`` together with none of ``without``."""
 
     shows: tuple[str, ...]
     without: tuple[str, ...] = ()
@@ -169,6 +169,16 @@ Constraint = Never | Exactly
 def exclusive(*heads: str) -> tuple[Never, ...]:
     """No place shows two of these."""
     return tuple(Never(pair) for pair in combinations(heads, 2))
+
+
+def comes_as(head: str, kinds: Iterable[str]) -> tuple[Never, ...]:
+    """A place shows ``head`` exactly if it shows one of its kinds, and only one of them."""
+    kinds = tuple(kinds)
+    return (
+        *exclusive(*kinds),
+        Never((head,), without=kinds),
+        *[Never((kind,), without=(head,)) for kind in kinds],
+    )
 
 
 @dataclass(frozen=True)

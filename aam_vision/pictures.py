@@ -1,8 +1,8 @@
-"""Images from anybody: plain PNG of an expected size or refused, before anything is unpacked.
+"""Reading images that may be anybody's: plain PNG of an expected size; others are refused, still packed.
 
-The chunks of a file are looked at here; only those that make up the pixels (IHDR, PLTE, IDAT, IEND) reach Pillow's PNG
-decoder, and only once the header has said how much memory they may take. Colour profiles, texts, animations and all
-other formats are never decoded.
+The chunks of a file are checked here. Only those that make up the pixels (IHDR, PLTE, IDAT, IEND) reach Pillow's PNG
+decoder, once the header has told how much memory they take. Colour profiles, texts, animations and all other formats
+are never decoded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_SIDE = 8192
 MAX_PIXELS = 16_000_000
 """Pixels at most: 48 MB as RGB."""
 MAX_BYTES = 64_000_000
-"""Of a file at most: somewhat more than that many pixels take uncompressed."""
+"""Bytes of a file at most: somewhat more than that many pixels take uncompressed."""
 RGB, PALETTE = 2, 3
 """PNG's colour types."""
 
@@ -35,7 +35,7 @@ _CRC = struct.Struct(">I")
 
 
 class NoPicture(ValueError):
-    """Raised when bytes are no image that is read here; the message says why, in one line."""
+    """Raised when bytes are not an image of the kind that is read here; the message says why, in one line."""
 
 
 def decode(png: bytes, *, size: tuple[int, int] | None = None) -> NDArray[np.uint8]:
@@ -55,7 +55,7 @@ def decode(png: bytes, *, size: tuple[int, int] | None = None) -> NDArray[np.uin
         with Image.open(BytesIO(plain), formats=["PNG"]) as image:
             return np.array(image)
     except Exception as error:  # a damaged file fails in as many ways as there are bytes
-        raise NoPicture(f"no sound PNG ({' '.join(str(error).split())[:100]})") from None
+        raise NoPicture(f"not a sound PNG ({' '.join(str(error).split())[:100]})") from None
 
 
 def encode(frame: NDArray[np.uint8]) -> bytes:
@@ -80,15 +80,15 @@ def read_picture(path: Path) -> NDArray[np.uint8]:
 def pixels_only(
     png: bytes, colours: tuple[int, ...] = (RGB, PALETTE), *, size: tuple[int, int] | None = None
 ) -> bytes:
-    """A PNG file with nothing in it but its pixels, whose header keeps the limits.
+    """A PNG file reduced to its pixels, with a header within the limits.
 
     Raises:
-        NoPicture: it is no such file.
+        NoPicture: it is not such a file.
     """
     parts = [SIGNATURE]
     for number, (kind, whole, content) in enumerate(_chunks(png)):
         if (number == 0) is not (kind == b"IHDR"):
-            raise NoPicture("no sound PNG (it does not begin with one header)")
+            raise NoPicture("not a sound PNG (it does not begin with one header)")
         if kind == b"IHDR":
             _check_header(content, colours, size)
         if kind in (b"IHDR", b"PLTE", b"IDAT", b"IEND"):
@@ -96,14 +96,14 @@ def pixels_only(
         if kind == b"IEND":
             return b"".join(parts)
         if kind not in (b"PLTE", b"IDAT") and kind[:1].isupper() and number:
-            raise NoPicture("no sound PNG (an unknown part that is needed to show it)")
-    raise NoPicture("no sound PNG (it is cut short)")
+            raise NoPicture("not a sound PNG (an unknown part that is needed to show it)")
+    raise NoPicture("not a sound PNG (it is cut short)")
 
 
 def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Every chunk's kind, the whole of it, and its content; the check sums are right."""
+    """Every chunk: its kind, its bytes and its content. The check sums are right."""
     if not png.startswith(SIGNATURE):
-        raise NoPicture("no PNG")
+        raise NoPicture("not a PNG")
     if len(png) > MAX_BYTES:
         raise NoPicture(f"more than {MAX_BYTES} bytes")
     place = len(SIGNATURE)
@@ -114,14 +114,14 @@ def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
             break
         content = png[begin:end]
         if zlib.crc32(content, zlib.crc32(kind)) != _CRC.unpack_from(png, end)[0]:
-            raise NoPicture("no sound PNG (a check sum is wrong)")
+            raise NoPicture("not a sound PNG (a check sum is wrong)")
         yield kind, png[place : end + _CRC.size], content
         place = end + _CRC.size
 
 
 def _check_header(content: bytes, colours: tuple[int, ...], size: tuple[int, int] | None) -> None:
     if len(content) != _HEADER.size:
-        raise NoPicture("no sound PNG (its header is of another length)")
+        raise NoPicture("not a sound PNG (its header is of another length)")
     width, height, bits, colour, _, _, interlaced = _HEADER.unpack(content)
     if colour not in colours:
         wanted = " or ".join(_NAMES[one] for one in colours)

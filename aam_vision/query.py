@@ -17,7 +17,7 @@ from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
 
 
 class Access(Enum):
-    """What an agent lets the interrogator start from, from least to most."""
+    """Where a query may start, from least to most."""
 
     TRAJECTORY = "trajectory"
     """Only the situation reached by the last step."""
@@ -80,10 +80,10 @@ class Agent(Protocol):
         ...
 
     def ask(self, query: Query) -> Response:
-        """The answer to a plan outcome query; an empty plan is a look at where it begins.
+        """The answer to a plan outcome query; an empty plan is a look at the initial situation.
 
         Raises:
-            AgentFailed: the agent cannot answer any more.
+            AgentFailed: the agent can no longer answer.
         """
         ...
 
@@ -95,6 +95,6 @@ class Agent(Protocol):
 def refuses_surely(agent: Agent) -> bool:
     """Whether every refusal of the agent is right, so that none needs to be repeated.
 
-    So says who makes an agent of a simulator in this process that is known not to err; of all others nobody knows.
+    The maker of an agent declares this where a simulator in this process is known not to err; elsewhere it is unknown.
     """
     return bool(getattr(agent, "refuses_surely", False))

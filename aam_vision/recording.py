@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def check_recording(path: Path) -> None:
-    """Find out before the run that a video cannot be written there.
+    """Find out before the run whether a video can be written there.
 
     Raises:
-        UnusableInput: it is no name of a GIF, or there is no such folder, or nothing can be written into it.
+        UnusableInput: the name does not end in .gif, or the folder does not exist or cannot be written to.
     """
     if path.suffix.lower() != ".gif":
         raise UnusableInput(f"--record {path}: give a file that ends in .gif")
@@ -36,7 +36,7 @@ def check_recording(path: Path) -> None:
 
 
 def check_images(path: Path, target: Target) -> None:
-    """Find out before the run that there is nothing to record.
+    """Find out before the run whether there is something to record.
 
     Raises:
         UnusableInput: the agent shows no images.
@@ -49,7 +49,7 @@ def check_images(path: Path, target: Target) -> None:
 def recording(path: Path | None, folder: Path, journal: Journal) -> Iterator[None]:
     """Write the video of all queries that the journal holds in the end, also if the run fails; none without a path.
 
-    What could not be written is said in a line, and is no reason for the run to fail.
+    If the video cannot be written, a line says so; the run does not fail.
     """
     try:
         yield
@@ -59,7 +59,7 @@ def recording(path: Path | None, folder: Path, journal: Journal) -> Iterator[Non
 
 
 def _write(path: Path, folder: Path, journal: Journal) -> str:
-    """Write it, and say what it is; or why there is none."""
+    """Write the video; return a description of it, or why there is none."""
     from aam_vision.report.recorded import read_journal
     from aam_vision.report.video import video
 

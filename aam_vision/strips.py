@@ -1,25 +1,19 @@
 """STRIPS as the paper has it: predicates, action headers, states, pal tuples and models.
 
-Paper, Section "The Agent-Interrogation Task". A *lifted atom* is a predicate of the vocabulary
-instantiated with the parameters of one action (an element of the paper's P*); a *pal tuple*
-<p, a, l> names a place in a model, and giving it a mode makes a *palm* tuple.
+Paper, Section "The Agent-Interrogation Task". A *lifted atom* is a predicate instantiated with the parameters of one
+action (an element of the paper's P*). A *pal tuple* <p, a, l> names a place in a model; with a mode it is a *palm* tuple.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import product
-from math import prod
 from typing import NamedTuple
 
 ROOT_TYPE = "object"
-MAX_LIFTED_ATOMS = 100_000
-"""Of all actions together at most, wherever a vocabulary comes from: they are counted before any is made, and so many
-take about 2 GB."""
 
 
 class Atom(NamedTuple):
@@ -50,10 +44,8 @@ class LiftedAtom(NamedTuple):
 
     def ground(self, objects: Sequence[str]) -> Atom:
         """The atom under the binding that gives parameter i the object ``objects[i]``."""
-        return Atom(
-            self.predicate,
-            tuple([objects[a] if type(a) is int else a for a in self.arguments]),  # type: ignore[misc]
-        )
+        bound = [objects[a] if type(a) is int else a for a in self.arguments]
+        return Atom(self.predicate, tuple(bound))  # type: ignore[arg-type]
 
     def text(self, parameters: Sequence[str]) -> str:
         """Readable form with the parameters' names, e.g. ``at(?p, ?from)``."""
@@ -110,7 +102,7 @@ class ActionHeader:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The predicates a user understands, with the types they speak of and the domain's constants."""
+    """The predicates a user understands, with their types and the domain's constants."""
 
     name: str
     predicates: tuple[Predicate, ...]
@@ -129,46 +121,21 @@ class Vocabulary:
 def lifted_atoms(
     vocabulary: Vocabulary, header: ActionHeader, *, repeated: bool = False
 ) -> tuple[LiftedAtom, ...]:
-    """The part of P* that speaks of one action, in a fixed order.
+    """The part of P* that belongs to one action, in a fixed order.
 
-    Every predicate is instantiated with every type-correct choice of the action's parameters and the
-    domain's constants. As in the paper's evaluation an argument is not used twice in one atom, unless
-    ``repeated`` asks for it.
+    Every predicate is instantiated with every type-correct choice of the action's parameters and the domain's
+    constants. As in the paper's evaluation no argument occurs twice in one atom, unless ``repeated`` allows it.
     """
     pool: list[tuple[int | str, str]] = list(enumerate(header.types))
     pool += list(vocabulary.constants.items())
     wanted = {kind for predicate in vocabulary.predicates for kind in predicate.types}
-    serving = {
-        kind: [argument for argument, own in pool if vocabulary.types.is_a(own, kind)] for kind in wanted
-    }
+    serving = {kind: [one for one, own in pool if vocabulary.types.is_a(own, kind)] for kind in wanted}
     return tuple(
         LiftedAtom(predicate.name, arguments)
         for predicate in vocabulary.predicates
         for arguments in product(*[serving[kind] for kind in predicate.types])
         if repeated or len(set(arguments)) == len(arguments)
     )
-
-
-def count_lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
-    """How many lifted atoms all actions have, repeated arguments included; counted without making any."""
-    constants = _counted(vocabulary.types, vocabulary.constants.values())
-    total = 0
-    for header in headers:
-        own = _counted(vocabulary.types, header.types)
-        total += sum(
-            prod(constants[kind] + own[kind] for kind in predicate.types)
-            for predicate in vocabulary.predicates
-        )
-    return total
-
-
-def _counted(types: Types, kinds: Iterable[str]) -> Counter[str]:
-    """How many things are of each type, by their own types."""
-    found: Counter[str] = Counter()
-    for kind, number in Counter(kinds).items():
-        for above in types.ancestry(kind):
-            found[above] += number
-    return found
 
 
 class Objects(Mapping[str, str]):
@@ -199,9 +166,8 @@ class Objects(Mapping[str, str]):
     def of_type(self, kind: str) -> tuple[str, ...]:
         """All objects that are a ``kind``, in the problem's order."""
         if kind not in self._groups:
-            self._groups[kind] = tuple(
-                name for name, own in self._kinds.items() if self._types.is_a(own, kind)
-            )
+            found = [name for name, own in self._kinds.items() if self._types.is_a(own, kind)]
+            self._groups[kind] = tuple(found)
         return self._groups[kind]
 
     def members(self, kind: str) -> frozenset[str]:
@@ -213,7 +179,7 @@ class Objects(Mapping[str, str]):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What holds in a situation: atoms known to be true, atoms that are unknown, all others false.
+    """The facts of a situation: atoms known to be true, atoms that are unknown, all others false.
 
     ``unknown`` is empty for symbolic agents; perception uses it for what an image does not show.
     """
@@ -224,7 +190,7 @@ class State:
 
     @cached_property
     def rows(self) -> Mapping[str, list[tuple[str, ...]]]:
-        """The true atoms' objects by predicate; all sorted, so that all processes agree."""
+        """The objects of the true atoms by predicate; sorted, so that all processes agree."""
         rows: dict[str, list[tuple[str, ...]]] = {}
         for predicate, objects in self.true:
             rows.setdefault(predicate, []).append(objects)
@@ -239,9 +205,7 @@ class State:
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, State)
-            and self.true == other.true
-            and self.unknown == other.unknown
-            and self.objects == other.objects
+            and (self.true, self.unknown, self.objects) == (other.true, other.unknown, other.objects)
         )
 
     def __hash__(self) -> int:
@@ -298,7 +262,7 @@ class ActionSchema:
         )
 
     def successor(self, state: State, objects: Sequence[str]) -> State:
-        """The state after the action: deletes first, then adds. Applicability is the caller's part."""
+        """The state after the action: deletes first, then adds. The caller checks applicability."""
         adds = frozenset([atom.ground(objects) for atom in self.add])
         deletes = frozenset([atom.ground(objects) for atom in self.delete])
         unknown = state.unknown and state.unknown - adds - deletes

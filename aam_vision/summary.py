@@ -1,4 +1,4 @@
-"""What a run tells in the end: figures for programs, and a few lines for a person."""
+"""The summary of a run: figures for programs, and a few lines for a person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aam_vision.strips import Model
 from aam_vision.targets import Target
 
 TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"})
-"""What is another in every run of the same: the seconds that it took."""
+"""The figures that differ between equal runs: the seconds that they took."""
 EVALUATION_STATES = 200
 """States of the held-out problems on which functional equivalence is checked."""
 
@@ -28,7 +28,7 @@ def summary(
     times: dict[str, float | None],
     prior: Model | None = None,
 ) -> dict[str, Any]:
-    """The contents of ``result.json``; what only a ground truth can tell is None where there is none.
+    """The contents of ``result.json``; figures that need a ground truth are None where there is none.
 
     ``differences`` are those to the model learned earlier, if there is one.
     """
@@ -47,7 +47,7 @@ def summary(
 
 
 def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
-    """What is not as it was in the model learned earlier."""
+    """The differences to the model learned earlier."""
     return [
         {
             "action": found.action,
@@ -62,7 +62,7 @@ def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
 
 
 def _figures(result: Result) -> dict[str, Any]:
-    """What the interrogation itself tells."""
+    """The figures of the interrogation itself."""
     counts = result.counts
     return {
         "status": result.status,
@@ -85,7 +85,7 @@ def _figures(result: Result) -> dict[str, Any]:
 
 
 def _reliability(result: Result) -> dict[str, Any]:
-    """How far answers can be relied on, and so every palm tuple; None where each was taken at its word.
+    """How reliable the answers and every palm tuple are; None where each answer was taken at its word.
 
     ``doubt`` says why nothing is certain, where that is so.
     """
@@ -116,7 +116,7 @@ def _reliability(result: Result) -> dict[str, Any]:
 
 
 def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
-    """The comparison with the ground truth, made only now that the interrogation is over."""
+    """The comparison with the ground truth, made after the interrogation."""
     if target.truth is None:
         curve = [[point.queries, point.steps, None] for point in result.curve]
         return {"accuracy": None, "exact": None, "equivalent": None, "curve": curve}
@@ -157,7 +157,7 @@ def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
 
 
 def _changed(found: list[dict[str, str]] | None) -> list[tuple[str, str]]:
-    """The differences to the model learned earlier, one a line, if there is such a model."""
+    """The differences to the model learned earlier, one per line, if there is such a model."""
     if found is None:
         return []
     if not found:
@@ -166,7 +166,7 @@ def _changed(found: list[dict[str, str]] | None) -> list[tuple[str, str]]:
 
 
 def _verdict(summary: dict[str, Any]) -> str:
-    """How near the truth the model is."""
+    """How close the model is to the truth."""
     if summary["exact"] is None:
         return "not known: there is nothing to compare with"
     verdict = "exact" if summary["exact"] else f"accuracy {summary['accuracy']:.3f}"

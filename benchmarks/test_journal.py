@@ -1,4 +1,4 @@
-"""What the journal costs: wall time of one answer recorded, the agent's own part left out."""
+"""The cost of the journal: wall time to record one answer, without the agent's own part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANSWERS = 500
 
 @pytest.mark.parametrize("name", ["gripper", "logistics", "freecell"])
 def test_an_answer_recorded(benchmark: BenchmarkFixture, tmp_path: Path, name: str) -> None:
-    """Questions from ever new states, which are the dearest: both states have to be written."""
+    """Questions from new states, which cost most: both states have to be written."""
     rng = np.random.default_rng(0)
     model, start = packaged.load(name), packaged.generate(name, 3, rng).initial
     plain = SymbolicAgent(model, [start], Access.SETTABLE)

@@ -16,8 +16,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from aam_vision import domains as packaged
 from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.policies.settable import SettablePolicy
-from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
 from aam_vision.strips import Model, State
@@ -29,8 +28,8 @@ pytestmark = pytest.mark.benchmark(timer=time.process_time, disable_gc=False)
 
 
 def _interrogate(model: Model, problems: list[State]) -> Result:
-    agent = SymbolicAgent(model, problems, Access.SETTABLE)
-    return interrogate(agent, SettablePolicy(), np.random.default_rng(0))
+    agent = SymbolicAgent(model, problems, Access.SETTABLE, refuses_surely=True)
+    return Interrogation(agent).run(np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", packaged.DOMAINS)

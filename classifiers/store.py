@@ -60,17 +60,17 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Paths:
+class WeightFiles:
     """The two files of one set of weights."""
 
     weights: Path
     card: Path
 
 
-def paths(name: str, folder: Path | None = None) -> Paths:
+def paths(name: str, folder: Path | None = None) -> WeightFiles:
     """Where the weights called ``name`` lie: in ``folder``, or among the shipped ones."""
     base = SHIPPED if folder is None else folder
-    return Paths(base / f"{name}.safetensors", base / f"{name}.json")
+    return WeightFiles(base / f"{name}.safetensors", base / f"{name}.json")
 
 
 def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:
     return {"name": vocabulary.name, "heads": list(vocabulary.cell_heads()), "predicates": predicates}
 
 
-def save(network: BoardNetwork, card: Card, folder: Path) -> Paths:
+def save(network: BoardNetwork, card: Card, folder: Path) -> WeightFiles:
     """Write weights and card to ``folder``; the card gets the hash of the weights.
 
     Raises:

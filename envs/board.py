@@ -1,23 +1,41 @@
-"""What all image domains share: problems, the description of a domain, and facts kept per scene."""
+"""A board domain: what the toolkit knows of one of PDDLGym's domains that is seen in images.
+
+Types, predicates, instructions and controls are derived from PDDLGym's PDDL. What has to be said is where the truth
+of every predicate comes from, what the board of a problem looks like, and which problems serve for what.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from aam_vision.envs.rendering import Codes, board_renderer
-from aam_vision.perception import Frame, Scene, VisualVocabulary
-from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects
+from aam_vision.envs.image_domain import Pictures, Problem
+from aam_vision.envs.pddlgym_files import Declarations, declarations
+from aam_vision.envs.sources import Source, entries
+from aam_vision.envs.tiles import Tiles
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import (
+    Constraint,
+    Frame,
+    Given,
+    Perceived,
+    Reading,
+    Scene,
+    VisualVocabulary,
+    no_sights,
+)
+from aam_vision.strips import ActionHeader, Atom, GroundAction, Model, Objects, State
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from aam_vision.envs.instructions import Instructed
     from aam_vision.envs.pddlgym_world import World
-
-T = TypeVar("T")
-
-Problem = tuple[str, int]
-"""A split and the number of a problem in it, from 0."""
 
 SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
 """Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
@@ -36,6 +54,10 @@ class Layout:
     initial: frozenset[Atom]
     goal: frozenset[Atom]
 
+    def facts(self, predicate: str) -> list[tuple[str, ...]]:
+        """The objects of the predicate's atoms in the initial state, sorted."""
+        return sorted(atom.objects for atom in self.initial if atom.predicate == predicate)
+
 
 class Drawing(Protocol):
     """Draws the states of one problem, pixel for pixel as PDDLGym does."""
@@ -50,41 +72,86 @@ class Drawing(Protocol):
         ...
 
 
+def problems(split: str, numbers: Iterable[int]) -> tuple[Problem, ...]:
+    """Some problems of a split."""
+    return tuple((split, number) for number in numbers)
+
+
 @dataclass(frozen=True)
 class BoardDomain:
-    """All that the toolkit knows of one image domain; a further domain is one more of these.
+    """One of PDDLGym's domains as an ``ImageDomain``.
 
     Args:
-        name: our name of the domain, which is PDDLGym's, but for its ``_operator_actions``.
-        gym_id: the id of its Gymnasium environment.
-        visual: the user's vocabulary, with the source of every predicate's truth.
-        headers: the agent's instructions: PDDLGym's operators.
-        controls: a problem's native actions, in the environment's order: verbs with their arguments. A verb
-            is one of PDDLGym's action predicates; or an operator, where those are the actions, with
-            the arguments that the state does not settle.
-        native: instruction name -> its verb, and which of its parameters the verb takes.
+        name: our name of the domain, which is PDDLGym's without ``_operator_actions``.
+        sources: predicate of the PDDL -> where its truth comes from.
+        board: what the user points out about a problem; anchors and given facts are added to it.
         interrogated: the problems that are interrogated together.
-        held_out: the problems on which what was learned is evaluated.
+        held_out: the problems on which the learned model is evaluated.
         trained_on: the problems whose layouts classifiers may be trained on.
-        scene: what the user points out about a problem.
-        drawing: what draws the states of a problem.
-        sampler: the module that makes random states (``sample``) and boards (``synthesize``).
+        auxiliary: declarations of the auxiliary predicates, in PDDL's notation, with their sources.
+        may_vanish: see ``VisualVocabulary``; this and the next two.
+        sights: makes the auxiliary atoms of a state.
+        constraints: what no board shows.
+        named: where operators are the actions, operator -> which of its parameters a native action names.
+            The state settles the others.
+        controls: a problem's native actions in the environment's order, where they are not all that there are.
+        drawing: makes what draws the states of a problem.
+        sampler: the module that makes random states (``sample``) and boards (``synthesize``); None for states on
+            random walks through the layouts for training.
         shapes: shapes (rows, columns) of the random boards to train classifiers on.
     """
 
     name: str
-    gym_id: str
-    visual: VisualVocabulary
-    headers: tuple[ActionHeader, ...]
-    controls: Callable[[Layout], tuple[GroundAction, ...]]
-    native: Mapping[str, tuple[str, tuple[int, ...]]]
+    sources: Mapping[str, Source]
+    board: Callable[[Layout], Scene]
     interrogated: tuple[Problem, ...]
     held_out: tuple[Problem, ...]
     trained_on: tuple[Problem, ...]
-    scene: Callable[[Layout], Scene]
-    drawing: Callable[[Layout], Drawing]
-    sampler: str
+    auxiliary: Mapping[str, Source] = field(default_factory=dict)
+    may_vanish: Mapping[str, bool] = field(default_factory=dict)
+    sights: Callable[[Scene, frozenset[Atom]], Iterable[Atom]] = no_sights
+    constraints: tuple[Constraint, ...] = ()
+    named: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    controls: Callable[[Layout], tuple[GroundAction, ...]] | None = None
+    drawing: Callable[[Layout], Drawing] = Tiles
+    sampler: str | None = None
     shapes: tuple[tuple[int, int], ...] = SHAPES
+
+    @property
+    def declared(self) -> Declarations:
+        """What the PDDL declares.
+
+        Raises:
+            UnusableInput: PDDLGym is not installed.
+        """
+        return declarations(self.name)
+
+    @property
+    def gym_id(self) -> str:
+        """The id of the Gymnasium environment."""
+        return f"aam_vision/{self.name.capitalize()}-v0"
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        """The agent's instructions: PDDLGym's operators."""
+        return self.declared.headers
+
+    @property
+    def native(self) -> Mapping[str, tuple[str, tuple[int, ...]]]:
+        """Instruction -> the verb of its native action, and which of its parameters that takes."""
+        return self.declared.native or {name: (name, taken) for name, taken in self.named.items()}
+
+    @cached_property
+    def visual(self) -> VisualVocabulary:
+        """The user's vocabulary: PDDLGym's predicates, each with the source of its truth."""
+        return VisualVocabulary(
+            self.name,
+            entries(self.name, self.declared.predicates, self.sources, self.auxiliary),
+            self.declared.types,
+            self.may_vanish,
+            self.sights,
+            self.constraints,
+        )
 
     def load(self, split: str, index: int) -> Layout:
         """A problem of PDDLGym's; UnusableInput if there is none of that split and number."""
@@ -92,76 +159,113 @@ class BoardDomain:
 
         return load_layout(self.name, split, index)
 
+    def scene(self, layout: Layout) -> Scene:
+        """What the user points out about a problem: its board, given facts, and where things are at the start."""
+        stated = {entry.predicate.name for entry in self.visual.entries if isinstance(entry, Given)}
+        searched = {
+            entry.predicate.name
+            for entry in self.visual.entries
+            if isinstance(entry, Perceived) and entry.reading is Reading.WHERE
+        }
+        facts = frozenset(atom for atom in layout.initial if atom.predicate in stated)
+        scene = replace(self.board(layout), facts=facts)
+        found = sorted(self.visual.sighted(scene, layout.initial))
+        anchors = {atom.objects[0]: atom.objects[1] for atom in found if atom.predicate in searched}
+        return replace(scene, anchors=anchors)
+
     def native_actions(self, layout: Layout) -> tuple[GroundAction, ...]:
-        """What the agent's own controls are in a problem, in the order of the environment's actions."""
-        return self.controls(layout)
+        """The agent's own controls in a problem, in the order of the environment's actions."""
+        if self.controls is not None:
+            return self.controls(layout)
+        verbs = {verb.name: verb.types for verb in self.declared.verbs} or {
+            header.name: tuple(header.types[position] for position in self.named[header.name])
+            for header in self.headers
+        }
+        return tuple(
+            GroundAction(verb, objects)
+            for verb, kinds in verbs.items()
+            for objects in product(*[layout.objects.of_type(kind) for kind in kinds])
+        )
 
     def world(self, layout: Layout) -> World:
         """A problem in PDDLGym's simulator."""
         from aam_vision.envs.pddlgym_world import World
 
-        return World(layout, {name: taken for name, (verb, taken) in self.native.items() if name == verb})
+        return World(layout, self.named)
 
+    def simulator(self, problem: Problem) -> Instructed:
+        """A problem, ready to be instructed; UnusableInput if there is none of that name."""
+        import gymnasium
 
-def one_of(verbs: Mapping[str, str]) -> Callable[[Layout], tuple[GroundAction, ...]]:
-    """Controls that take one object each: verb -> the type of its argument."""
+        from aam_vision.envs.instructions import Instructed
 
-    def controls(layout: Layout) -> tuple[GroundAction, ...]:
-        return tuple(
-            GroundAction(verb, (name,))
-            for verb, kind in verbs.items()
-            for name in layout.objects.of_type(kind)
-        )
+        split, index = problem
+        options: dict[str, Any] = {"problem": index, "split": split, "render_mode": "rgb_array"}
+        return Instructed(gymnasium.make(self.gym_id, disable_env_checker=True, **options))
 
-    return controls
+    def truth(self) -> Model:
+        """PDDLGym's own model, for evaluation only."""
+        from aam_vision.envs.ground_truth import ground_truth_model
 
+        return ground_truth_model(self.name)
 
-class Tiles:
-    """Draws a problem whose picture is a board of sprites, with the renderer of the board's shape.
+    def held_out_states(self) -> list[State]:
+        """The initial states of the held-out problems, for evaluation only."""
+        from aam_vision.envs.ground_truth import held_out_problems
 
-    Args:
-        scene: says how large the board is.
-        domain: PDDLGym's name of the domain.
-        paint: a function from changeable (or all) atoms to the board to draw.
-        cell_of: what PDDLGym's ``build_layout`` has in a cell of a given code.
-    """
+        return [problem.initial for problem in held_out_problems(self.name)]
 
-    def __init__(
-        self,
-        scene: Scene,
-        domain: str,
-        paint: Callable[[frozenset[Atom]], Codes],
-        cell_of: Callable[[int], Any],
-    ) -> None:
-        self._renderer = board_renderer(domain, scene.rows, scene.columns, cell_of)
-        self._paint = paint
-        self.shape = self._renderer.shape
+    def classifiers(self, given: Path | None) -> Path | None:
+        """The folder of the weights; None for the shipped ones."""
+        return given
 
-    def frame(self, atoms: frozenset[Atom]) -> Frame:
-        """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
-        return self._renderer.frame(self._paint(atoms))
+    def scene_of(self, problem: str) -> Scene:
+        """The scene of a problem for training, named ``SPLIT/NUMBER``.
 
+        Raises:
+            UnusableInput: there is no such problem for training.
+        """
+        known = {f"{split}/{number}": (split, number) for split, number in self.trained_on}
+        if problem not in known:
+            raise UnusableInput(f"problem {problem!r} is not one for training: use one of {', '.join(known)}")
+        return self.scene(self.load(*known[problem]))
 
-def Picture(domain: BoardDomain, layout: Layout) -> Drawing:  # noqa: N802 - it makes one
-    """What draws the states of one layout."""
-    return domain.drawing(layout)
+    def lessons(self, rng: np.random.Generator, fewer: int = 1) -> list[Pictures]:
+        """States to learn from; no layout outside of ``trained_on`` is touched."""
+        from aam_vision.envs.sampling import lessons
 
+        return lessons(self, rng, fewer)
 
-class PerScene(Generic[T]):
-    """A function of a scene, computed once for each of the latest scenes.
+    def examinations(self, states: int, seed: int) -> Mapping[str, list[Pictures]]:
+        """``unseen``: states of layouts that classifiers never train on; ``interrogated``: of those asked about."""
+        from aam_vision.envs.sampling import examination
 
-    Scenes hold dictionaries and so cannot be hashed: they are told apart by identity, and kept alive
-    while remembered.
-    """
+        asked = dict.fromkeys(self.held_out + self.interrogated)
+        unseen = [problem for problem in asked if problem not in self.trained_on]
+        return {
+            "unseen": examination(self, unseen, states, seed),
+            "interrogated": examination(self, self.interrogated, states, seed + 1),
+        }
 
-    def __init__(self, compute: Callable[[Scene], T], keep: int = 32) -> None:
-        self._compute, self._keep = compute, keep
-        self._known: OrderedDict[int, tuple[Scene, T]] = OrderedDict()
+    def example(self, rng: np.random.Generator, shape: tuple[int, int], number: int) -> Pictures:
+        """Up to ``number`` states of a random board of a shape."""
+        from aam_vision.envs.sampling import random_board
 
-    def __call__(self, scene: Scene) -> T:
-        known = self._known.get(id(scene))
-        if known is None:
-            known = self._known[id(scene)] = (scene, self._compute(scene))
-            if len(self._known) > self._keep:
-                self._known.popitem(last=False)
-        return known[1]
+        return random_board(self, rng, shape, number)
+
+    def depends_on(self) -> Mapping[str, Any]:
+        """The layouts and shapes of the lessons, their numbers, and a picture, which tells one theme from another."""
+        from aam_vision.envs import sampling
+
+        layout = self.load(*(self.trained_on or self.interrogated)[0])
+        frame = self.drawing(layout).frame(layout.initial)
+        return {
+            "layouts": [self.trained_on, self.shapes],
+            "numbers": [
+                sampling.STATES_PER_LAYOUT,
+                sampling.SYNTHETIC,
+                sampling.STATES_PER_BOARD,
+                sampling.TRIES,
+            ],
+            "theme": hashlib.sha256(repr(frame.shape).encode() + frame.tobytes()).hexdigest(),
+        }

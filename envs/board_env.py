@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.envs.board import BoardDomain, Layout, Picture
+from aam_vision.envs.board import BoardDomain, Layout
 from aam_vision.envs.pddlgym_world import Outcome
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene
@@ -61,7 +61,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         self.native_actions = self.domain.native_actions(self.layout)
         self._world = self.domain.world(self.layout)
         self._node = self._world.initial
-        self._picture = Picture(self.domain, self.layout)
+        self._picture = self.domain.drawing(self.layout)
         self.observation_space = gymnasium.spaces.Box(0, 255, self._picture.shape, np.uint8)
         self.action_space = gymnasium.spaces.Discrete(len(self.native_actions))
 
@@ -99,7 +99,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         return self._picture.frame(self._node.dynamic)
 
     def outcome(self, action: GroundAction) -> Outcome:
-        """What PDDLGym would make of a native action now; changes nothing."""
+        """Return the outcome of a native action in the present state, which does not change."""
         return self._world.outcome(self._node, action)
 
     def snapshot(self) -> Snapshot:

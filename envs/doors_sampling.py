@@ -9,12 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.doors import TYPES
+from aam_vision.envs.pddlgym_domains import static_atoms
+from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.strips import Atom, Objects
 
-_CHANGING = {"at", "keyat", "unlocked"}
-_MOST_ROOMS = 7
-_ON_KEY = 0.25
+MOST_ROOMS = 7
+"""Rooms of a board: more of them teach more borders, but become too small to have a cell inside."""
+
+ON_KEY = 0.25
+"""Share of states with the player on a key, where possible: at random it would seldom stand there."""
 
 Box = tuple[int, int, int, int]
 """Rows top:bottom and columns left:right of a room."""
@@ -22,21 +25,18 @@ Box = tuple[int, int, int, int]
 
 def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
     """Any subset of keys picked, the player anywhere in an unlocked room, often on a key."""
-    of = {p: sorted(a.objects for a in layout.initial if a.predicate == p) for p in _PREDICATES}
+    of = {name: layout.facts(name) for name in ("keyat", "keyforroom", "unlocked", "locinroom")}
     picked = {key for key, _ in of["keyat"] if rng.random() < 0.5}
     room_of_key: dict[str, str] = dict(of["keyforroom"])  # type: ignore[arg-type]
     unlocked = {room for (room,) in of["unlocked"]} | {room_of_key[key] for key in picked}
     open_places = [place for place, room in of["locinroom"] if room in unlocked]
     keys = [(key, place) for key, place in of["keyat"] if key not in picked]
     on_key = sorted({place for _, place in keys} & set(open_places))
-    choices = on_key if on_key and rng.random() < _ON_KEY else open_places
+    choices = on_key if on_key and rng.random() < ON_KEY else open_places
     atoms = [Atom("at", (choices[rng.integers(len(choices))],))]
     atoms += [Atom("unlocked", (room,)) for room in sorted(unlocked)]
     atoms += [Atom("keyat", pair) for pair in keys]
-    return frozenset(atoms) | {atom for atom in layout.initial if atom.predicate not in _CHANGING}
-
-
-_PREDICATES = ("keyat", "keyforroom", "unlocked", "locinroom")
+    return static_atoms(layout) | frozenset(atoms)
 
 
 def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
@@ -58,7 +58,7 @@ def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> 
     return Layout(
         domain="doors",
         name=name,
-        objects=Objects(kinds, TYPES),
+        objects=Objects(kinds, declarations("doors").types),
         initial=frozenset(atoms),
         goal=frozenset([Atom("at", (rooms[order[-1]][0],))]),
     )
@@ -72,7 +72,7 @@ def _places(box: Box) -> list[str]:
 def _rooms(rows: int, columns: int, rng: np.random.Generator) -> list[Box]:
     """The board cut in two again and again, until there are 2 to 7 rooms or none is large enough."""
     shortest = int(rng.integers(1, 4))
-    wanted = int(rng.integers(2, _MOST_ROOMS + 1))
+    wanted = int(rng.integers(2, MOST_ROOMS + 1))
     boxes: list[Box] = [(0, rows, 0, columns)]
     while len(boxes) < wanted:
         large = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from aam_vision.envs.board import Layout
 from aam_vision.envs.registry import board_domain
-from aam_vision.strips import ActionSchema, Atom, Model, State
+from aam_vision.strips import Atom, Model, State
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,7 @@ def ground_truth_model(name: str) -> Model:
     from aam_vision.envs.pddlgym_domains import domain_operators
 
     domain = board_domain(name)
-    return Model(
-        domain.visual.vocabulary(),
-        tuple(
-            ActionSchema(
-                operator.header, positive=operator.preconditions, add=operator.add, delete=operator.delete
-            )
-            for operator in domain_operators(name)
-        ),
-    )
+    return Model(domain.visual.vocabulary(), domain_operators(name))
 
 
 def held_out_problems(name: str) -> tuple[HeldOutProblem, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -170,20 +171,20 @@ class GymnasiumSimulator:
         return self._users(instruction.watch, f"watch of {told}", self._env.unwrapped)
 
     def _arguments(self, instruction: Instruction) -> list[tuple[str, ...]]:
-        """What the parameters can stand for at present."""
-        header = instruction.header
+        """All that the parameters can stand for at present."""
+        header, known = instruction.header, self.scene.objects
         found = []
         for objects in self._users(instruction.meant, f"arguments of {header.name}", self._env.unwrapped):
-            if len(objects) != header.arity or not all(one in self.scene.objects for one in objects):
+            fits = len(objects) <= header.arity and (objects or not header.arity)
+            if not fits or not all(one in known for one in objects):
                 raise UnusableInput(
-                    f"{self._name}: arguments of {header.name} gave {objects!r}; give {header.arity} objects "
+                    f"{self._name}: arguments of {header.name} gave {objects!r}; give up to {header.arity} objects "
                     f"of the scene"
                 )
-            if all(
-                one in self.scene.objects.members(kind)
-                for one, kind in zip(objects, header.types, strict=True)
-            ):
-                found.append(tuple(objects))
+            given = [known.members(kind) for kind in header.types[: len(objects)]]
+            if all(one in members for one, members in zip(objects, given, strict=True)):
+                free = [known.of_type(kind) for kind in header.types[len(objects) :]]
+                found += [(*objects, *others) for others in product(*free)]
         return found
 
     def _users(self, function: Callable[..., Any], what: str, *arguments: Any) -> Any:

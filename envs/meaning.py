@@ -1,4 +1,4 @@
-"""What an instruction means to a Gymnasium environment, as the user says it.
+"""The meaning of an instruction to a Gymnasium environment, as the user says it.
 
 Gymnasium has no word for "could not": whatever an environment is told, it makes a step. So the user says for every
 instruction what it stands for, and what tells whether it was carried out: by default, that the image has changed.
@@ -17,13 +17,18 @@ from aam_vision.strips import ActionHeader
 
 
 def differ(before: Any, after: Any) -> bool:
-    """Whether what is watched has changed."""
+    """Whether two images or watched values differ."""
     return not np.array_equal(before, after)
+
+
+def becomes(old: Any, new: Any) -> Callable[[Any, Any], bool]:
+    """Whether what is watched went from one value to another, as a condition for ``Instruction.executed``."""
+    return lambda before, after: bool((before, after) == (old, new))
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """What the user tells the agent to do, and what that means to the environment.
+    """An instruction of the user's and its meaning to the environment.
 
     Args:
         header: its name and parameters, in the user's words.
@@ -31,7 +36,8 @@ class Instruction:
             the arguments that gives either.
         arguments: a function of the environment (``env.unwrapped``): what the parameters stand for at present, as
             far as the agent is concerned - the place where it stands, the one in front of it. One tuple of objects,
-            an iterable of several, or None. To be told anything else is not to be understood: nothing happens. What is
+            an iterable of several, or None. Parameters that a tuple leaves out at its end can be any objects of
+            their types. To be told anything else is not to be understood: nothing happens. What is
             of another type than its parameter drops out. It is to say what words mean, never whether the
             instruction will work: that is what the interrogation finds out.
         watch: a function of the environment: what tells whether the instruction was carried out; the image

@@ -24,7 +24,7 @@ Block = tuple[tuple[slice, slice], NDArray[np.uint8]]
 
 
 class OverlappingTiles:
-    """Draws boards of one domain and one shape; a code is PDDLGym's own cell.
+    """Draws boards of one domain and one shape.
 
     Args:
         domain: PDDLGym's name of the domain.
@@ -64,11 +64,10 @@ class OverlappingTiles:
 
     def _drawn(self, utils: Any, cell: Cell, code: int) -> list[Block]:
         if (cell, code) not in self._blocks:
-            from aam_vision.envs.pddlgym_drawing import sprites
+            from aam_vision.envs.pddlgym_drawing import stacks
 
-            self._blocks[cell, code] = [
-                self._block(utils, cell, sprite) for sprite in sprites(self._domain, code)
-            ]
+            sprites = stacks(self._domain).sprites(code)
+            self._blocks[cell, code] = [self._block(utils, cell, sprite) for sprite in sprites]
         return self._blocks[cell, code]
 
     def _block(self, utils: Any, cell: Cell, sprite: NDArray[Any]) -> Block:
@@ -88,4 +87,4 @@ class OverlappingTiles:
             where = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
             if covered[where].all():
                 return where, on_black[where].copy()
-        raise UnusableInput(f"{self._domain}: a sprite shows what is below it; draw it another way")
+        raise UnusableInput(f"{self._domain}: a sprite shows what is below it; draw its pictures whole")

@@ -10,22 +10,36 @@ Nothing is imported before the environment is asked for by name, so that a packa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
-from aam_vision.envs.gymnasium_agent import GymnasiumAgent
+from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-from aam_vision.envs.meaning import Instruction, headers
+from aam_vision.envs.image_domain import Pictures, Problem
+from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelled_images
+from aam_vision.envs.meaning import Instruction, becomes, headers
+from aam_vision.envs.notation import header
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.perception import Frame, Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, Atom, Model
+from aam_vision.strips import ActionHeader, Model, State
+
+__all__ = [
+    "Instruction",
+    "Labelled",
+    "OwnEnvironment",
+    "becomes",
+    "header",
+    "labelled_images",
+    "load",
+    "names",
+]
 
 GROUP = "aam_vision.environments"
 """The group of the entry points."""
@@ -34,17 +48,13 @@ SPLIT = "seed"
 """A problem is named after the seed of its reset: ``seed/3``."""
 
 
-class Labelled(NamedTuple):
-    """An image to learn from: its scene, the atoms of perceived predicates that are true, and the image."""
-
-    scene: Scene
-    true: frozenset[Atom]
-    frame: Frame
+PICTURES: Final = 400
+"""Images to learn from: more of them teach rarer sights, and take longer."""
 
 
 @dataclass(frozen=True)
 class OwnEnvironment:
-    """All that the toolkit knows of a user's environment.
+    """A user's environment as an ``ImageDomain``.
 
     Args:
         name: of the environment and of its weights.
@@ -53,13 +63,13 @@ class OwnEnvironment:
         make: makes the Gymnasium environment, with ``render_mode="rgb_array"``.
         scene: what the user points out about a problem: a function of ``env.unwrapped``, just reset.
         seeds: the problems that are interrogated together, by the seeds of their resets.
-        pictures: labelled images at random, without end, to train classifiers on.
+        pictures: labelled images at random, without end, to train classifiers on; None if they are trained already.
         unseen: the same, to evaluate them on; best of layouts that ``pictures`` never shows. None: ``pictures``
             with another seed.
         weights: the folder of the trained classifiers that the package brings; None if it brings none.
         restore: how an environment is brought back, see ``restoring``.
         stops: whether nothing can be done once the environment has said ``terminated``.
-        truth: the model that the user intends, if there is one: looked at only after an interrogation.
+        truth: the model that the user intends, if there is one: read only after an interrogation.
     """
 
     name: str
@@ -67,9 +77,9 @@ class OwnEnvironment:
     instructions: tuple[Instruction, ...]
     make: Callable[[], Env]
     scene: Callable[[Any], Scene]
-    seeds: tuple[int, ...]
-    pictures: Callable[[np.random.Generator], Iterator[Labelled]]
-    unseen: Callable[[np.random.Generator], Iterator[Labelled]] | None = None
+    seeds: tuple[int, ...] = (0,)
+    pictures: LabelledImages | None = None
+    unseen: LabelledImages | None = None
     weights: Path | None = None
     restore: Restore = "copy"
     stops: bool = True
@@ -81,12 +91,12 @@ class OwnEnvironment:
         return headers(self.instructions)
 
     @property
-    def interrogated(self) -> tuple[tuple[str, int], ...]:
+    def interrogated(self) -> tuple[Problem, ...]:
         """The problems that are interrogated together."""
         return tuple((SPLIT, seed) for seed in self.seeds)
 
     def classifiers(self, given: Path | None) -> Path:
-        """The folder of the weights: the given one, or what the package brings.
+        """The folder of the weights: the given one, or the package's own.
 
         Raises:
             UnusableInput: there is neither.
@@ -94,12 +104,12 @@ class OwnEnvironment:
         folder = given or self.weights
         if folder is None:
             raise UnusableInput(
-                f"--env {self.name}: its package brings no classifiers; run python -m aam_vision.training.train "
+                f"{self.name}: its package brings no classifiers; run python -m aam_vision.training.train "
                 f"--env {self.name} --out DIR, and name DIR"
             )
         return folder
 
-    def simulator(self, seed: int) -> GymnasiumSimulator:
+    def simulator(self, problem: Problem) -> GymnasiumSimulator:
         """A problem, ready to be instructed.
 
         Raises:
@@ -111,27 +121,88 @@ class OwnEnvironment:
             raise UnusableInput(
                 f"environment {self.name}: make() raised {reason(error)}; correct it"
             ) from error
+        _, seed = problem
         return GymnasiumSimulator(env, self.instructions, self.scene, self.restore, seed, stops=self.stops)
 
     def agent(
         self, perception: Perception, access: Access = Access.SNAPSHOT, seeds: Sequence[int] | None = None
-    ) -> GymnasiumAgent:
+    ) -> ImageAgent:
         """The agent of some problems; by default of all that are interrogated.
 
+        Args:
+            perception: reads the images of the vocabulary.
+            access: ``snapshot``, ``reset`` or ``trajectory``.
+            seeds: of the resets, one a problem.
+
         Raises:
-            UnusableInput: the environment cannot be used.
+            UnusableInput: the environment shows no images, is not deterministic or cannot be restored; or a
+                function of the user's raises.
         """
-        return GymnasiumAgent(
-            self.make,
-            self.visual,
-            self.instructions,
-            perception,
-            self.restore,
-            scene=self.scene,
-            seeds=self.seeds if seeds is None else seeds,
-            access=access,
-            stops=self.stops,
-        )
+        if access is Access.SETTABLE:
+            raise UnusableInput(
+                "access settable: an image agent cannot be set; use snapshot, reset or trajectory"
+            )
+        chosen = self.seeds if seeds is None else seeds
+        simulators = [self.simulator((SPLIT, seed)) for seed in chosen]
+        about = self.visual.vocabulary(), self.headers, access
+        return ImageAgent(simulators, perception, *about, refuses_surely=True)
+
+    def held_out_states(self) -> list[State]:
+        """None: which problems are held out is not known."""
+        return []
+
+    def scene_of(self, problem: str) -> Scene:
+        """The scene of a problem that is named ``seed/N``.
+
+        Raises:
+            UnusableInput: the name is another one.
+        """
+        split, _, number = problem.partition("/")
+        if split != SPLIT or not number.isdecimal():
+            raise UnusableInput(f"problem {problem!r}: write seed/N, with the seed of the reset")
+        return self.simulator((SPLIT, int(number))).scene
+
+    def lessons(self, rng: np.random.Generator, fewer: int = 1) -> Iterator[Pictures]:
+        """Different images of ``pictures``; UnusableInput if there are none, or the user's code raises."""
+        return self._labelled(self.pictures, PICTURES // fewer, rng)
+
+    def examinations(self, states: int, seed: int) -> Mapping[str, Iterator[Pictures]]:
+        """``unseen``: different images of the source of that name."""
+        source = self.unseen or self.pictures
+        return {"unseen": self._labelled(source, states, np.random.default_rng([seed, 2]))}
+
+    def example(self, rng: np.random.Generator, shape: tuple[int, int], number: int) -> Pictures:
+        """One image, of any shape."""
+        return next(self._labelled(self.pictures, 1, rng))
+
+    def depends_on(self) -> None:
+        """Nothing that can be told: the images come from the user's code."""
+
+    def _labelled(
+        self, source: LabelledImages | None, number: int, rng: np.random.Generator
+    ) -> Iterator[Pictures]:
+        found = 0
+        try:
+            for scene, true, frame in distinct(source, number, rng) if source else ():
+                found += 1
+                state = State(true, scene.objects)
+                yield Pictures(scene, (state,), _Shown(frame), complete=False, checked=False)
+        except Exception as error:
+            raise UnusableInput(
+                f"environment {self.name}: its labelled images raised {reason(error)}; correct them"
+            ) from error
+        if not found:
+            raise UnusableInput(f"environment {self.name}: gives no labelled images; yield some")
+
+
+class _Shown:
+    """Draws the only state of a labelled image."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+
+    def __call__(self, state: State) -> Frame:
+        return self._frame
 
 
 def names() -> tuple[str, ...]:
@@ -143,30 +214,30 @@ def load(name: str) -> OwnEnvironment | None:
     """The environment that an installed package announces under this name; None if there is none.
 
     Raises:
-        UnusableInput: it cannot be imported, is no environment, or two packages announce one.
+        UnusableInput: it cannot be imported, is not an environment, or two packages announce one.
     """
     points = list(dict.fromkeys(entry_points(group=GROUP, name=name)))
     if not points:
         return None
     if len({point.value for point in points}) > 1:
         both = " and ".join(f"{_origin(point)} ({point.value})" for point in points)
-        raise UnusableInput(f"--env {name}: announced by {both}; uninstall one of them")
+        raise UnusableInput(f"environment {name}: announced by {both}; uninstall one of them")
     (point, *_) = points
     try:
         found = point.load()
     except Exception as error:  # a foreign package fails in any way
         raise UnusableInput(
-            f"--env {name}: {point.value} of {_origin(point)} cannot be imported ({reason(error)}); correct "
+            f"environment {name}: {point.value} of {_origin(point)} cannot be imported ({reason(error)}); correct "
             f"or uninstall that package"
         ) from error
     if not isinstance(found, OwnEnvironment):
         raise UnusableInput(
-            f"--env {name}: {point.value} of {_origin(point)} is no OwnEnvironment (but "
+            f"environment {name}: {point.value} of {_origin(point)} is not an OwnEnvironment (but "
             f"{type(found).__name__}); announce an aam_vision.envs.own.OwnEnvironment"
         )
     if found.name != name:
         raise UnusableInput(
-            f"--env {name}: {point.value} of {_origin(point)} calls itself {found.name!r}; use one name for both"
+            f"environment {name}: {point.value} of {_origin(point)} calls itself {found.name!r}; use one name for both"
         )
     return found
 

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from aam_vision.envs.board import Layout
+from aam_vision.envs.pddlgym_files import declarations, pddl_folder, pddlgym_name, problem_files
 from aam_vision.envs.pddlgym_package import pddlgym, without_its_warnings
 from aam_vision.errors import UnusableInput
-from aam_vision.strips import ROOT_TYPE, ActionHeader, Atom, LiftedAtom, Objects, Predicate, Types
-
-SPLITS = {"train": "", "test": "_test"}
-"""Our names for PDDLGym's problem folders, and what it appends to the domain's name."""
-
-OPERATOR_ACTIONS = {"blocks": "blocks_operator_actions", "hanoi": "hanoi_operator_actions"}
-"""Our names of domains for which PDDLGym's own name says that operators are the actions."""
+from aam_vision.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, LiftedAtom, Objects, Predicate
 
 UNTYPED = "default"
 """PDDLGym's type of all objects of a domain without types; ours is the root type."""
-
-
-def _folder() -> Path:
-    return Path(pddlgym().__file__ or "").parent / "pddl"
 
 
 @cache
@@ -32,11 +21,13 @@ def parsed(name: str) -> Any:
     """PDDLGym's parsed domain; read-only, so every world of the domain shares it."""
     import gymnasium
 
-    package, name = pddlgym(), OPERATOR_ACTIONS.get(name, name)
+    package, name = pddlgym(), pddlgym_name(name)
     operators = gymnasium.spec(f"PDDLEnv{name.capitalize()}-v0").kwargs.get("operators_as_actions", False)
     with without_its_warnings():
         return package.parser.PDDLDomainParser(
-            str(_folder() / f"{name}.pddl"), expect_action_preds=not operators, operators_as_actions=operators
+            str(pddl_folder() / f"{name}.pddl"),
+            expect_action_preds=not operators,
+            operators_as_actions=operators,
         )
 
 
@@ -47,18 +38,6 @@ def _actions(spec: Any) -> frozenset[str]:
 
 def _kind(kind: Any) -> str:
     return ROOT_TYPE if str(kind) == UNTYPED else str(kind)
-
-
-def problem_files(domain: str, split: str) -> tuple[Path, ...]:
-    """The problem files of a split in PDDLGym's own order, that of their names.
-
-    Raises:
-        UnusableInput: if there is no such split.
-    """
-    if split not in SPLITS:
-        raise UnusableInput(f"{domain} has no split {split!r}: use one of {', '.join(SPLITS)}")
-    folder = _folder() / f"{OPERATOR_ACTIONS.get(domain, domain)}{SPLITS[split]}"
-    return tuple(sorted(folder.glob("*.pddl")))
 
 
 def load_layout(domain: str, split: str, index: int) -> Layout:
@@ -81,7 +60,7 @@ def load_layout(domain: str, split: str, index: int) -> Layout:
     return Layout(
         domain=domain,
         name=f"{domain}/{split}/{index}",
-        objects=Objects(kinds, domain_types(domain)),
+        objects=Objects(kinds, declarations(domain).types),
         initial=frozenset(map(atom_of, problem.initial_state)),
         goal=frozenset(map(atom_of, getattr(problem.goal, "literals", [problem.goal]))),
     )
@@ -92,33 +71,38 @@ def atom_of(literal: Any) -> Atom:
     return Atom(literal.predicate.name, tuple([str(item.name) for item in literal.variables]))
 
 
-def entities_of(layout: Layout) -> dict[str, Any]:
-    """PDDLGym's objects by name."""
-    kinds, entity = parsed(layout.domain).types, pddlgym().structs.TypedEntity
-    return {
-        name: entity(name, kinds[UNTYPED if kind == ROOT_TYPE else kind])
-        for name, kind in layout.objects.items()
-    }
+class Literals:
+    """PDDLGym's literals for the atoms of one problem, each made once."""
+
+    def __init__(self, layout: Layout) -> None:
+        kinds, entity = parsed(layout.domain).types, pddlgym().structs.TypedEntity
+        self.entities: dict[str, Any] = {
+            name: entity(name, kinds[UNTYPED if kind == ROOT_TYPE else kind])
+            for name, kind in layout.objects.items()
+        }
+        self._predicates = parsed(layout.domain).predicates
+        self._made: dict[Atom, Any] = {}
+        self._changing = changing_predicates(layout.domain)
+        self._static = static_atoms(layout)
+
+    def of(self, atom: Atom) -> Any:
+        """The literal that says an atom is true."""
+        known = self._made.get(atom)
+        if known is None:
+            entities = [self.entities[name] for name in atom.objects]
+            known = self._made[atom] = self._predicates[atom.predicate](*entities)
+        return known
+
+    def of_state(self, atoms: Iterable[Atom]) -> list[Any]:
+        """The literals of a state, whose unchangeable atoms may be left out."""
+        changing = [atom for atom in atoms if atom.predicate in self._changing]
+        return [self.of(atom) for atom in (*self._static, *changing)]
 
 
-def literal_of(domain: str, entities: Mapping[str, Any], atom: Atom) -> Any:
-    """The literal that says an atom is true."""
-    return parsed(domain).predicates[atom.predicate](*[entities[name] for name in atom.objects])
-
-
-@dataclass(frozen=True)
-class Operator:
-    """One of PDDLGym's operators without its action literal: the truth that evaluation compares with."""
-
-    header: ActionHeader
-    preconditions: frozenset[LiftedAtom]
-    add: frozenset[LiftedAtom]
-    delete: frozenset[LiftedAtom]
-
-
-def domain_types(domain: str) -> Types:
-    """The domain's types; none of the image domains has a hierarchy."""
-    return Types({str(name): ROOT_TYPE for name in parsed(domain).types if str(name) != UNTYPED})
+def static_atoms(layout: Layout) -> frozenset[Atom]:
+    """The atoms of a problem that no operator can change."""
+    changing = changing_predicates(layout.domain)
+    return frozenset(atom for atom in layout.initial if atom.predicate not in changing)
 
 
 def domain_predicates(domain: str) -> tuple[Predicate, ...]:
@@ -142,8 +126,8 @@ def changing_predicates(domain: str) -> frozenset[str]:
     )
 
 
-def domain_operators(domain: str) -> tuple[Operator, ...]:
-    """The domain's operators in the file's order."""
+def domain_operators(domain: str) -> tuple[ActionSchema, ...]:
+    """The domain's operators in the file's order, without their action literals: the ground truth."""
     spec = parsed(domain)
     actions = _actions(spec)
     found = []
@@ -158,15 +142,15 @@ def domain_operators(domain: str) -> tuple[Operator, ...]:
 
         effects = operator.effects.literals
         found.append(
-            Operator(
+            ActionSchema(
                 ActionHeader(
                     operator.name,
                     tuple(str(name).removeprefix("?") for name in names),
                     tuple(_kind(item.var_type) for item in operator.params),
                 ),
                 lift(each for each in operator.preconds.literals if each.predicate.name not in actions),
-                lift(each for each in effects if not each.is_anti),
-                lift(each for each in effects if each.is_anti),
+                add=lift(each for each in effects if not each.is_anti),
+                delete=lift(each for each in effects if each.is_anti),
             )
         )
     return tuple(found)

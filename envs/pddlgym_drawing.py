@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_domains import entities_of, literal_of
+from aam_vision.envs.pddlgym_domains import Literals
 from aam_vision.envs.pddlgym_package import pddlgym
+from aam_vision.envs.sprite_stacks import SpriteStacks
 from aam_vision.strips import Atom
 
 
@@ -76,9 +78,23 @@ def drawing() -> Iterator[Any]:
         utils.plt, utils.Image = own
 
 
-def sprites(domain: str, cell: Any) -> tuple[NDArray[Any], ...]:
-    """The pictures that PDDLGym stacks in a cell of its ``build_layout``, lowest first."""
-    return tuple(_renderer(domain).get_token_images(cell))
+@cache
+def stacks(domain: str) -> SpriteStacks:
+    """The codes of a domain's stacks of sprites."""
+    return SpriteStacks(_renderer(domain).get_token_images)
+
+
+def cells(domain: str, literals: Iterable[Any]) -> NDArray[Any]:
+    """What PDDLGym would draw in every cell of a state, (rows, columns, ...), caught before it is drawn."""
+    renderer, caught = _renderer(domain), []
+    own = renderer.render_from_layout
+    renderer.render_from_layout = lambda found, *_, **__: caught.append(found)
+    try:
+        renderer.render(literals)
+    finally:
+        renderer.render_from_layout = own
+    (found,) = caught
+    return np.asarray(found)
 
 
 def reference_frame(
@@ -90,15 +106,13 @@ def reference_frame(
     Here they are those of a process whose first picture is that of the problem's initial state. They are
     kept in ``palette`` if one is passed in.
     """
-    entities = entities_of(layout)
+    literals = Literals(layout)
     renderer = _renderer(layout.domain)
     palette = {} if palette is None else palette
     with _own_pyplot(renderer), _own_colours(renderer, palette):
         if hasattr(renderer, _COLOURS) and not palette:
-            renderer.render({literal_of(layout.domain, entities, atom) for atom in layout.initial})
-        frame: NDArray[np.uint8] = renderer.render(
-            {literal_of(layout.domain, entities, atom) for atom in atoms}
-        )
+            renderer.render(set(map(literals.of, layout.initial)))
+        frame: NDArray[np.uint8] = renderer.render(set(map(literals.of, atoms)))
     return frame[..., :3].copy()
 
 

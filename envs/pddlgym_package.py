@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
+from aam_vision.envs.pddlgym_files import INSTALL
 from aam_vision.errors import UnusableInput
 
 _LEGACY = ("gym", "gym.spaces", "gym.envs", "gym.envs.registration")
@@ -59,7 +60,7 @@ def pddlgym() -> ModuleType:
         except ModuleNotFoundError as error:
             if error.name != "pddlgym":
                 raise
-            raise UnusableInput("PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7") from None
+            raise UnusableInput(INSTALL) from None
         import_module("pddlgym.core")
         import_module("pddlgym.parser")
         import_module("pddlgym.inference")

@@ -1,4 +1,4 @@
-"""PDDLGym's simulator, which alone decides what an instruction does; `World` merely remembers its answers."""
+"""PDDLGym's simulator, which alone decides the effect of an instruction. `World` remembers its answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_domains import atom_of, changing_predicates, entities_of, literal_of, parsed
+from aam_vision.envs.pddlgym_domains import Literals, atom_of, changing_predicates, parsed, static_atoms
 from aam_vision.envs.pddlgym_package import pddlgym
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom, GroundAction
@@ -51,8 +51,8 @@ def _simulator_class() -> type[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
-    """A state a world has been in. Equal states of one world are the same node."""
+class SimulatedState:
+    """A state that a world has been in. Equal states of one world are the same object."""
 
     dynamic: frozenset[Atom]
     """The atoms of predicates that some operator can change."""
@@ -63,10 +63,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a native action does: the ground operator that PDDLGym selects, if any, and where it leads."""
+    """The outcome of a native action: the ground operator that PDDLGym selects, if any, and where it leads."""
 
     instruction: GroundAction | None
-    node: Node
+    node: SimulatedState
 
 
 _NOTHING: Mapping[str, tuple[int, ...]] = {}
@@ -88,22 +88,20 @@ class World:
         changing = changing_predicates(layout.domain)
         self._domain = parsed(layout.domain)
         self._named = named if self._domain.operators_as_actions else _NOTHING
-        self.static = frozenset(atom for atom in layout.initial if atom.predicate not in changing)
+        self.static = static_atoms(layout)
         self._changing = changing
         self._env = _simulator_class()(layout.domain, "", operators_as_actions=bool(self._named))
-        self._entities = entities_of(layout)
-        goal = pddlgym().structs.LiteralConjunction([self._literal(atom) for atom in sorted(layout.goal)])
+        self._literals = Literals(layout)
+        self._entities = self._literals.entities
+        goal = pddlgym().structs.LiteralConjunction([self._literals.of(atom) for atom in sorted(layout.goal)])
         self._env._goal = goal
-        self._static_literals = frozenset(map(self._literal, sorted(self.static)))
+        self._static_literals = frozenset(map(self._literals.of, sorted(self.static)))
         self._template = pddlgym().structs.State(frozenset(), frozenset(self._entities.values()), goal)
-        self._nodes: dict[frozenset[Atom], Node] = {}
+        self._nodes: dict[frozenset[Atom], SimulatedState] = {}
         self.initial = self.node(layout.initial - self.static)
 
-    def _literal(self, atom: Atom) -> Any:
-        return literal_of(self.layout.domain, self._entities, atom)
-
-    def node(self, dynamic: frozenset[Atom]) -> Node:
-        """The node of the state that has these changeable atoms besides the static ones.
+    def node(self, dynamic: frozenset[Atom]) -> SimulatedState:
+        """The state that has these changeable atoms besides the static ones.
 
         Raises:
             UnusableInput: if an atom is not one that can change in this problem.
@@ -113,28 +111,28 @@ class World:
             return known
         for atom in dynamic:
             if atom.predicate not in self._changing or not all(o in self._entities for o in atom.objects):
-                raise UnusableInput(f"{atom} is no changeable atom of {self.layout.name}")
-        return self._add(dynamic, frozenset(map(self._literal, sorted(dynamic))))
+                raise UnusableInput(f"{atom} is not a changeable atom of {self.layout.name}")
+        return self._add(dynamic, frozenset(map(self._literals.of, sorted(dynamic))))
 
-    def _add(self, dynamic: frozenset[Atom], literals: frozenset[Any]) -> Node:
+    def _add(self, dynamic: frozenset[Atom], literals: frozenset[Any]) -> SimulatedState:
         reached = self.layout.goal <= dynamic | self.static
-        node = self._nodes[dynamic] = Node(dynamic, reached, literals)
+        node = self._nodes[dynamic] = SimulatedState(dynamic, reached, literals)
         return node
 
-    def outcome(self, node: Node, action: GroundAction) -> Outcome:
-        """What PDDLGym makes of a native action such as ``move(dir-up)`` in a state."""
+    def outcome(self, node: SimulatedState, action: GroundAction) -> Outcome:
+        """Return the outcome of a native action such as ``move(dir-up)`` in a state."""
         known = node.edges.get(action)
         if known is None:
             known = node.edges[action] = self._attempt(node, action)
         return known
 
-    def _attempt(self, node: Node, action: GroundAction) -> Outcome:
+    def _attempt(self, node: SimulatedState, action: GroundAction) -> Outcome:
         state = self._static_literals | node.literals
         whole = self._completed(action, state) if action.name in self._named else action
         if whole is None:
             return Outcome(None, node)
         self._env.set_state(self._template.with_literals(state))
-        after, _, _, _ = self._env.sample_transition(self._literal(Atom(*whole)))
+        after, _, _, _ = self._env.sample_transition(self._literals.of(Atom(*whole)))
         return Outcome(self._env.selected, self._successor(node, after.literals))
 
     def _completed(self, action: GroundAction, state: frozenset[Any]) -> GroundAction | None:
@@ -161,7 +159,7 @@ class World:
             return None
         return GroundAction(action.name, tuple([str(found[0][item].name) for item in operator.params]))
 
-    def _successor(self, node: Node, literals: frozenset[Any]) -> Node:
+    def _successor(self, node: SimulatedState, literals: frozenset[Any]) -> SimulatedState:
         changing = literals - self._static_literals
         if changing == node.literals:
             return node

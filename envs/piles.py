@@ -6,28 +6,44 @@ what is clear, is defined over it. Where a thing cannot be told apart, all that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from aam_vision.perception import Perceived, Reading
-from aam_vision.strips import Atom, Predicate, State
+from aam_vision.envs.grids import grid_scene
+from aam_vision.envs.sources import Source, where
+from aam_vision.perception import Box, Cell, Scene
+from aam_vision.strips import Atom, Objects, State, Types
 
 SEEN_AT: Final = "seen-at"
 
 Truths = tuple[list[Atom], list[Atom]]
 
 
-def seen_at(thing: str, look: str, description: str) -> Perceived:
-    """The auxiliary entry that says at which spot each thing is seen."""
-    return Perceived(
-        Predicate(SEEN_AT, (thing, "spot")), Reading.WHERE, {look: look}, description, auxiliary=True
+def pile_scene(
+    objects: Objects, things: Sequence[str], look: str, spots: Mapping[str, Cell], box: Callable[[Cell], Box]
+) -> Scene:
+    """The scene of things of one look at the levels of piles; ``box`` says where in the image a level is."""
+    return replace(
+        grid_scene(objects, spots, looks=dict.fromkeys(things, look)),
+        spots=Objects({**dict.fromkeys(things, look), **dict.fromkeys(spots, "spot")}, Types({})),
+        boxes={cell: box(cell) for cell in spots.values()},
     )
 
 
-def places_of(sights: Iterable[Atom]) -> dict[str, str]:
-    """Thing -> spot, from ``seen-at`` atoms."""
-    return {atom.objects[0]: atom.objects[1] for atom in sights}
+def seen_at(look: str, description: str) -> Mapping[str, Source]:
+    """The auxiliary predicate that says at which spot each thing is seen."""
+    return {f"{SEEN_AT} ?thing - {look} ?at - spot": where((look,), description, auxiliary=True)}
+
+
+def seen_in_pile(bottom: str, pile: int, lying: Mapping[str, str]) -> list[Atom]:
+    """At which levels the things of a pile are seen; ``lying`` gives the thing on top of another one."""
+    found, level, thing = [], 0, bottom
+    while True:
+        found.append(Atom(SEEN_AT, (thing, spot(pile, level))))
+        if thing not in lying:
+            return found
+        level, thing = level + 1, lying[thing]
 
 
 def spot(pile: int, level: int) -> str:
@@ -36,12 +52,12 @@ def spot(pile: int, level: int) -> str:
 
 
 def above(name: str) -> str | None:
-    """The next spot up; None for what is no level of a pile."""
+    """The next spot up; None for what is not a level of a pile."""
     return _beside(name, 1)
 
 
 def below(name: str) -> str | None:
-    """The next spot down; None on the lowest level, and for what is no level of a pile."""
+    """The next spot down; None on the lowest level, and for what is not a level of a pile."""
     return _beside(name, -1)
 
 
@@ -72,7 +88,8 @@ class Piles:
     def of(cls, seen: State) -> Piles:
         """The piles in what is seen."""
         unknown = [a.objects for a in seen.unknown if a.predicate == SEEN_AT]
-        places = places_of(sorted(a for a in seen.true if a.predicate == SEEN_AT))
+        found = sorted(atom.objects for atom in seen.true if atom.predicate == SEEN_AT)
+        places = {objects[0]: objects[1] for objects in found}
         return cls(
             places,
             {place: thing for thing, place in places.items()},

@@ -1,11 +1,8 @@
-"""The image domains by name: what the command and the training need to know about each.
+"""The image domains by name.
 
-A further domain costs one file with a `BoardDomain` and its environment, and one line in the package's
-``DOMAINS``. Classifiers are trained on PDDLGym's train layouts and synthetic ones only, never on a test
-layout; the file says on which, which problems are interrogated, and on which it is evaluated. Sokoban is interrogated
-on the 5 train problems and evaluated on the 4 test ones. Doors is interrogated on test problems 0 to
-4 and evaluated on 5 to 9: all 3 of its train problems have rooms without cells, whose ``unlocked`` cannot
-be seen, so they serve the training of classifiers only.
+A further board domain costs one file with a `BoardDomain` and its environment, and one line in the package's
+``DOMAINS``. The file says which problems are interrogated, on which the learned model is evaluated, and on which
+layouts classifiers may be trained: never on a test layout.
 
 Environments of the user's own (``own``) come by entry points, after these.
 """
@@ -14,19 +11,13 @@ from __future__ import annotations
 
 from importlib import import_module
 
-import gymnasium
-
 from aam_vision.envs import DOMAINS, own
 from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.instructions import Instructed
-from aam_vision.envs.own import OwnEnvironment
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Simulator
 
-__all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "make_simulator", "names", "simulator"]
-
-ImageDomain = BoardDomain | OwnEnvironment
-"""What is seen in images: one of ours, or the user's own."""
+__all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "make_simulator", "names"]
 
 
 def names() -> tuple[str, ...]:
@@ -48,17 +39,6 @@ def image_domain(name: str) -> ImageDomain:
     return found
 
 
-def simulator(domain: ImageDomain, split: str, index: int) -> Simulator:
-    """A problem of a domain, ready to be instructed.
-
-    Raises:
-        UnusableInput: if there is no such problem.
-    """
-    if isinstance(domain, OwnEnvironment):
-        return domain.simulator(index)
-    return make_simulator(domain.name, split, index)
-
-
 def board_domain(name: str) -> BoardDomain:
     """The domain of that name.
 
@@ -72,16 +52,9 @@ def board_domain(name: str) -> BoardDomain:
 
 
 def make_simulator(name: str, split: str, index: int) -> Instructed:
-    """A problem of a domain, ready to be instructed.
+    """A problem of a board domain, ready to be instructed.
 
     Raises:
         UnusableInput: if there is no such domain or problem.
     """
-    env = gymnasium.make(
-        board_domain(name).gym_id,
-        problem=index,
-        split=split,
-        render_mode="rgb_array",
-        disable_env_checker=True,
-    )
-    return Instructed(env)
+    return board_domain(name).simulator((split, index))

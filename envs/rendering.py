@@ -12,7 +12,7 @@ those sprites of its neighbours that are large enough to reach into it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.lanczos import Axis, reduce_part
+from aam_vision.envs.sprite_stacks import picture_key
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Cell, Frame
 
@@ -40,17 +41,16 @@ class BoardRenderer:
         domain: PDDLGym's name of the domain.
         rows: height of the board in cells.
         columns: width of the board in cells.
-        cell_of: what PDDLGym's ``build_layout`` has in a cell of a given code.
 
     Raises:
         UnusableInput: if the board is so small that PDDLGym's sprites overlap.
     """
 
-    def __init__(self, domain: str, rows: int, columns: int, cell_of: Callable[[int], Any]) -> None:
+    def __init__(self, domain: str, rows: int, columns: int) -> None:
         from aam_vision.envs.pddlgym_drawing import drawing
 
         self.rows, self.columns = rows, columns
-        self._domain, self._cell_of = domain, cell_of
+        self._domain = domain
         with drawing() as utils:
             self._figure, self._axes = utils.initialize_figure(rows, columns)
             self._figure.set_dpi(_DPI)
@@ -66,7 +66,7 @@ class BoardRenderer:
         self._pitch = float(corners[1, 0] - corners[0, 0])
         self._margin = self._look_around()
         self._sprites: dict[int, tuple[NDArray[Any], ...]] = {}
-        self._reaching: dict[int, tuple[int, ...]] = {}
+        self._reaching: dict[int, tuple[str, ...]] = {}
         self._blocks: dict[tuple[Cell, int], NDArray[np.uint8]] = {}
         self._patches: dict[tuple[Any, ...], NDArray[np.uint8]] = {}
         self._codes: Codes | None = None
@@ -173,9 +173,9 @@ class BoardRenderer:
 
     def _stack(self, code: int) -> tuple[NDArray[Any], ...]:
         if code not in self._sprites:
-            from aam_vision.envs.pddlgym_drawing import sprites
+            from aam_vision.envs.pddlgym_drawing import stacks
 
-            self._sprites[code] = sprites(self._domain, self._cell_of(code))
+            self._sprites[code] = stacks(self._domain).sprites(code)
             if any(self._gap(sprite) < 0 for sprite in self._sprites[code]):
                 raise UnusableInput(
                     f"a {self.rows}x{self.columns} board is too small for PDDLGym's {self._domain} sprites: "
@@ -189,18 +189,13 @@ class BoardRenderer:
         half: float = max(sprite.shape[:2]) * zoom / 2
         return self._pitch / 2 - half - 1.5  # the sprite's and the cell's edges are whole pixels
 
-    def _reach(self, code: int) -> tuple[int, ...]:
+    def _reach(self, code: int) -> tuple[str, ...]:
         """The sprites of a stack that neighbours can see through the filter, by identity of picture."""
         if code not in self._reaching:
             self._reaching[code] = tuple(
-                _number(sprite) for sprite in self._stack(code) if self._gap(sprite) <= self._margin
+                picture_key(sprite) for sprite in self._stack(code) if self._gap(sprite) <= self._margin
             )
         return self._reaching[code]
-
-
-def _number(sprite: NDArray[Any]) -> int:
-    """Equal for equal pictures, whatever PDDLGym calls them."""
-    return hash((sprite.shape, sprite.tobytes()))
 
 
 def _diagonal(rows: int, columns: int) -> list[tuple[int, int]]:
@@ -214,6 +209,6 @@ def _edges(positions: NDArray[np.float64], size: int) -> list[int]:
 
 
 @lru_cache(maxsize=_KEPT_BOARDS)
-def board_renderer(domain: str, rows: int, columns: int, cell_of: Callable[[int], Any]) -> BoardRenderer:
+def board_renderer(domain: str, rows: int, columns: int) -> BoardRenderer:
     """The renderer of a board shape, shared by all problems that have it (not between threads)."""
-    return BoardRenderer(domain, rows, columns, cell_of)
+    return BoardRenderer(domain, rows, columns)

@@ -11,27 +11,29 @@ from collections.abc import Iterable
 import numpy as np
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.sokoban import DIRECTIONS, TYPES, cell_of, look_of
+from aam_vision.envs.grids import STEPS, cell_names, neighbours, places_of
+from aam_vision.envs.pddlgym_domains import static_atoms
+from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.sokoban import cell_of, look_of
 from aam_vision.perception import Cell
 from aam_vision.strips import Atom, Objects
 
-_CHANGING = {"at", "at-goal", "clear"}
-_MOST_STONES = 8
+MOST_STONES = 8
+"""Stones of a board: more of them teach more of their sights, but crowd the small boards."""
 
 
 def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
     """A legal state: player and stones anywhere on the floor, no two in one cell."""
     named = {cell_of(name): name for name in layout.objects.of_type("location")}
-    floor = sorted(cell_of(a.objects[-1]) for a in layout.initial if a.predicate in ("clear", "at"))
-    goals = {cell_of(a.objects[0]) for a in layout.initial if a.predicate == "is-goal"}
+    floor = sorted(map(cell_of, places_of(layout.initial, "clear", "at")))
+    goals = set(map(cell_of, places_of(layout.initial, "is-goal")))
     things = layout.objects.of_type("thing")
     stones = [thing for thing in things if look_of(thing) == "stone"]
     (player,) = (thing for thing in things if look_of(thing) == "player")
     places = _stones(floor, goals, len(stones), rng)
     free = [cell for cell in floor if cell not in places]
     where = dict(zip(stones, places, strict=True)) | {player: _player(free, goals, places, rng)}
-    static = [atom for atom in layout.initial if atom.predicate not in _CHANGING]
-    return frozenset(static) | _changeable(named, floor, goals, where)
+    return static_atoms(layout) | _changeable(named, floor, goals, where)
 
 
 def _stones(floor: list[Cell], goals: set[Cell], count: int, rng: np.random.Generator) -> list[Cell]:
@@ -47,7 +49,7 @@ def _stones(floor: list[Cell], goals: set[Cell], count: int, rng: np.random.Gene
 
 def _player(free: list[Cell], goals: set[Cell], stones: Iterable[Cell], rng: np.random.Generator) -> Cell:
     """A free cell: anywhere, on a goal, or next to a stone, as far as there are such cells."""
-    beside = {(r + dr, c + dc) for r, c in stones for dr, dc in DIRECTIONS.values()}
+    beside = {(r + dr, c + dc) for r, c in stones for dr, dc in STEPS.values()}
     wanted = [lambda cell: True, goals.__contains__, beside.__contains__][rng.integers(3)]
     choices = [cell for cell in free if wanted(cell)] or free
     return choices[rng.integers(len(choices))]
@@ -71,26 +73,24 @@ def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> 
     """A board of connected floor, often but not always walled in, with 1 to 8 stones and as many goals."""
     margin = int(rng.random() < 0.8)
     floor = _grow(rows, columns, margin, rng)
-    count = int(rng.integers(1, min(_MOST_STONES, max(1, len(floor) // 4)) + 1))
+    count = int(rng.integers(1, min(MOST_STONES, max(1, len(floor) // 4)) + 1))
     chosen = [floor[i] for i in rng.permutation(len(floor))]
     goals = set(chosen[:count])
     stones = [f"stone-{i + 1:02}" for i in range(count)]
-    named = {(r, c): f"pos-{c + 1}-{r + 1}" for r in range(rows) for c in range(columns)}
-    kinds = dict.fromkeys(DIRECTIONS, "direction") | dict.fromkeys(named.values(), "location")
+    named = cell_names(rows, columns, "pos-{column}-{row}")
+    kinds = dict.fromkeys([f"dir-{way}" for way in STEPS], "direction") | dict.fromkeys(
+        named.values(), "location"
+    )
     kinds |= dict.fromkeys(["player-01", *stones], "thing")
-    steps = [
-        Atom("move-dir", (named[cell], named[there], direction))
-        for cell in floor
-        for direction, (down, right) in DIRECTIONS.items()
-        if (there := (cell[0] + down, cell[1] + right)) in floor
-    ]
+    moves = neighbours({cell: named[cell] for cell in floor})
+    steps = [Atom("move-dir", (start, end, f"dir-{way}")) for start, end, way in moves]
     static = [Atom("is-player", ("player-01",)), *[Atom("is-stone", (stone,)) for stone in stones], *steps]
     static += [Atom("is-goal" if cell in goals else "is-nongoal", (place,)) for cell, place in named.items()]
     start = dict(zip([*stones, "player-01"], chosen[count:], strict=False))
     return Layout(
         domain="sokoban",
         name=name,
-        objects=Objects(kinds, TYPES),
+        objects=Objects(kinds, declarations("sokoban").types),
         initial=frozenset(static) | _changeable(named, floor, goals, start),
         goal=frozenset(Atom("at-goal", (stone,)) for stone in stones),
     )
@@ -104,7 +104,7 @@ def _grow(rows: int, columns: int, margin: int, rng: np.random.Generator) -> lis
     space, edge = set(inside) - set(floor), list(floor)
     while len(floor) < target:
         r, c = edge[rng.integers(len(edge))]
-        near = [(r + dr, c + dc) for dr, dc in DIRECTIONS.values() if (r + dr, c + dc) in space]
+        near = [(r + dr, c + dc) for dr, dc in STEPS.values() if (r + dr, c + dc) in space]
         if not near:
             edge.remove((r, c))
             continue

@@ -1,4 +1,4 @@
-"""Pictures that are not put together from cells: drawn whole, once for each of the latest states.
+"""Pictures that are drawn whole instead of cell by cell, once for each of the latest states.
 
 Where the picture is made of rectangles (Hanoi, Blocks), PDDLGym's own renderer draws it in about 15 ms.
 """
@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aam_vision.envs.board import Layout
 from aam_vision.perception import Frame
 from aam_vision.strips import Atom
 
+if TYPE_CHECKING:
+    from aam_vision.envs.board import Layout
+
 KEPT = 2048
-"""Frames that are kept for one problem; the one not asked for longest goes first."""
+"""Frames that are kept for one problem: more cost memory, fewer are drawn again. The least recently used goes first."""
 
 
 class WholePictures:
@@ -28,11 +30,11 @@ class WholePictures:
     """
 
     def __init__(self, layout: Layout, draw: Callable[[frozenset[Atom]], Frame], *, keep: int = KEPT) -> None:
-        from aam_vision.envs.pddlgym_domains import changing_predicates
+        from aam_vision.envs.pddlgym_domains import changing_predicates, static_atoms
 
         self._layout, self._draw, self._keep = layout, draw, keep
         self._changing = changing_predicates(layout.domain)
-        self._static = frozenset(atom for atom in layout.initial if atom.predicate not in self._changing)
+        self._static = static_atoms(layout)
         self._frames: OrderedDict[frozenset[Atom], Frame] = OrderedDict()
 
     @cached_property

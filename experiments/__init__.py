@@ -1,1 +1,1 @@
-"""What the paper measured, and what it should have measured: one module per table or figure. Not shipped."""
+"""The paper's measurements and further ones: one module per table or figure. Not shipped."""

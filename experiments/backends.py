@@ -23,7 +23,7 @@ BACKENDS = ("loky", "ray")
 REACHABLE_S = 5.0
 """Seconds in which the head of a cluster must answer; Ray itself would try for minutes."""
 OBJECT_STORE = 80 * 2**20
-"""Bytes of shared memory for a Ray of our own: nearly the least it takes, since rows are small."""
+"""Bytes of shared memory for a Ray cluster of our own: close to the minimum, since rows are small."""
 
 
 class Worker(Protocol):
@@ -72,23 +72,23 @@ def workforce(backend: str, processes: int, address: str | None) -> Iterator[Wor
 
 
 def check_backend(backend: str, processes: int, address: str | None) -> None:
-    """Say at once what cannot work.
+    """Say at once which options cannot be used.
 
     Raises:
         UnusableInput: there is no such backend, it is not installed, or the other values do not go with it.
     """
     if backend not in BACKENDS:
-        raise UnusableInput(f"--backend {backend}: unknown; use {' or '.join(BACKENDS)}")
+        raise UnusableInput(f"unknown; use {' or '.join(BACKENDS)}", "backend", backend)
     if processes < 1 and processes != -1:
-        raise UnusableInput(f"--processes {processes}: a number from 1 on, or -1 for one per core")
+        raise UnusableInput("give a number from 1 on, or -1 for one per core", "processes", processes)
     if address is not None and backend != "ray":
-        raise UnusableInput(f"--address {address}: only with --backend ray")
+        raise UnusableInput("only with --backend ray", "address", address)
     if find_spec(backend) is None:
-        raise UnusableInput(f'--backend {backend}: not installed; pip install "aam-vision[cluster]"')
+        raise UnusableInput('not installed; pip install "aam-vision[cluster]"', "backend", backend)
 
 
 class LokyWorker:
-    """A process of this machine. Interrupting the sweep is for the sweep to hear, so the process ignores it."""
+    """A process of this machine. It ignores Ctrl-C, which the sweep handles."""
 
     def __init__(self) -> None:
         from loky import ProcessPoolExecutor
@@ -123,7 +123,7 @@ class RayWorker:
 
 
 class _Caller:
-    """What a Ray actor does."""
+    """A Ray actor that calls functions."""
 
     def call(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return call(*arguments)
@@ -157,7 +157,7 @@ def _connected(processes: int, address: str | None) -> Any:
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise UnusableInput(f"--address {address}: cannot be used ({_first_line(error)})") from None
+        raise UnusableInput(f"cannot be used ({_first_line(error)})", "address", address) from None
     return ray
 
 
@@ -166,12 +166,12 @@ def _check_reachable(address: str) -> None:
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
-        raise UnusableInput(f"--address {address}: give host:port of the cluster's head, or auto")
+        raise UnusableInput("give host:port of the cluster's head, or auto", "address", address)
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=REACHABLE_S).close()
     except (OSError, OverflowError) as error:
         raise UnusableInput(
-            f"--address {address}: no Ray cluster answers there ({error}); start one with ray start --head"
+            f"no Ray cluster answers there ({error}); start one with ray start --head", "address", address
         ) from None
 
 

@@ -1,7 +1,7 @@
 """One peer learns one domain, in a process and a folder of its own, and is judged: a job.
 
-What a peer does wrong is a result: it may crash, run out of time, write something that is no model, or claim that it
-has learned all there is while its model is wrong.
+Failures of a peer are results: it may crash, run out of time, write something that is not a model, or claim that it
+has learned everything while its model is wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from experiments.jobs import Row
 ROOT = Path(__file__).resolve().parents[1]
 HELD_OUT_PROBLEMS = 2
 STATES = 20
-"""States of each of them on which models are judged."""
+"""States of each problem on which models are judged."""
 SCORING_S = 600
 
 
@@ -70,8 +70,8 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
 def _prepare(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[State]]:
     """The files that the processes share; the truth, and states to compare with it.
 
-    Names lose their hyphens and underscores: unified-planning's writer, which peers use, makes the ones into the
-    others, and information gain takes what follows an underscore for an argument.
+    Names lose their hyphens and underscores: unified-planning's writer, which peers use, turns hyphens into
+    underscores, and information gain takes the part after an underscore for an argument.
     """
     rng = np.random.default_rng([seed, 1])
     packaged = domains.load(env)
@@ -103,7 +103,7 @@ def _right_after(
 ) -> int | None:
     """The attempted steps after which a learner's model is and stays equivalent to the truth.
 
-    What is no model on the way is not right.
+    Text that is not a model counts as wrong.
     """
     right = None
     path = folder / "course.pddl"

@@ -1,8 +1,8 @@
 """Fingerprints of interrogations: did a change of the code change any question, answer or model?
 
 ``python -m experiments.digests --out before.json`` runs a fixed set of interrogations and writes a hash of every one's
-questions, answers, model and status, with its CPU seconds. The same with ``--against before.json`` after a change lists
-the runs that came out otherwise (exit code 1), and how the CPU time compares.
+questions, answers, model and status, with its CPU seconds. The same with ``--against before.json`` after a change
+lists the runs that differ (exit code 1), and how the CPU time compares.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REASSESSMENTS = 100
 TRUST_RUNS = 30
 MAX_STEPS = 3000
 TRAJECTORY_STEPS = 60
-"""Of a packaged domain under trajectory access: some would walk for minutes."""
+"""Steps of a packaged domain under trajectory access, at most: some would walk for minutes."""
 SLOW_UNDER_SNAPSHOT = ("barman", "freecell", "rovers")
 
 
@@ -163,7 +163,7 @@ def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:
 
 
 def _digest(result: Result) -> str:
-    from aam_vision.interrogation.evidence.transcript import Asked
+    from aam_vision.interrogation.evidence.entries import Asked
 
     lines = [str(result.status), result.pddl]
     for entry in result.transcript.entries:

@@ -1,6 +1,6 @@
 """Jobs handed to workers, one at a time each, within limits.
 
-What goes wrong costs the job that it happens to: a job that raises or takes too much has failed, a job whose worker
+A failure costs only its own job: a job that raises or takes too much has failed, a job whose worker
 was lost (killed, crashed, or its node gone) is tried once more. A worker whose job failed is replaced, so that
 nothing of the failure reaches the next job.
 """
@@ -22,19 +22,19 @@ from aam_vision.errors import UnusableInput
 from experiments.backends import Worker, Workforce
 
 ATTEMPTS = 2
-"""How often a job is begun whose workers are lost: the first loss may have been something else's fault."""
+"""How often a job is begun whose worker is lost: the first loss may have had another cause."""
 FAILED_STARTS = 5
-"""After so many workers in a row that never got ready, there is no use in asking for more."""
+"""Workers in a row that never get ready, after which no more are started."""
 PATIENCE_S = 30.0
-"""Seconds without any worker after which we say what we wait for."""
+"""Seconds without any worker, after which a message says so."""
 
 Outcome = dict[str, Any]
-"""What became of a job: ``{"result": ...}``, or ``{"error": why}``."""
+"""The outcome of a job: ``{"result": ...}``, or ``{"error": why}``."""
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What one job may take; None for as much as there is."""
+class JobLimits:
+    """Limits of one job; None for no limit."""
 
     seconds: float | None = None
     """Wall-clock time, from the moment its worker has it."""
@@ -43,7 +43,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.gibibytes is not None and not sys.platform.startswith("linux"):
-            raise UnusableInput(f"--job-memory {self.gibibytes:g}: can be enforced on Linux only")
+            raise UnusableInput("can be enforced on Linux only", "job_memory", f"{self.gibibytes:g}")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Dispatcher:
         jobs: Sequence[Any],
         work: Callable[..., Any],
         workers: Workforce,
-        limits: Limits,
+        limits: JobLimits,
         say: Callable[[str], None],
     ) -> None:
         self._waiting = deque((job, 1) for job in jobs)
@@ -83,7 +83,7 @@ class Dispatcher:
         self._failed_starts = 0
 
     def outcomes(self) -> Iterator[tuple[Any, Outcome]]:
-        """Every job with what became of it, as they end.
+        """Every job with its outcome, as they end.
 
         Raises:
             UnusableInput: no worker can be started.
@@ -114,7 +114,7 @@ class Dispatcher:
             self._starting[worker.run(ready, self._work)] = worker
 
     def _ended(self) -> list[Future[Any]]:
-        """What is done or out of time, in the order in which it began."""
+        """The jobs and starts that are done or out of time, in the order in which they began."""
         futures = [*self._starting, *self._running]
         now = monotonic()
         left = min((given.deadline for given in self._running.values()), default=inf) - now
@@ -127,7 +127,7 @@ class Dispatcher:
         return [future for future in futures if future in done or future in late]
 
     def _started(self, future: Future[None]) -> None:
-        """A worker is ready, or will never be."""
+        """Give a worker that is ready its first job, or drop one that failed to start."""
         worker = self._starting.pop(future)
         try:
             future.result()
@@ -141,14 +141,14 @@ class Dispatcher:
         self._assign(worker)
 
     def _assign(self, worker: Worker) -> None:
-        """The next job, or no more use for the worker."""
+        """Give a worker the next job, or end it if there is none."""
         if not self._waiting:
             worker.kill()
             return
         job, attempt = self._waiting.popleft()
         try:
             future = worker.run(guarded, self._work, job, self._limits.gibibytes)
-        except Exception:  # it was lost while it had nothing to do
+        except Exception:  # the idle worker was lost
             worker.kill()
             self._waiting.appendleft((job, attempt))
             return
@@ -157,7 +157,7 @@ class Dispatcher:
         self._running[future] = _Assignment(worker, job, attempt, deadline)
 
     def _outcome(self, future: Future[Any], given: _Assignment) -> Outcome | None:
-        """What became of the job; None if it is to be tried again."""
+        """The outcome of the job; None if it is to be tried again."""
         if not future.done():
             return {"error": f"over its limit of {self._limits.seconds:g} s"}
         try:
@@ -172,7 +172,7 @@ class Dispatcher:
 
 
 def ready(work: Callable[..., Any]) -> None:
-    """What a worker does first: to receive ``work`` is to import its module, which takes no job's time."""
+    """Do nothing: a new worker that receives ``work`` imports its module, outside any job's time."""
 
 
 def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outcome:
@@ -182,7 +182,7 @@ def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outc
             return {"result": work(**job)}
     except MemoryError as error:
         return {"error": f"over its limit of {gibibytes:g} GiB" if gibibytes else f"MemoryError: {error}"}
-    except SystemError as error:  # of C code that did not look whether it had got the memory
+    except SystemError as error:  # raised by C code that does not check for memory
         told = f"SystemError: {error}"
         return {"error": f"over its limit of {gibibytes:g} GiB ({told})" if gibibytes else told}
     except Exception as error:
@@ -193,7 +193,7 @@ def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outc
 def _memory_limit(gibibytes: float | None) -> Iterator[None]:
     """Refuse memory beyond what the process has now and so much more.
 
-    Not the address space is limited but the private data: libraries map gibibytes that they never touch.
+    Private data is limited, not address space: libraries map gibibytes that they never touch.
     """
     if gibibytes is None:
         yield

@@ -16,18 +16,18 @@ from typing import Annotated, Any
 import typer
 
 from aam_vision.baselines.fama import require_solver
-from aam_vision.commandline import check_writable, run_command, write_atomically
-from aam_vision.errors import UnusableInput
+from aam_vision.commandline import run_command, write_atomically
 from experiments import fama_paper
 from experiments.fama_figure import Curves, draw
 from experiments.fama_runs import measure
-from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.jobs import Parameters, Results, Row
+from experiments.options import Scale, chosen_domains
 from experiments.tables import Table
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 """Numbers of traces that FAMA learns from, besides those of the paper's points."""
 TOLD = (1, 3, 5, 10, 20, 30, 50)
-"""Those of which the table has a line."""
+"""Numbers of traces that have a line in the table."""
 WALKS = (500, 0)
 """Walk steps before AIA's first query: its policy's own, and none, since the paper counts only queries."""
 
@@ -59,10 +59,7 @@ def fama(
     ] = 5,
     traces: Annotated[int, typer.Option(min=1, help="Traces, at most.")] = 50,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
-    processes: Annotated[int, typer.Option(help="Jobs at a time; -1: one per core.")] = -1,
-    out: Annotated[Path, typer.Option(help="Folder for results; a sweep that is there goes on.")] = Path(
-        "runs/fama"
-    ),
+    scale: Scale = Scale(out=Path("runs/fama")),
 ) -> int:
     """Accuracy and time of FAMA and AIA against traces or queries, beside the paper's.
 
@@ -70,14 +67,10 @@ def fama(
         python -m experiments.fama
         python -m experiments.fama --domain gripper --seeds 2 --traces 10
     """
-    chosen = domain or list(fama_paper.FAMA)
-    for name in chosen:
-        if name not in fama_paper.FAMA:
-            raise UnusableInput(
-                f"--domain {name}: not in the paper's figure; use one of {', '.join(fama_paper.FAMA)}"
-            )
+    chosen = chosen_domains(domain, fama_paper.FAMA)
     require_solver()
-    check_writable(out)
+    scale.check()
+    out = scale.out
     jobs = [
         job
         for name in chosen
@@ -85,7 +78,7 @@ def fama(
         for job in _jobs(name, seed, size, traces, solver_seeds)
     ]
     results = Results(out / "results.jsonl")
-    failed = sweep(jobs, measure, results, processes=processes)
+    failed = scale.sweep(jobs, measure, results)
     rows = results.rows(jobs)
     for file, table, shown in (("fama", fama_table(rows), FAMA_SHOWN), ("fama-aia", aia_table(rows), ())):
         table.print(shown)
@@ -185,7 +178,7 @@ def aia_table(rows: Sequence[Row]) -> Table:
 
 
 def curves(rows: Sequence[Row], name: str) -> Curves:
-    """What is drawn of one domain."""
+    """The curves of one domain."""
     learned = [point for row in _rows(rows, name, "fama") for point in row["points"]]
     closed, frugal, loose = (
         _select(learned, final, choice)
@@ -208,7 +201,7 @@ def curves(rows: Sequence[Row], name: str) -> Curves:
 
 
 def _told(lines: Curves) -> dict[str, dict[int, dict[str, float]]]:
-    """What is drawn, in numbers: every curve's mean, least and greatest value at every place."""
+    """The curves in numbers: mean, least and greatest value at every place."""
     return {
         name: {
             count: {"mean": round(mean(values), 6), "least": min(values), "greatest": max(values)}
@@ -253,7 +246,7 @@ def _share(values: Sequence[float]) -> str:
 
 
 def _after(points: Sequence[Row], queries: int) -> Row:
-    """What was known after so many queries; at the end if there were fewer."""
+    """The point after so many queries; the last one if there were fewer."""
     return [points[0], *(point for point in points if point["queries"] <= queries)][-1]
 
 

@@ -18,7 +18,7 @@ BLUE, ORANGE, YELLOW, GREEN, GREY = "#0072b2", "#d55e00", "#e69f00", "#009e73", 
 
 @dataclass(frozen=True)
 class Curves:
-    """What was measured in one domain."""
+    """The measurements in one domain."""
 
     chosen_from_all: Series
     """FAMA's share of palm tuples: closed world, raw, any model."""

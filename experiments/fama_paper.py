@@ -1,10 +1,10 @@
-"""What was published on FAMA and AIA: the points of the paper's Fig. 3, to be drawn beside ours.
+"""Published figures of FAMA and AIA: the points of the paper's Fig. 3, to be drawn beside ours.
 
-Times are from the files of results that the authors published with their code (``results_aaai21``). These files
-also show what was counted. AIA's accuracy there is the share of all palm tuples. FAMA's is another figure: with
-the precision and recall that stand beside it, it is exactly the literals in both the learned and the true model
-over those in either (blocksworld after 5 traces: 22 right, 3 too many, 5 missing; 22/30 = 0.73). So the two
-curves of Fig. 3 do not measure the same, and ours are drawn for both measures.
+Times are from the files of results that the authors published with their code (``results_aaai21``). These files also
+show how accuracy was counted. AIA's is the share of all palm tuples. FAMA's is another figure: with the precision and
+recall that stand beside it, it is exactly the literals in both the learned and the true model over those in either
+(blocksworld after 5 traces: 22 right, 3 too many, 5 missing; 22/30 = 0.73). So the two curves of Fig. 3 do not measure
+the same, and ours are drawn for both measures.
 """
 
 from __future__ import annotations

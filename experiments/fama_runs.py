@@ -1,4 +1,4 @@
-"""The jobs of Fig. 3: what FAMA makes of more and more traces, and AIA of its queries."""
+"""The jobs of Fig. 3: FAMA's models after more and more traces, and AIA's after its queries."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.baselines.fama import ANY, FRUGAL, Fama, intersected
 from aam_vision.baselines.traces import Trace, random_traces
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy, resolved_share
-from aam_vision.interrogation.queries.moves import Ask, Move
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.strips import Model
 from aam_vision.targets import Target
@@ -24,7 +24,7 @@ FINALS = ("closed", "positive")
 """How last states are tested: all atoms, or only the true ones, as in the paper's runs of FAMA."""
 
 CHOICES = {"any": ANY, "frugal": FRUGAL}
-"""Which of the models that explain the traces is chosen: any of them, or one with no bit set without need."""
+"""Which of the models that explain the traces is chosen: any of them, or one with only the bits that are needed."""
 
 
 def measure(*, method: str, env: str, seed: int, size: int, **options: int | list[int]) -> Row:
@@ -33,7 +33,7 @@ def measure(*, method: str, env: str, seed: int, size: int, **options: int | lis
     Returns:
         ``points``: what is known after every number of traces or queries. ``seconds`` are CPU seconds.
     """
-    target = targets.from_environment(env, access=None, problems=[], classifiers=None, size=size, seed=seed)
+    target = targets.from_environment(env, size=size, seed=seed)
     return {"points": {"fama": fama, "aia": aia}[method](target, seed, **options)}  # type: ignore[operator]
 
 

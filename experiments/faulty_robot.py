@@ -1,4 +1,4 @@
-"""The reference agent as a program that goes wrong at random, each time otherwise.
+"""The reference agent as a program with random faults.
 
 ``python -m experiments.faulty_robot FAULT RATE SEED STARTS ACCESS``: each answer but the hello has the fault with this
 probability; the file ``STARTS`` grows with every process, so that a fresh one does not repeat what the last one did.
@@ -16,11 +16,11 @@ from pathlib import Path
 from aam_vision.agents.reference_agent import HELLO, Robot
 
 FAULTS = ("crash", "hang", "half line", "garbage", "other answer", "too far", "another state", "refusal")
-"""What can go wrong. The last two are lies, which only the engine can find out."""
+"""The kinds of faults. The last two are lies, which only the engine can detect."""
 
 
 def main() -> None:
-    """Answer line by line, now and then wrongly or not at all."""
+    """Answer line by line, sometimes wrongly or not at all."""
     fault, rate, seed, starts, access = sys.argv[1:]
     with Path(starts).open("a", encoding="utf-8") as file:
         file.write("x")

@@ -1,6 +1,6 @@
 """The figures in short, each from the results of its own command: ``python -m experiments.headline``.
 
-One table for each kind of access that an agent may allow: what is counted under one says nothing about another.
+One table for each kind of access that an agent may allow: figures under different accesses cannot be compared.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def headline(
 
 
 def _between_marks(page: Path) -> tuple[str, str]:
-    """What comes before and after the place of the tables.
+    """The text before and after the tables.
 
     Raises:
         UnusableInput: there is no such page, or it does not have both marks.

@@ -1,4 +1,4 @@
-"""One interrogation as a job: what it took, and how near the truth it came."""
+"""One interrogation as a job: its cost, and how close to the truth the model is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from aam_vision import evaluation, targets
-from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import lifted_predicates
 from aam_vision.planning.engines import planner_named
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict, cpu_seconds
@@ -28,7 +27,6 @@ def interrogation(
     problems: list[str],
     size: int = 2,
     domain: str | None = None,
-    max_steps: int | None = None,
 ) -> Row:
     """Interrogate the agent of an environment, or of a PDDL file if ``domain`` names one.
 
@@ -36,15 +34,13 @@ def interrogation(
     evaluation are left out. ``searches`` says how often the planner was asked for a plan.
     """
     if domain is None:
-        target = targets.from_environment(
-            env, access=access, problems=problems, classifiers=None, size=size, seed=seed
-        )
+        target = targets.from_environment(env, access=access, problems=problems, size=size, seed=seed)
     else:
         target = targets.from_pddl(Path(domain), problems, access=access)
     searches = _Searches(planner_named(planner))
-    chosen = policy_for(target.agent.access, policy, searches)
+    asked = Interrogation(target.agent, policy=policy, planner=searches)
     began = cpu_seconds()
-    result = interrogate(target.agent, chosen, np.random.default_rng(seed), budget=Budget(steps=max_steps))
+    result = asked.run(np.random.default_rng(seed))
     seconds = cpu_seconds() - began
     assert target.truth is not None, "environments and PDDL files tell the truth afterwards"
     truth = target.truth()
@@ -68,7 +64,7 @@ def interrogation(
 
 
 class _Searches:
-    """Counts what a planner is asked for."""
+    """Counts the searches of a planner."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner

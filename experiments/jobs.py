@@ -1,7 +1,7 @@
 """Lists of independent jobs, run side by side, each at most once.
 
 A finished job leaves one line of JSON in ``results.jsonl``; a sweep that was cut short goes on with what is missing.
-A job that fails leaves a line, too, which says why: it costs nothing but itself, and is tried again next time.
+A job that fails leaves a line that says why, and is tried again next time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
 from experiments.backends import workforce
-from experiments.dispatch import Dispatcher, Limits
+from experiments.dispatch import Dispatcher, JobLimits
 from experiments.versions import versions
 
 Parameters = Mapping[str, Any]
-"""What one job is about: names and values that JSON can hold. Two jobs with the same ones are one job."""
+"""The parameters of a job: names and values that JSON can hold. Jobs with the same parameters are one job."""
 Row = dict[str, Any]
 
 
@@ -43,9 +43,9 @@ class Results:
         self._path = path
         self._rows: dict[str, Row] = {}
         self.unwritten: list[str] = []
-        """Lines of results that could not be written: tried again with every further one."""
+        """Lines of results that could not be written; writing them is tried again with every further one."""
         self.refusal = ""
-        """Why they could not."""
+        """Why they could not be written."""
         self._read()
 
     def _read(self) -> int:
@@ -63,7 +63,7 @@ class Results:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other sweeps away from the file; a line that a crash cut short goes: that job runs again.
+        """Keep other sweeps away from the file; remove a line that a crash cut short: that job runs again.
 
         Raises:
             UnusableInput: another sweep is at it.
@@ -84,7 +84,7 @@ class Results:
         return [job for name, job in wanted.items() if "error" in self._rows.get(name, {"error": None})]
 
     def add(self, job: Parameters, outcome: Row) -> None:
-        """Keep what became of a job, on disk if that can be written."""
+        """Keep the outcome of a job, on disk if that can be written."""
         entry = {"job": dict(job), **outcome, "versions": versions()}
         self._rows[key(job)] = entry
         self.unwritten.append(json.dumps(entry) + "\n")
@@ -96,10 +96,10 @@ class Results:
         except OSError as error:
             self.refusal = f"cannot write to {self._path} ({error.strerror or error})"
             if self._path.exists():
-                os.truncate(self._path, size)  # no half lines
+                os.truncate(self._path, size)  # keep no partial lines
 
     def rows(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """What is known of these jobs: their parameters and results in one row, failed ones left out."""
+        """The finished jobs: parameters and results in one row."""
         return [{**entry["job"], **entry["result"]} for entry in self._known(jobs) if "result" in entry]
 
     def failed(self, jobs: Iterable[Parameters]) -> list[Row]:
@@ -130,10 +130,10 @@ def sweep(
     processes: int = -1,
     backend: str = "loky",
     address: str | None = None,
-    limits: Limits | None = None,
+    limits: JobLimits | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Do what is missing, ``processes`` jobs at a time (-1: one per core).
+    """Run the missing jobs, ``processes`` jobs at a time (-1: one per core).
 
     Args:
         jobs: the parameters of every job.
@@ -157,7 +157,7 @@ def sweep(
         progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
         if missing:
             with workforce(backend, processes, address) as workers:
-                dispatcher = Dispatcher(missing, work, workers, limits or Limits(), progress.stage)
+                dispatcher = Dispatcher(missing, work, workers, limits or JobLimits(), progress.stage)
                 _collect(dispatcher, len(missing), results, progress)
     failures = results.failures(jobs)
     for line in failures:

@@ -1,4 +1,4 @@
-"""Interrogations of agents whose answers are wrong now and then, at rates that nobody tells the engine.
+"""Interrogations of agents whose answers are sometimes wrong, at rates that the engine is not told.
 
 ``python -m experiments.noise --rates 0.01 --rates 0.2 --seeds 20`` flips observed atoms; ``--refusals`` are rates at which
 executable steps are refused. Certain palm tuples are those that the result says are so; one is wrong if its
@@ -7,7 +7,6 @@ mode is not the true model's.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,12 +16,15 @@ from typing import Annotated, Any
 import typer
 
 from aam_vision import domains
-from aam_vision.commandline import check_writable, run_command, write_atomically
+from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Location, Mode, Model, PalTuple
-from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.jobs import Parameters, Row
+from experiments.options import Scale, chosen_domains
+from experiments.report import report
 from experiments.tables import Table, spread
 
+DEFAULT = ("blocksworld", "gripper", "satellite", "logistics")
 COLUMNS = (
     "domain", "access", "flips", "refusals", "exact", "in doubt", "silently wrong", "certain", "wrong", "steps", "queries",
     "seconds", "runs",
@@ -39,10 +41,7 @@ def noise(
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
     max_steps: Annotated[int, typer.Option(min=1, help="Attempted steps of a run at most.")] = 3000,
     confirm: Annotated[bool, typer.Option("--confirm", help="Take no answer at its word.")] = False,
-    processes: Annotated[int, typer.Option(help="Jobs at a time; -1: one per core.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for results; a sweep that is there goes on.")] = Path(
-        "runs/noise"
-    ),
+    scale: Scale = Scale(processes=1, out=Path("runs/noise")),
 ) -> int:
     """How often models are exact, and how often something certain is wrong, by rates of error.
 
@@ -50,33 +49,21 @@ def noise(
         python -m experiments.noise --rates 0.01 --rates 0.1
         python -m experiments.noise --domain gripper --refusals 0.02 --seeds 5
     """
-    check_writable(out)
-    chosen = domain or ["blocksworld", "gripper", "satellite", "logistics"]
-    for name in chosen:
-        if name not in domains.DOMAINS:
-            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(domains.DOMAINS)}")
     pairs = [(rate, refusal) for rate in rates or [0.0] for refusal in refusals or [0.0]]
     for rate in [rate for pair in pairs for rate in pair]:
         if not 0 <= rate <= 1:
-            raise UnusableInput(f"--rates and --refusals: {rate:g} is no rate; give numbers from 0 to 1")
+            raise UnusableInput(f"--rates and --refusals: {rate:g} is not a rate; give numbers from 0 to 1")
     jobs: list[Parameters] = [
         {
             "env": name, "access": one_access, "flip_rate": rate, "refusal_rate": refusal, "seed": seed,
             "size": size, "max_steps": max_steps, "confirm": confirm,
         }
-        for name in chosen
+        for name in chosen_domains(domain, domains.DOMAINS, DEFAULT)
         for one_access in access or ["settable"]
         for rate, refusal in pairs
         for seed in range(first_seed, first_seed + seeds)
     ]  # fmt: skip
-    results = Results(out / "results.jsonl")
-    failed = sweep(jobs, noisy_interrogation, results, processes=processes)
-    rows = results.rows(jobs)
-    table = summary(rows)
-    table.print()
-    table.save(out, "noise")
-    write_atomically(out / "noise.json", json.dumps(rows, indent=2) + "\n")
-    return int(failed > 0)
+    return report("noise", jobs, summary, scale, work=noisy_interrogation)
 
 
 def noisy_interrogation(
@@ -94,7 +81,7 @@ def noisy_interrogation(
     from aam_vision import evaluation, interrogate, targets
     from aam_vision.interrogation.task.loop import Interrupted
 
-    target = targets.from_environment(env, access=access, problems=[], classifiers=None, size=size, seed=seed)
+    target = targets.from_environment(env, access=access, size=size, seed=seed)
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
     began = process_time()

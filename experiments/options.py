@@ -1,55 +1,62 @@
-"""The options that every experiment has, and what they say together."""
+"""The options that every experiment has, and the checks that they share."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from aam_vision.commandline import check_writable
+from aam_vision.errors import UnusableInput
+from aam_vision.options import option
 from experiments.backends import check_backend
-from experiments.dispatch import Limits
-
-Processes = Annotated[int, typer.Option(help="Jobs at a time; -1: one per core.")]
-Backend = Annotated[str, typer.Option(help="Where jobs run: loky (this machine) or ray (a cluster).")]
-Address = Annotated[
-    str | None, typer.Option(help="Of the Ray cluster: host:port or auto; default $RAY_ADDRESS, or its own.")
-]
-JobSeconds = Annotated[
-    float | None, typer.Option(min=0.001, help="Seconds a job may take; one over it has failed.")
-]
-JobMemory = Annotated[
-    float | None, typer.Option(min=0.001, help="GiB a job may take; one over it has failed (Linux).")
-]
-Out = Annotated[Path, typer.Option(help="Folder for results; a sweep that is there goes on.")]
+from experiments.dispatch import JobLimits
+from experiments.jobs import Parameters, Results, Row, sweep
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Where jobs run, how many at a time, and what one may take."""
+    """Where jobs run, how many at a time, what one may take, and where the results go."""
 
-    processes: int = -1
-    backend: str = "loky"
-    address: str | None = None
-    limits: Limits = field(default_factory=Limits)
+    processes: int = option("Jobs at a time; -1: one per core.", -1)
+    backend: str = option("Where jobs run: loky (this machine) or ray (a cluster).", "loky")
+    address: str | None = option("Of the Ray cluster: host:port or auto; default $RAY_ADDRESS, or its own.")
+    job_seconds: float | None = option("Seconds a job may take; one over it has failed.", min=0.001)
+    job_memory: float | None = option("GiB a job may take; one over it has failed (Linux).", min=0.001)
+    out: Path = option("Folder for results; a sweep that is there goes on.", Path("runs"))
+
+    def check(self) -> None:
+        """Say at once that an option cannot be used, before any job runs.
+
+        Raises:
+            UnusableInput: one of them cannot be used, or nothing can be written to ``out``.
+        """
+        check_backend(self.backend, self.processes, self.address)
+        JobLimits(self.job_seconds, self.job_memory)
+        check_writable(self.out)
+
+    def sweep(self, jobs: Sequence[Parameters], work: Callable[..., Row], results: Results) -> int:
+        """Run the jobs that are missing among the results; return how many failed or could not be written down."""
+        return sweep(
+            jobs,
+            work,
+            results,
+            processes=self.processes,
+            backend=self.backend,
+            address=self.address,
+            limits=JobLimits(self.job_seconds, self.job_memory),
+        )
 
 
-def scale(
-    out: Path,
-    processes: int,
-    backend: str,
-    address: str | None,
-    job_seconds: float | None,
-    job_memory: float | None,
-) -> Scale:
-    """The options together, checked, before any job runs.
+def chosen_domains(
+    given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
+) -> list[str]:
+    """The domains that ``--domain`` names; without one the default, or all.
 
     Raises:
-        UnusableInput: one of them cannot be used, or nothing can be written to ``out``.
+        UnusableInput: one of them is not known.
     """
-    check_backend(backend, processes, address)
-    limits = Limits(job_seconds, job_memory)
-    check_writable(out)
-    return Scale(processes, backend, address, limits)
+    for name in given or ():
+        if name not in known:
+            raise UnusableInput(f"unknown; use one of {', '.join(known)}", "domain", name)
+    return list(given or default or known)

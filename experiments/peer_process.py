@@ -1,7 +1,7 @@
 """One peer in a process and a folder of its own: ``python -m experiments.peer_process learn|score ARGUMENT...``.
 
 Peers replace unified-planning's global environment, seed global generators and delete ``./tmp``: nothing else may
-happen here. ``experiments.contest`` starts these processes; files in the working directory are what they share.
+happen here. ``experiments.contest`` starts these processes; they share files in the working directory.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from unified_planning.io import PDDLReader, PDDLWriter
 from unified_planning.plans import ActionInstance
 
 from aam_vision.errors import AgentFailed
-from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.pddl import domain_text, read_domain, read_problem
-from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, Model, Objects, State
 
@@ -42,29 +42,29 @@ SOLVING_S = 20
 
 @dataclass(frozen=True)
 class Learned:
-    """What a peer says: its model as PDDL, and whether it claims that nothing is left to learn."""
+    """The answer of a peer: its model as PDDL, and whether it claims that nothing is left to learn."""
 
     pddl: str
     steps: int
     claims: bool | None = None
     course: list[tuple[int, str]] = field(default_factory=list)
-    """What it would have said before, each with the attempted steps after which it would."""
+    """Its earlier models, each with the attempted steps so far."""
 
 
 class Course:
-    """What a learner would say in the course of its steps, noted where that is something new."""
+    """A learner's models in the course of its steps; only changes are kept."""
 
     def __init__(self) -> None:
         self.points: list[tuple[int, str]] = []
 
     def note(self, steps: int, pddl: str) -> None:
-        """The model after so many attempted steps."""
+        """Note the model after so many attempted steps."""
         if not self.points or self.points[-1][1] != pddl:
             self.points.append((steps, pddl))
 
 
 class CountingSimulator(UPSequentialSimulator):  # type: ignore[misc]
-    """Unified-planning's simulator, counting every attempted action; to ask first whether it will do is to attempt it."""
+    """Unified-planning's simulator, counting attempts; to ask whether an action is applicable counts as one."""
 
     def __init__(self, problem: Any) -> None:
         super().__init__(problem)
@@ -138,12 +138,11 @@ def information_gain(steps: int, seed: int) -> Learned:
 def toolkit(steps: int, seed: int) -> Learned:
     """This toolkit, the policy economical under trajectory access, on the same simulator."""
     world = simulator()
-    described = read_domain("described.pddl")  # what an interrogator may know: no preconditions, no effects
+    described = read_domain("described.pddl")  # an interrogator knows no preconditions and no effects
     objects = read_problem(described, PROBLEM).initial.objects
     agent = _SimulatorAgent(described, objects, world)
-    policy = policy_for(Access.TRAJECTORY, "economical", PyperplanPlanner())
     try:
-        result = interrogate(agent, policy, np.random.default_rng(seed), budget=Budget(steps=steps))
+        result = Interrogation(agent, budget=Budget(steps=steps)).run(np.random.default_rng(seed))
     except Interrupted as error:
         result = error.result
     course = Course()
@@ -156,6 +155,7 @@ class _SimulatorAgent:
     """Unified-planning's simulator as an agent that can only go on from where it stands."""
 
     access = Access.TRAJECTORY
+    refuses_surely = True
 
     def __init__(self, described: Model, objects: Objects, world: CountingSimulator) -> None:
         self.vocabulary = described.vocabulary

@@ -1,8 +1,8 @@
 """Today's learners of action models beside this toolkit, judged by AMLGym's own metrics.
 
 ``python -m experiments.peers`` has everyone learn the same generated problems on the same step-counting simulator.
-Those who choose what to try on one trajectory are in one table, those who learn from a given trajectory in another:
-what access a learner has is never mixed.
+Learners that choose what to try on one trajectory are in one table, learners from a given trajectory in another:
+accesses are never mixed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from experiments.contest import contest
 from experiments.jobs import Parameters, Row
-from experiments.options import Address, Backend, JobMemory, Out, Processes, scale
+from experiments.options import Scale, chosen_domains
 from experiments.report import report
 from experiments.tables import Table, spread
 
@@ -56,11 +56,7 @@ def peers(
     steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 200,
     peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 120,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
-    processes: Processes = -1,
-    backend: Backend = "loky",
-    address: Address = None,
-    job_memory: JobMemory = None,
-    out: Out = Path("runs/peers"),
+    scale: Scale = Scale(out=Path("runs/peers")),
 ) -> int:
     """OLAM, information gain, SAM, NOLAM and this toolkit on one trajectory, by AMLGym's metrics.
 
@@ -68,17 +64,13 @@ def peers(
         python -m experiments.peers
         python -m experiments.peers --domain gripper --seeds 1 --steps 50
     """
-    chosen = domain or list(DEFAULT)
-    for name in chosen:
-        if name not in domains.DOMAINS:
-            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(domains.DOMAINS)}")
+    chosen = chosen_domains(domain, domains.DOMAINS, DEFAULT)
     if any(find_spec(package) is None for package in ("amlgym", "olam")):
         raise UnusableInput(
             'the peers are not installed; pip install "aam-vision[peers]", in an environment of its own: '
             "OLAM insists on versions that others do without"
         )
     common = {"steps": steps, "seconds": peer_seconds, "size": size}
-    run_on = scale(out, processes, backend, address, None, job_memory)
     codes = []
     for title, learners, file in (
         (
@@ -94,9 +86,7 @@ def peers(
             for learner in learners
             for seed in range(seeds)
         ]
-        codes.append(
-            report(file, jobs, partial(summary, title), out, work=contest, scale=run_on, shown=SHOWN)
-        )
+        codes.append(report(file, jobs, partial(summary, title), scale, work=contest, shown=SHOWN))
     return max(codes)
 
 

@@ -18,11 +18,9 @@ import typer
 
 from aam_vision import domains
 from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Access
 from aam_vision.strips import ActionSchema, Model, lifted_atoms
 from experiments.jobs import Row
-from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
+from experiments.options import Scale, chosen_domains
 from experiments.report import report
 from experiments.tables import Table, spread
 
@@ -42,12 +40,7 @@ def reassessment(
     seeds: Annotated[int, typer.Option(min=1, help="Runs of every combination.")] = 10,
     first_seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 3,
-    processes: Processes = -1,
-    backend: Backend = "loky",
-    address: Address = None,
-    job_seconds: JobSeconds = None,
-    job_memory: JobMemory = None,
-    out: Out = Path("runs/reassessment"),
+    scale: Scale = Scale(out=Path("runs/reassessment")),
 ) -> int:
     """Queries that it takes to verify a model learned earlier, and to learn what has changed.
 
@@ -55,18 +48,13 @@ def reassessment(
         python -m experiments.reassessment
         python -m experiments.reassessment --domain gripper --changes 1 --seeds 3
     """
-    chosen = domain or list(domains.DOMAINS)
-    for name in chosen:
-        if name not in domains.DOMAINS:
-            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(domains.DOMAINS)}")
     jobs = [
         {"env": name, "changes": number, "seed": seed, "size": size}
-        for name in chosen
+        for name in chosen_domains(domain, domains.DOMAINS)
         for number in (changes or [0, 1, 3])
         for seed in range(first_seed, first_seed + seeds)
     ]
-    chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
-    return report("reassessment", jobs, summary, out, work=reassessed, scale=chosen_scale)
+    return report("reassessment", jobs, summary, scale, work=reassessed)
 
 
 def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
@@ -74,21 +62,16 @@ def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
     import numpy as np
 
     from aam_vision.agents.symbolic import SymbolicAgent
-    from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
-    from aam_vision.interrogation.policies.registry import policy_for
+    from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.differences import differences
-    from aam_vision.interrogation.task.loop import interrogate
-    from aam_vision.planning.engines import planner_named
 
     prior = domains.load(env)
     truth = changed(prior, changes, np.random.default_rng([seed, changes]))
     problem = domains.generate(env, size, np.random.default_rng([seed, 1])).initial
-    economical = policy_for(Access.SETTABLE, "economical", planner_named("pyperplan"))
-    results = [
-        interrogate(SymbolicAgent(truth, [problem]), policy, np.random.default_rng(seed))
-        for policy in (ReassessmentPolicy(prior), economical)
-    ]
-    found, plain = results
+    agent = SymbolicAgent(truth, [problem], refuses_surely=True)
+    found, plain = (
+        Interrogation(agent, prior=known).run(np.random.default_rng(seed)) for known in (prior, None)
+    )
     return {
         "changed": len(differences(prior, truth)),
         "lower_bound": found.lower_bound,

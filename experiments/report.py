@@ -1,4 +1,4 @@
-"""What every experiment does with its jobs: run what is missing, show a table, write it all down."""
+"""Running the jobs of an experiment: run those that are missing, show a table, write the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aam_vision.commandline import write_atomically
 from aam_vision.errors import UnusableInput
-from experiments.jobs import Parameters, Results, Row, sweep
+from experiments.jobs import Parameters, Results, Row
 from experiments.options import Scale
 from experiments.tables import Table
 
@@ -22,24 +22,20 @@ def report(
     name: str,
     jobs: Sequence[Parameters],
     summary: Callable[[Sequence[Row]], Table],
-    out: Path,
+    scale: Scale,
     *,
     work: Callable[..., Row] | None = None,
-    scale: Scale | None = None,
-    processes: int = -1,
     shown: Sequence[str] = (),
     figure: Callable[[Sequence[Row], Path], None] | None = None,
 ) -> int:
-    """Do the jobs, and report.
+    """Run the jobs, and report.
 
     Args:
         name: of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``.
         jobs: parameters of ``work``.
         summary: makes the table of all finished jobs.
-        out: folder of results; a sweep that is there goes on.
+        scale: where jobs run, within which limits, and where the results go; a sweep that is there goes on.
         work: what every job does; default an interrogation.
-        scale: where jobs run, and within which limits.
-        processes: jobs at a time, where no ``scale`` is given.
         shown: columns for the terminal; default all.
         figure: draws the rows into a file.
 
@@ -47,26 +43,18 @@ def report(
         The exit code: 1 if a job failed or something could not be written, 130 if the sweep was cut short.
 
     Raises:
-        UnusableInput: the workers cannot be had, or ``out`` holds something else.
+        UnusableInput: the workers cannot be had, or the folder holds something else.
     """
+    scale.check()
+    out = scale.out
     if work is None:
         from experiments.interrogations import interrogation
 
         work = interrogation
     results = Results(out / "results.jsonl")
-    scale = scale or Scale(processes)
     code = 0
     try:
-        failed = sweep(
-            jobs,
-            work,
-            results,
-            processes=scale.processes,
-            backend=scale.backend,
-            address=scale.address,
-            limits=scale.limits,
-        )
-        code = int(failed > 0)
+        code = int(scale.sweep(jobs, work, results) > 0)
     except KeyboardInterrupt:
         print("cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr)
         code = CUT_SHORT
@@ -81,8 +69,7 @@ def report(
     try:
         write_atomically(out / f"{name}.json", json.dumps([*rows, *failures], indent=2) + "\n")
         table.save(out, name)
-        notes = provenance(len(jobs), results, jobs)
-        page = f"# {table.title}\n\n{table.markdown()}\n" + "".join(f"- {note}\n" for note in notes)
+        page = _page(table, provenance(len(jobs), results, jobs))
         if figure is not None and rows:
             figure(rows, out / f"{name}.svg")
             page += f"\n![{table.title}]({name}.svg)\n"
@@ -91,6 +78,11 @@ def report(
         print(f"not written: the tables in {out} ({error.strerror or error})", file=sys.stderr)
         code = code or 1
     return code
+
+
+def _page(table: Table, notes: Sequence[str]) -> str:
+    """A table with notes below it, in Markdown."""
+    return f"# {table.title}\n\n{table.markdown()}\n" + "".join(f"- {note}\n" for note in notes)
 
 
 def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list[str]:

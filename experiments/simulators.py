@@ -16,7 +16,7 @@ import typer
 from aam_vision.commandline import run_command
 from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
-from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
+from experiments.options import Scale
 from experiments.report import report
 from experiments.tables import Table, spread
 
@@ -46,12 +46,7 @@ def simulators(
     first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
     policy: Annotated[str, typer.Option(help="How questions are chosen.")] = "economical",
     planner: Annotated[str, typer.Option(help="What plans.")] = "pyperplan",
-    processes: Processes = -1,
-    backend: Backend = "loky",
-    address: Address = None,
-    job_seconds: JobSeconds = None,
-    job_memory: JobMemory = None,
-    out: Out = Path("runs/simulators"),
+    scale: Scale = Scale(out=Path("runs/simulators")),
 ) -> int:
     """Queries, steps and time on the image environments, beside the paper's.
 
@@ -80,8 +75,7 @@ def simulators(
         for name in chosen
         for n in range(first_seed, first_seed + seeds)
     ]
-    chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
-    return report("simulators", jobs, summary, out, scale=chosen_scale, figure=figure)
+    return report("simulators", jobs, summary, scale, figure=figure)
 
 
 def figure(rows: Sequence[Row], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The reference agent as a slow one that keeps a log, so that it can be killed at work and what it was asked is known.
+"""The reference agent, slowed down and with a log of its questions, so that it can be killed at work.
 
 ``python -m experiments.slow_agent LOG ACCESS SECONDS``: every process writes its number, then every question.
 """

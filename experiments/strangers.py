@@ -1,4 +1,4 @@
-"""Agents that are no STRIPS agents, made of one that is: what some steps do depends on something else."""
+"""Agents that are not STRIPS agents, made of one that is: some of their effects depend on something else."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from aam_vision.query import Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, State
 
 Twist = Callable[[State, GroundAction, State, np.random.Generator], State]
-"""What a step really leads to: from the state before it, the step, what STRIPS says, and chance."""
+"""The true outcome of a step, given the state before it, the step, the outcome under STRIPS, and a generator."""
 
 
 class Stranger(AgentDecorator):
-    """An agent whose steps lead elsewhere now and then; its situations' handles are the states themselves."""
+    """An agent whose steps sometimes lead elsewhere; its situations' handles are the states themselves."""
 
     def __init__(self, agent: SymbolicAgent, twist: Twist, rng: np.random.Generator) -> None:
         super().__init__(agent)
         self._twist = twist
         self._rng = rng
         self.strange = 0
-        """How often it has done what STRIPS does not say."""
+        """How often it has departed from STRIPS."""
 
     @property
     def refuses_surely(self) -> bool:

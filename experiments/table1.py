@@ -18,7 +18,7 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
-from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
+from experiments.options import Scale, chosen_domains
 from experiments.report import report
 from experiments.tables import Table, spread
 
@@ -66,12 +66,7 @@ def table1(
     benchmarks: Annotated[
         Path | None, typer.Option(help="Original files: DIR/<domain>/domain.pddl and instances/*.pddl.")
     ] = None,
-    processes: Processes = -1,
-    backend: Backend = "loky",
-    address: Address = None,
-    job_seconds: JobSeconds = None,
-    job_memory: JobMemory = None,
-    out: Out = Path("runs/table1"),
+    scale: Scale = Scale(out=Path("runs/table1")),
 ) -> int:
     """Queries, steps, time and accuracy on the ten IPC domains of the paper.
 
@@ -87,18 +82,13 @@ def table1(
     policies, planners = policy or list(POLICIES), planner or [PYPERPLAN]
     for one_policy, one_planner in product(policies, planners):
         policy_for(Access.SETTABLE, one_policy, planner_named(one_planner))  # an unknown one is told now
-    chosen = domain or list(PAPER)
-    for name in chosen:
-        if name not in PAPER:
-            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(PAPER)}")
     jobs = [
         job
-        for name in chosen
+        for name in chosen_domains(domain, PAPER)
         for one_policy, one_planner in product(policies, planners)
         for job in _jobs(name, one_policy, one_planner, problems, size, benchmarks)
     ]
-    chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
-    return report("table1", jobs, summary, out, scale=chosen_scale, shown=SHOWN, figure=figure)
+    return report("table1", jobs, summary, scale, shown=SHOWN, figure=figure)
 
 
 def _jobs(

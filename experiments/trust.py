@@ -1,9 +1,10 @@
-"""Can a result be trusted? Interrogations under noise, of faulty programs, and of agents that are no STRIPS agents.
+"""Can a result be trusted? Interrogations under noise, of faulty programs, and of agents outside STRIPS.
 
 ``python -m experiments.trust --runs 1000`` mixes domains, accesses, rates of misread atoms and of refused steps, faults
-of programs, and agents that no STRIPS model describes. Nothing of that is told. A run is *silently wrong* if it calls
-a palm tuple certain that is not the true model's, or calls a model complete though the agent has done what no STRIPS model
-describes; all others end with a complete model, or say what is *uncertain*, or *name* what is wrong with the agent (exit code 3 of the command).
+of programs, and agents that no STRIPS model describes. The engine is told nothing of this. A run is *silently wrong*
+if it calls a palm tuple certain that is not the true model's, or calls a model complete though the agent has done what
+no STRIPS model describes; all others end with a complete model, or say what is *uncertain*, or *name* what is wrong
+with the agent (exit code 3 of the command).
 """
 
 from __future__ import annotations
@@ -27,14 +28,13 @@ from aam_vision.agents.reference_agent import HELLO
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.commandline import run_command
 from aam_vision.domains import generate, load
-from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
 from aam_vision.targets import Target
 from experiments.faulty_robot import FAULTS
 from experiments.jobs import Parameters, Row
 from experiments.noise import wrongly_certain
-from experiments.options import Address, Backend, JobMemory, JobSeconds, Out, Processes, scale
+from experiments.options import Scale, chosen_domains
 from experiments.report import report
 from experiments.strangers import TWISTS, Stranger
 from experiments.tables import Table, spread
@@ -42,13 +42,13 @@ from experiments.tables import Table, spread
 ACCESSES = tuple(access.value for access in Access)
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
 SLOW = (("satellite", "trajectory"),)
-"""Left out: a run takes more than half a minute."""
+"""Domains and accesses that are left out: a run takes more than half a minute."""
 FLIPS = (0.0, 0.01, 0.05, 0.1, 0.2)
 REFUSALS = (0.0, 0.02)
 FAULT_RATE = 0.02
 """Share of a faulty program's answers."""
 PROGRAM_SECONDS = 2.0
-"""What a program may take for an answer."""
+"""Seconds that a program may take for an answer."""
 MAX_STEPS = 3000
 COLUMNS = (
     "agents", "access", "runs", "complete", "exact", "uncertain", "named", "silently wrong", "certain", "wrong",
@@ -63,12 +63,7 @@ def trust(
     domain: Annotated[list[str] | None, typer.Option(help="Packaged domains (repeatable).")] = None,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first runs.")] = 0,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
-    processes: Processes = 1,
-    backend: Backend = "loky",
-    address: Address = None,
-    job_seconds: JobSeconds = None,
-    job_memory: JobMemory = None,
-    out: Out = Path("runs/trust"),
+    scale: Scale = Scale(processes=1, out=Path("runs/trust")),
 ) -> int:
     """Whether any run ends silently wrong, over noise, faults and domains.
 
@@ -76,21 +71,16 @@ def trust(
         python -m experiments.trust --runs 1000
         python -m experiments.trust --runs 50 --domain gripper --first-seed 100
     """
-    chosen = tuple(domain or DOMAINS)
-    for name in chosen:
-        if name not in domains.DOMAINS:
-            raise UnusableInput(f"--domain {name}: unknown; use one of {', '.join(domains.DOMAINS)}")
-    cases = mixture(chosen)
+    cases = mixture(chosen_domains(domain, domains.DOMAINS, DOMAINS))
     jobs: list[Parameters] = [
         {**cases[number % len(cases)], "seed": first_seed + number // len(cases), "size": size}
         for number in range(runs)
     ]
-    chosen_scale = scale(out, processes, backend, address, job_seconds, job_memory)
-    return report("trust", jobs, summary, out, scale=chosen_scale, work=trusted)
+    return report("trust", jobs, summary, scale, work=trusted)
 
 
 def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Every combination there is; those of one kind are spread out."""
+    """All combinations, with those of one kind spread out."""
     noisy = [
         {"agent": name, "access": access, "flip_rate": flips, "refusal_rate": refusals}
         for flips, refusals, access, name in product(FLIPS, REFUSALS, ACCESSES, names)
@@ -173,14 +163,12 @@ def target_of(
         stranger = Stranger(SymbolicAgent(model, problems, Access(access)), TWISTS[what], rng)
         agent_of = stranger if stranger.access is Access.SETTABLE else NumberedAgent(stranger)
         return Target(what, ("0",), agent_of, truth=None, held_out=list), lambda: stranger.strange > 0
-    target = targets.from_environment(
-        agent, access=access, problems=[], classifiers=None, size=size, seed=seed
-    )
+    target = targets.from_environment(agent, access=access, size=size, seed=seed)
     return target, lambda: False
 
 
 def robot() -> Model:
-    """What the reference agent can do."""
+    """The true model of the reference agent."""
     hello: dict[str, Any] = HELLO
     vocabulary = Vocabulary(
         hello["name"],

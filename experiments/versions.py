@@ -1,4 +1,4 @@
-"""What made a result: the versions that a figure may depend on."""
+"""The versions that a result may depend on."""
 
 from __future__ import annotations
 

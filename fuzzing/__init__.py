@@ -1,1 +1,1 @@
-"""Whatever strangers may send, sent in large amounts."""
+"""Fuzzing of everything that strangers may send."""

@@ -21,7 +21,7 @@ from aam_vision.pictures import SIGNATURE, NoPicture, decode, pixels_only
 from aam_vision.strips import GroundAction
 
 SEPARATOR = b"\n;;\n"
-"""Between a domain and a problem."""
+"""Bytes between a domain and a problem."""
 
 
 class Complaint(AssertionError):
@@ -50,7 +50,7 @@ def pddl(data: bytes) -> None:
 
 
 def lines(data: bytes) -> None:
-    """What a program says: its hello, then answers to a run and a walk. The first line is a vocabulary, too."""
+    """The lines of a program: its hello (also read as a vocabulary), then answers to a run and a walk."""
     said = data.split(b"\n")
     hello: Hello | None = None
     for number, line in enumerate(said[:20]):
@@ -90,11 +90,11 @@ ENTRANCES: Mapping[str, Callable[[bytes], None]] = {"pddl": pddl, "lines": lines
 def _one_line(error: Exception) -> None:
     text = str(error)
     if not text or "\n" in text or len(text) > 2000:
-        raise Complaint(f"an error that is no line: {text[:200]!r}") from error
+        raise Complaint(f"an error that is not one line: {text[:200]!r}") from error
 
 
 def resealed(png: bytes) -> bytes:
-    """The parts of a PNG file with new check sums, without which no change would get any further."""
+    """The parts of a PNG file with new check sums; without them every change would be refused at once."""
     found, place = [SIGNATURE], len(SIGNATURE)
     while place + 8 <= len(png):
         (length,) = struct.unpack_from(">I", png, place)

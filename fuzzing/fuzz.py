@@ -1,6 +1,6 @@
 """``python -m fuzzing.fuzz ENTRANCE [libFuzzer's options]``: atheris at one entrance; ``make fuzz`` runs all three.
 
-Atheris is no requirement of the project: ``make fuzz`` keeps it in a virtual environment of its own.
+Atheris is not a requirement of the project: ``make fuzz`` keeps it in a virtual environment of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is sound, for fuzzers to begin from, and the words that it is made of."""
+"""Sound inputs for fuzzers to begin from, and the words that they are made of."""
 
 from __future__ import annotations
 

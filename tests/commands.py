@@ -40,7 +40,7 @@ def examples(module: str) -> list[str]:
 
 
 def parsed(module: str, arguments: list[str]) -> dict[str, Any]:
-    """What the options of a command come to; nothing is run.
+    """The values of a command's options; nothing is run.
 
     Raises:
         Exception: of click's, if there is no such option or a value does not fit.

@@ -17,6 +17,7 @@ import pytest
 
 import aam_vision
 from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.arguments import Arguments
 from aam_vision.errors import UnusableInput
 from aam_vision.run import interrogate_agent
 from tests import documentation
@@ -46,7 +47,7 @@ def test_the_examples_do_what_they_show(module: str, tmp_path: Path, monkeypatch
 def test_the_function_does_what_the_command_does(
     env: str, access: str | None, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert interrogate_agent(env, access=access, out=tmp_path, quiet=True, **options) == 0
+    assert interrogate_agent(Arguments(env, access=access, out=tmp_path, quiet=True, **options)) == 0
     figures = json.loads((tmp_path / "result.json").read_text())
 
     same_agent = {name: options[name] for name in ("seed", "repeated_arguments") if name in options}
@@ -69,7 +70,7 @@ def test_a_model_learned_earlier_is_verified_with_fewer_walks() -> None:
         aam_vision.interrogate(aam_vision.agent_for("gripper"), prior=learned.model)
 
 
-def test_answers_that_prove_wrong_are_weighed() -> None:
+def test_unreliable_answers_are_weighed() -> None:
     agent = UnreliableAgent(aam_vision.agent_for("gripper"), 0.05, 0.0, np.random.default_rng(0))
     result = aam_vision.interrogate(agent)
     assert result.assessment is not None
@@ -77,16 +78,16 @@ def test_answers_that_prove_wrong_are_weighed() -> None:
     assert result.model == aam_vision.interrogate(aam_vision.agent_for("gripper")).model
 
 
-def test_an_agent_of_pddl_files() -> None:
+def test_pddl_files_and_accesses_that_cannot_be_used_are_refused() -> None:
     files = ROOT / "aam_vision" / "domains" / "pddl"
     with pytest.raises(UnusableInput, match="no problem"):
         aam_vision.symbolic_agent(files / "gripper.pddl", [])
-    with pytest.raises(UnusableInput, match="--access anything"):
+    with pytest.raises(UnusableInput, match=r"^access anything: cannot be used"):
         aam_vision.agent_for("gripper", access="anything")
 
 
 class _Elements(HTMLParser):
-    """What is open where, and the text."""
+    """The elements that are open, the names of all, and the text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,7 +106,7 @@ class _Elements(HTMLParser):
         self.text += data
 
 
-def test_a_notebook_shows_the_model_and_its_gaps_and_nothing_of_it_is_markup() -> None:
+def test_a_notebook_shows_the_model_and_its_gaps_with_all_text_escaped() -> None:
     result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
     hostile = replace(result, why="<script>alert('now')</script> & more")
     page = _Elements()
@@ -119,7 +120,7 @@ def test_a_notebook_shows_the_model_and_its_gaps_and_nothing_of_it_is_markup() -
     assert len(repr(result)) < 200
 
 
-def test_importing_the_package_costs_nothing_and_it_says_what_it_has() -> None:
+def test_importing_the_package_loads_nothing_else_and_all_names_resolve() -> None:
     code = (
         "import sys; before = set(sys.modules); import aam_vision\n"
         "loaded = {name.split('.')[0] for name in set(sys.modules) - before}\n"

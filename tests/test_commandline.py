@@ -39,7 +39,7 @@ def test_ctrl_c_is_one_line_and_exit_code_130(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "interrupted\n")
 
 
-def test_an_error_never_talks_to_the_terminal(capsys, monkeypatch):
+def test_control_characters_in_an_error_are_replaced(capsys, monkeypatch):
     def command() -> None:
         raise UnusableInput("no \x1b[2Jtable \udcff of\nthis \x07name")
 

@@ -1,4 +1,4 @@
-"""What holds for every command: help with examples, 80 columns, and nothing but text where no terminal is."""
+"""Properties of every command: help with examples, 80 columns, and nothing but text where no terminal is."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _started(module: str, *arguments: str, cwd: Path, **environment: str) -> sub
     )
 
 
-def test_every_program_is_a_command_or_known_as_none():
+def test_every_program_is_a_command_or_a_known_exception():
     programs = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for top in ("aam_vision", "envs", "classifiers", "training", "experiments")
@@ -73,7 +73,7 @@ def test_help_is_plain_text_of_80_columns_even_where_colours_are_forced(module, 
 
 
 @pytest.mark.parametrize("module", commands())
-def test_an_unknown_option_is_told_in_one_plain_line(module, tmp_path):
+def test_an_unknown_option_is_reported_in_one_plain_line(module, tmp_path):
     done = _started(module, "--no-such-option", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -93,7 +93,7 @@ def a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("why", [(), ("--why", "at_robby(?from) in pre of move")])
-def test_what_goes_into_a_pipe_is_plain_text_of_80_columns(a_run, why):
+def test_output_into_a_pipe_is_plain_text_of_80_columns(a_run, why):
     done = _started("aam_vision.explain", str(a_run), *why, cwd=a_run)
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr

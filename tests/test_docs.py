@@ -1,4 +1,4 @@
-"""What the documentation shows is what there is: every block of every page is run, or checked as far as it can be.
+"""The documentation is true: every block of every page is run, or checked as far as it can be.
 
 ``tests/documentation.py`` says which kinds of blocks there are; a block of none of them fails, and so does a command of
 no known kind. What takes minutes (training, experiments, set-up) is parsed only: there is such a command, with such
@@ -66,7 +66,7 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.names: dict[str, Any] = {"__name__": "page"}
-        """What the Python blocks have defined so far."""
+        """The names that the Python blocks have defined so far."""
         self.unmade: set[str] = set()
         """Files and folders that commands would have made which were parsed only."""
         self.domain: Path | None = None
@@ -201,7 +201,7 @@ def _check_pip(words: list[str], where: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
-def test_whoever_follows_a_page_sees_what_it_shows(page, tmp_path, monkeypatch):
+def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "80")
@@ -211,12 +211,12 @@ def test_whoever_follows_a_page_sees_what_it_shows(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
-def test_a_page_that_is_not_followed_here_is_followed_elsewhere(page, test):
+def test_every_page_with_code_is_tested_here_or_elsewhere(page, test):
     assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_files_lead_somewhere(page):
+def test_links_between_files_are_not_broken(page):
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if not target.startswith(("http://", "https://", "#", "mailto:")):
@@ -225,7 +225,7 @@ def test_links_between_files_lead_somewhere(page):
             assert path.exists() or drawn, f"{page.relative_to(ROOT)}: {target}"
 
 
-def test_a_block_of_no_kind_and_a_command_of_no_kind_are_told(tmp_path, monkeypatch):
+def test_an_unknown_kind_of_block_or_command_is_reported(tmp_path, monkeypatch):
     reader = Reader(tmp_path)
     monkeypatch.chdir(tmp_path)
     for language, body in [
@@ -264,7 +264,7 @@ def test_the_agent_on_the_page_is_short_and_conforms(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", [b for b in blocks(PROTOCOL) if b.language == "json"], ids=str)
-def test_every_line_on_the_page_is_of_the_protocol(block: Block) -> None:
+def test_every_line_on_the_page_fits_the_protocol(block: Block) -> None:
     path = Path(reference_agent.__file__).with_name("protocol.schema.json")
     jsonschema.validate(json.loads(block.body), json.loads(path.read_text(encoding="utf-8")))
 

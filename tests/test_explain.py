@@ -40,7 +40,7 @@ COMMANDS = {"explain": explain_run, "compare": compare_models, "ask": ask_model}
 
 @dataclass(frozen=True)
 class Done:
-    """What a command has said."""
+    """The output of a command."""
 
     returncode: int
     stdout: str
@@ -86,7 +86,7 @@ def model(tmp_path: Path) -> Path:
 # --- explain ---------------------------------------------------------------------------------------------------------
 
 
-def test_explain_tells_what_every_action_needs_and_changes(run_of: Runs) -> None:
+def test_explain_shows_what_every_action_needs_and_changes(run_of: Runs) -> None:
     done = _command("explain", run_of("gripper"))
     assert done.returncode == 0, done.stderr
     assert "free(?gripper)" in done.stdout
@@ -109,7 +109,7 @@ def test_explain_writes_the_page(run_of: Runs, tmp_path: Path) -> None:
     assert (tmp_path / "again.html").read_text() == (run / "report.html").read_text()
 
 
-def test_explain_refuses_what_is_no_run_in_one_line(run_of: Runs, tmp_path: Path) -> None:
+def test_explain_refuses_a_folder_without_a_run_in_one_line(run_of: Runs, tmp_path: Path) -> None:
     assert "no such folder" in _refused(_command("explain", tmp_path / "nothing"))
     assert "no run is recorded" in _refused(_command("explain", tmp_path))
     unknown = _refused(_command("explain", run_of("gripper"), "--why", "free(?griper) in pre of pick"))
@@ -150,7 +150,7 @@ def test_explain_refuses_damaged_figures_in_one_line(run_of: Runs, tmp_path: Pat
         read_run(copy)
 
 
-def test_explain_tells_of_a_run_that_has_not_ended(run_of: Runs, tmp_path: Path) -> None:
+def test_explain_works_on_a_run_that_has_not_ended(run_of: Runs, tmp_path: Path) -> None:
     copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
     for name in ("result.json", "model.pddl", "truth.pddl", "report.html"):
         (copy / name).unlink()
@@ -221,7 +221,7 @@ def test_ask_predicts_step_by_step_up_to_the_first_that_cannot_be_done(model: Pa
     assert lines[-1] == "2 of 4 steps are done"
 
 
-def test_ask_says_where_what_is_not_determined_matters(model: Path, problem: Path) -> None:
+def test_ask_says_where_an_undetermined_part_matters(model: Path, problem: Path) -> None:
     undetermined = [
         {"action": "pick", "location": "pre", "group": ["free(?gripper)"], "known": ""},
         {"action": "move", "location": "eff", "group": ["+at_robby(?to) or ∅"], "known": ""},
@@ -241,16 +241,14 @@ def test_ask_says_where_what_is_not_determined_matters(model: Path, problem: Pat
 @pytest.mark.parametrize(
     ("plan", "complaint"),
     [
-        ("(pick x a l", "line 1: '(pick x a l' is no step"),
+        ("(pick x a l", "line 1: '(pick x a l' is not a step"),
         ("(move a b)\n(fly a b)", "line 2: no action 'fly'"),
         ("(move a)", "1 arguments instead of 2"),
         ("(move a c)", "no object 'c'"),
         ("(move a x)", "x is a ball, and move wants a room there"),
     ],
 )
-def test_ask_names_the_line_of_a_plan_that_is_none(
-    model: Path, problem: Path, plan: str, complaint: str
-) -> None:
+def test_ask_names_the_line_that_is_not_a_step(model: Path, problem: Path, plan: str, complaint: str) -> None:
     assert complaint in _refused(_ask(model, problem, plan))
 
 

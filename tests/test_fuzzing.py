@@ -64,7 +64,7 @@ def test_strangers_bytes_are_read_or_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENTRANCES)
-def test_what_is_sound_is_read(name: str) -> None:
+def test_sound_inputs_are_read(name: str) -> None:
     """Else there would be nothing to mutate."""
     for seed in SEEDS[name]:
         ENTRANCES[name](seed)

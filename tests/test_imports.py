@@ -1,4 +1,4 @@
-"""Who may import whom: the core is light, and the engine cannot reach what it must not know."""
+"""Imports: the core is light, and the engine cannot reach the ground truth."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PACKAGE = ROOT / "aam_vision"
 TOOLS = Path(sys.executable).parent
 LINKED = ("envs", "classifiers", "training")
 ABOVE = {*LINKED, "run", "display", "commandline"}
-"""What lies above the core; everything else belongs to it."""
+"""The packages above the core; everything else belongs to it."""
 HEAVY = {"gym", "gymnasium", "lightning", "matplotlib", "pddlgym", "PIL", "scipy", "torch", "torchvision"}
 HIDDEN = {f"aam_vision.{name}" for name in (*LINKED, "evaluation")}
-"""What knows the true model, or learned from it."""
+"""Packages that know the true model, or learned from it."""
 
 
 def _core(*parts: str) -> list[str]:

@@ -58,7 +58,7 @@ def test_joins_equal_enumeration_over_all_bindings(
 
 @thorough(80)
 @given(queries(repeated=False))
-def test_a_matched_fact_leaves_the_bindings_under_which_its_atom_is_that_fact(
+def test_matching_a_fact_keeps_the_bindings_that_ground_the_atom_to_it(
     query: tuple[State, ActionHeader, list[LiftedAtom]],
 ) -> None:
     state, header, required = query

@@ -1,4 +1,4 @@
-"""What `pip install` puts on a user's machine: one package, whole, that minds its own business."""
+"""Packaging: `pip install` puts one complete package on a user's machine, and touches nothing else."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_every_module_of_the_wheel_imports_beside_decoys(installed, foreign):
     assert all(file.is_relative_to(installed) for file in files)
 
 
-def test_the_command_says_what_to_do_where_pddlgym_is_missing(installed, foreign):
+def test_without_pddlgym_the_command_says_what_to_install(installed, foreign):
     code = (
         "import runpy, sys\n"
         "sys.modules['pddlgym'] = None\n"  # what a plain installation on Python 3.12 amounts to
@@ -175,7 +175,7 @@ def test_the_weights_of_the_wheel_are_found_and_fit(installed, foreign):
     assert done.stdout == "read\n", done.stderr
 
 
-def test_who_cites_the_toolkit_names_its_version():
+def test_the_citation_names_the_version():
     told = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {aam_vision.__version__}\n" in told
     assert told.startswith("cff-version: 1.2.0\n")

@@ -30,7 +30,7 @@ def _png(
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", fields) + b"".join(rest) + _chunk(b"IEND", b"")
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_a_written_image_is_read_back() -> None:
     assert np.array_equal(decode(encode(FRAME)), FRAME)
     assert np.array_equal(decode(encode(FRAME), size=(7, 5)), FRAME)
 
@@ -54,10 +54,10 @@ def _saved(kind: str, mode: str = "RGB") -> bytes:
 
 ZEROS = zlib.compress(bytes(30_000_000), 9)
 BAD = {
-    "empty": (b"", "no PNG"),
-    "gif": (_saved("GIF"), "no PNG"),
-    "jpeg": (_saved("JPEG"), "no PNG"),
-    "bmp": (_saved("BMP"), "no PNG"),
+    "empty": (b"", "not a PNG"),
+    "gif": (_saved("GIF"), "not a PNG"),
+    "jpeg": (_saved("JPEG"), "not a PNG"),
+    "bmp": (_saved("BMP"), "not a PNG"),
     "greyscale": (_saved("PNG", "L"), "greyscale; save it as RGB"),
     "palette": (_saved("PNG", "P"), "palette; save it as RGB"),
     "transparent": (_saved("PNG", "RGBA"), "RGBA; save it as RGB"),
@@ -66,9 +66,9 @@ BAD = {
     "none": (_png(0, 5), "at most"),
     "deep": (_png(5, 7, bits=16), "16 bits"),
     "interlaced": (_png(5, 7, interlaced=1), "interlaced"),
-    "no-pixels": (_png(5, 7), "no sound PNG"),
-    "too-few": (_png(5, 7, rest=[_chunk(b"IDAT", zlib.compress(b"abc"))]), "no sound PNG"),
-    "no-zlib": (_png(5, 7, rest=[_chunk(b"IDAT", b"abc")]), "no sound PNG"),
+    "no-pixels": (_png(5, 7), "not a sound PNG"),
+    "too-few": (_png(5, 7, rest=[_chunk(b"IDAT", zlib.compress(b"abc"))]), "not a sound PNG"),
+    "no-zlib": (_png(5, 7, rest=[_chunk(b"IDAT", b"abc")]), "not a sound PNG"),
     "needed": (_png(5, 7, rest=[_chunk(b"ABCD", b"")]), "unknown part"),
     "two-headers": (encode(FRAME)[:33] + encode(FRAME)[8:], "one header"),
     "no-header": (b"\x89PNG\r\n\x1a\n" + _chunk(b"IEND", b""), "one header"),

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from aam_vision.arguments import Arguments
 from aam_vision.commandline import run_command
 from aam_vision.display import Display
 from aam_vision.run import INTERRUPTED, interrogate_agent
 
 
-def test_a_run_that_was_interrupted_leaves_a_video_and_one_that_goes_on_makes_the_whole(
+def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second, whole = (tmp_path / name for name in ("first.gif", "second.gif", "whole.gif"))
@@ -25,11 +26,11 @@ def test_a_run_that_was_interrupted_leaves_a_video_and_one_that_goes_on_makes_th
 
     with monkeypatch.context() as patched:
         patched.setattr(Display, "watch", interrupting)
-        ended = interrogate_agent(env="doors", out=tmp_path / "run", record=first, quiet=True)
+        ended = interrogate_agent(Arguments("doors", out=tmp_path / "run", record=first, quiet=True))
     assert ended == INTERRUPTED
     assert "images of 2 queries" in capsys.readouterr().err
-    assert interrogate_agent(resume=tmp_path / "run", record=second, quiet=True) == 0
-    assert interrogate_agent(env="doors", out=tmp_path / "other", record=whole, quiet=True) == 0
+    assert interrogate_agent(Arguments(resume=tmp_path / "run", record=second, quiet=True)) == 0
+    assert interrogate_agent(Arguments("doors", out=tmp_path / "other", record=whole, quiet=True)) == 0
     assert 0 < first.stat().st_size < second.stat().st_size
     assert second.read_bytes() == whole.read_bytes()
     assert not list(tmp_path.glob("*.partial"))
@@ -44,7 +45,7 @@ def test_a_run_that_was_interrupted_leaves_a_video_and_one_that_goes_on_makes_th
         ("gripper", "video.gif", "gripper shows no images"),
     ],
 )
-def test_what_cannot_be_recorded_is_told_in_a_line_before_anything_runs(
+def test_a_video_that_cannot_be_made_is_refused_before_the_run(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

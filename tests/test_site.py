@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Fetched(HTMLParser):
-    """What a browser fetches when it opens a page."""
+    """The addresses that a browser fetches when it opens a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Fetched(HTMLParser):
             self.urls += [value for name in ("src", "srcset", "data", "poster") if (value := given.get(name))]
 
 
-def test_no_page_names_a_script_style_font_or_image_of_elsewhere(site):
+def test_no_page_refers_to_a_script_style_font_or_image_of_another_site(site):
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 25
     for page in pages:
@@ -69,7 +69,7 @@ def test_no_page_names_a_script_style_font_or_image_of_elsewhere(site):
         assert not re.search(r"url\(\s*['\"]?(?:https?:)?//|@import", text), style
 
 
-def test_a_browser_asks_nobody_else_and_finds_nothing_wrong(site):
+def test_a_browser_makes_no_foreign_request_and_reports_no_error(site):
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed (apt-get install chromium)")
     playwright = pytest.importorskip("playwright.sync_api")

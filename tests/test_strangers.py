@@ -1,4 +1,4 @@
-"""What holds of all code: nothing of a stranger is ever run, and files are read within limits."""
+"""Properties of all code: nothing of a stranger is ever run, and files are read within limits."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from aam_vision.agents.encoding import MAX_PARTS, Malformed, loads, read_vocabulary
 from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
+from aam_vision.checks import check
 from aam_vision.errors import UnusableInput
-from aam_vision.run import _check
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("aam_vision", "envs", "classifiers", "training", "experiments")
@@ -121,7 +121,7 @@ def test_images_are_opened_as_png_only(sources: list[tuple[str, ast.Module]]) ->
         "",
     ],
 )
-def test_json_that_is_too_much_is_malformed(text: str | bytes) -> None:
+def test_json_that_is_too_large_is_malformed(text: str | bytes) -> None:
     with pytest.raises(Malformed):
         loads(text)
 
@@ -153,7 +153,7 @@ def _vocabulary(**changes: object) -> dict[str, object]:
         ),
     ],
 )
-def test_vocabularies_that_are_too_much_are_malformed(changes: dict[str, object], told: str) -> None:
+def test_vocabularies_that_are_too_large_are_malformed(changes: dict[str, object], told: str) -> None:
     with pytest.raises(Malformed, match=told):
         read_vocabulary(_vocabulary(**changes))
 
@@ -161,10 +161,10 @@ def test_vocabularies_that_are_too_much_are_malformed(changes: dict[str, object]
 def test_a_strangers_journal_cannot_ask_for_a_problem_of_any_size() -> None:
     given = {**Arguments(env="gripper").json(), "problem_size": 10**12}
     with pytest.raises(UnusableInput, match=f"from 1 to {MAX_PROBLEM_SIZE}"):
-        _check(Arguments.from_json(given, Path("transcript.sqlite")))
+        check(Arguments.from_json(given, Path("transcript.sqlite")))
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "."])
-def test_a_strangers_journal_cannot_have_what_never_ends_read(name: str) -> None:
+def test_a_strangers_journal_cannot_have_an_endless_file_read(name: str) -> None:
     with pytest.raises(UnusableInput, match="no regular file"):
-        Arguments(domain=name).inputs()
+        Arguments(domain=Path(name)).inputs()

@@ -77,7 +77,7 @@ def test_hiding_atoms_never_makes_a_step_possible_or_a_known_outcome_wrong(
 
 @thorough(80)
 @given(domains.domains(constants=True))
-def test_a_step_changes_exactly_what_the_modes_say_and_nothing_else(domain: Domain) -> None:
+def test_a_step_has_exactly_the_effects_of_the_schema(domain: Domain) -> None:
     model, state = domain.model, domain.problems[0]
     for action in domains.applicable(model, state):
         schema = model.schema(action.name)
@@ -100,7 +100,7 @@ def test_a_step_changes_exactly_what_the_modes_say_and_nothing_else(domain: Doma
 
 @thorough(60)
 @given(domains.domains(), st.data())
-def test_a_plan_runs_as_its_two_parts_do_one_after_the_other(domain: Domain, data: st.DataObject) -> None:
+def test_running_a_plan_equals_running_its_two_parts_in_turn(domain: Domain, data: st.DataObject) -> None:
     model, state = domain.model, domain.problems[0]
     actions = [
         GroundAction(header.name, row)

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _install(folder: Path) -> None:
-    """What ``pip install --editable .`` amounts to, without an index: the metadata, beside the module."""
+    """The effect of ``pip install --editable .`` without an index: the metadata, beside the module."""
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = folder / f"{project['name']}-{project['version']}.dist-info"
     info.mkdir()

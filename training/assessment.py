@@ -11,7 +11,7 @@ Every perceived state is one of three:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.image_domain import Pictures
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 from aam_vision.strips import State
 from aam_vision.training.labels import label, things_at
@@ -27,7 +28,7 @@ from aam_vision.training.reliability import Reliability
 
 
 @dataclass
-class Tally:
+class AtomCounts:
     """Ground atoms of one predicate: all, wrongly decided, and undecided though the image shows them."""
 
     atoms: int = 0
@@ -43,14 +44,14 @@ class Tally:
 
 
 @dataclass
-class Assessment:
+class PerceptionScores:
     """Figures over many images."""
 
     states: int = 0
     exact: int = 0
     refused: int = 0
     wrong: int = 0
-    predicates: dict[str, Tally] = field(default_factory=dict)
+    predicates: dict[str, AtomCounts] = field(default_factory=dict)
     reliability: Reliability = field(default_factory=Reliability)
 
     @property
@@ -90,19 +91,16 @@ class Sample:
     before: Percept
 
 
-def samples(vocabulary: VisualVocabulary, scene: Scene, pairs: Iterable[tuple[State, Frame]]) -> list[Sample]:
-    """The images of one scene, with what perfect classifiers would make of them."""
-    index = SceneIndex(vocabulary, scene)
-    nowhere = State(frozenset(), scene.objects)
-    return [
-        Sample(
-            state,
-            frame,
-            expected(vocabulary, index, state),
-            Percept(nowhere, places_of(vocabulary, scene, state)),
-        )
-        for state, frame in pairs
-    ]
+def samples(vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]) -> list[Sample]:
+    """The images of some states of a scene, with what perfect classifiers would make of them."""
+    scene, found = pictures.scene, []
+    index, nowhere = SceneIndex(vocabulary, scene), State(frozenset(), scene.objects)
+    for state in states:
+        wanted = expected(vocabulary, index, state)
+        whole = state if pictures.complete else State(state.true | wanted.state.true, scene.objects)
+        before = Percept(nowhere, places_of(vocabulary, scene, state))
+        found.append(Sample(whole, pictures.draw(state), wanted, before))
+    return found
 
 
 def expected(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> Percept:
@@ -116,16 +114,16 @@ def assess(
     scene: Scene,
     known: Sequence[Sample],
     frames: Sequence[Frame],
-    assessment: Assessment,
+    scores: PerceptionScores,
 ) -> None:
-    """Add images of one scene to an assessment.
+    """Add images of one scene to the scores.
 
     Args:
         perception: reads them.
         scene: their scene.
         known: what they should tell.
         frames: the images, in the same order; those of ``known``, or worse ones.
-        assessment: is added to.
+        scores: are added to.
     """
     vocabulary = perception.vocabulary
     stated = {entry.predicate.name for entry in vocabulary.stated}
@@ -138,21 +136,21 @@ def assess(
         undecided = found.state.unknown - wanted.state.unknown
         misled = any(wanted.places[thing] != place for thing, place in found.places.items())
         exact = found.state.unknown == wanted.state.unknown and found.places == wanted.places
-        assessment.states += 1
-        assessment.wrong += bool(wrong) or misled
-        assessment.exact += exact and not wrong
-        assessment.refused += not (exact or wrong or misled)
-        _count(assessment, vocabulary, scene, (wrong, undecided, wanted.state.unknown))
-        assessment.reliability.add(probability, label(vocabulary, scene, places, sample.state))
+        scores.states += 1
+        scores.wrong += bool(wrong) or misled
+        scores.exact += exact and not wrong
+        scores.refused += not (exact or wrong or misled)
+        _count(scores, vocabulary, scene, (wrong, undecided, wanted.state.unknown))
+        scores.reliability.add(probability, label(vocabulary, scene, places, sample.state))
 
 
 def _count(
-    assessment: Assessment, vocabulary: VisualVocabulary, scene: Scene, kinds: tuple[frozenset[Any], ...]
+    scores: PerceptionScores, vocabulary: VisualVocabulary, scene: Scene, kinds: tuple[frozenset[Any], ...]
 ) -> None:
     wrong, undecided, hidden = (Counter(atom.predicate for atom in atoms) for atoms in kinds)
     for entry in vocabulary.stated:
         name = entry.predicate.name
-        tally = assessment.predicates.setdefault(name, Tally())
+        tally = scores.predicates.setdefault(name, AtomCounts())
         tally.atoms += prod(len(scene.objects.of_type(kind)) for kind in entry.predicate.types)
         tally.wrong += wrong[name]
         tally.undecided += undecided[name]

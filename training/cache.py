@@ -23,9 +23,7 @@ from safetensors.torch import save as dump_tensors
 
 import aam_vision
 from aam_vision.classifiers.store import describe
-from aam_vision.envs.board import BoardDomain, Picture
-from aam_vision.envs.sampling import training_layouts
-from aam_vision.training import data as sources
+from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.training.boards import Example
 
 MOST_BYTES: Final = 1_000_000_000
@@ -41,19 +39,20 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aam-vision"
 
 
-def key(domain: BoardDomain, seed: int, side: int, fewer: int) -> str:
-    """The name of the data set that ``data.lessons`` makes of these."""
+def key(domain: ImageDomain, seed: int, side: int, fewer: int) -> str | None:
+    """The name of the data set that ``data.lessons`` makes of these; None if it cannot be told from another."""
+    depends = domain.depends_on()
+    if depends is None:
+        return None
     facts: dict[str, Any] = {
+        **depends,
         "domain": domain.name,
         "vocabulary": describe(domain.visual),
-        "layouts": [domain.trained_on, domain.shapes],
-        "numbers": [sources.STATES_PER_LAYOUT, sources.SYNTHETIC, sources.STATES_PER_BOARD, sources.TRIES],
         "seed": seed,
         "side": side,
         "fewer": fewer,
         "libraries": {name: _version(name) for name in _LIBRARIES},
         "code": _code(),
-        "theme": _theme(domain),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
@@ -137,10 +136,3 @@ def _code() -> str:
         for path in sorted(root.glob(pattern)):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
-
-
-def _theme(domain: BoardDomain) -> str:
-    """A hash of how the domain is drawn: the picture of its first layout for training, as it begins."""
-    layout = training_layouts(domain.name)[0]
-    frame = Picture(domain, layout).frame(layout.initial)
-    return hashlib.sha256(repr(frame.shape).encode() + frame.tobytes()).hexdigest()

@@ -20,7 +20,7 @@ from aam_vision.errors import UnusableInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aam_vision.training.assessment import Assessment
+    from aam_vision.training.assessment import PerceptionScores
 
 
 def evaluate(
@@ -46,12 +46,10 @@ def evaluate(
         python -m aam_vision.training.evaluate --env doors --corruptions
         python -m aam_vision.training.evaluate --env doors --weights runs/w
     """
-    from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
-    if isinstance(domain, OwnEnvironment):
-        weights = domain.classifiers(weights)
+    weights = domain.classifiers(weights)
     if json is not None and not json.resolve().parent.is_dir():
         raise UnusableInput(f"cannot write {json}: its folder does not exist, create it")
     import torch
@@ -90,7 +88,7 @@ def evaluate(
             ) from None
 
 
-def predicates_table(title: str, assessment: Assessment) -> str:
+def predicates_table(title: str, assessment: PerceptionScores) -> str:
     """The figures of an assessment per predicate, as text."""
     lines = [
         f"{title}: {assessment.exact} of {assessment.states} states exact ({assessment.exact_match:.4f})",
@@ -104,7 +102,7 @@ def predicates_table(title: str, assessment: Assessment) -> str:
     return "\n".join(lines)
 
 
-def states_table(title: str, groups: Mapping[str, Assessment], least: Mapping[str, float]) -> str:
+def states_table(title: str, groups: Mapping[str, PerceptionScores], least: Mapping[str, float]) -> str:
     """The figures of whole states and of the probabilities, one line per group and condition."""
     lines = [
         title,

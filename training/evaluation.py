@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from time import perf_counter, process_time
 from typing import Final
 
 import numpy as np
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.board import BoardDomain, Problem
-from aam_vision.envs.own import OwnEnvironment
-from aam_vision.envs.registry import ImageDomain
-from aam_vision.envs.sampling import synthetic_layouts
-from aam_vision.perception import Frame, Scene
-from aam_vision.training.assessment import Assessment, assess, samples
+from aam_vision.envs.image_domain import ImageDomain, Pictures
+from aam_vision.training.assessment import PerceptionScores, assess, samples
 from aam_vision.training.corruptions import CLEAN, Corruption
-from aam_vision.training.data import pictures
-from aam_vision.training.own import assess_own
+from aam_vision.training.data import check
 
 STATES: Final = 1000
-"""Distinct states per group of layouts."""
+"""Distinct states per group of layouts: more of them find rarer mistakes, and take longer."""
 
 SPEED_SHAPE: Final = (7, 7)
 """Rows and columns of the board that speed is measured on; a user's own environment gives one itself."""
 
-_CHUNK = 64  # images that are kept at once
-_TIMED = 256
-_ROUNDS = 9
+CHUNK: Final = 64
+"""Images that are read together: more of them cost memory, fewer cost time."""
+
+TIMED: Final = 256
+"""Images of a round whose speed is measured."""
+
+ROUNDS: Final = 9
+"""Rounds, of which the median counts: more of them are less disturbed by what else the machine does."""
 
 
 def evaluate_domain(
@@ -39,7 +38,7 @@ def evaluate_domain(
     states: int = STATES,
     seed: int = 0,
     conditions: Mapping[str, Corruption] | None = None,
-) -> dict[str, Assessment]:
+) -> dict[str, PerceptionScores]:
     """Perceive about ``states`` distinct legal states of every group of problems.
 
     Args:
@@ -54,38 +53,30 @@ def evaluate_domain(
         under a condition; ``interrogated``: the problems that the agent is asked about. Of a user's own
         environment the unseen ones only.
     """
-    if isinstance(domain, OwnEnvironment):
-        return assess_own(domain, perception, states, seed, conditions or {})
-    problems = list(dict.fromkeys(domain.held_out + domain.interrogated))
-    unseen = [problem for problem in problems if problem not in domain.trained_on]
     worse = {f"unseen, {name}": condition for name, condition in (conditions or {}).items()}
-    return {
-        **_assess(domain, perception, unseen, states, {"unseen": CLEAN, **worse}, seed),
-        **_assess(domain, perception, list(domain.interrogated), states, {"interrogated": CLEAN}, seed + 1),
-    }
+    found: dict[str, PerceptionScores] = {}
+    for group, pictures in domain.examinations(states, seed).items():
+        named = {group: CLEAN, **(worse if group == "unseen" else {})}
+        found |= _assess(domain, perception, pictures, named, np.random.default_rng([seed, 1]))
+    return found
 
 
 def _assess(
-    domain: BoardDomain,
+    domain: ImageDomain,
     perception: BoardPerception,
-    problems: list[Problem],
-    states: int,
+    examined: Iterable[Pictures],
     conditions: Mapping[str, Corruption],
-    seed: int,
-) -> dict[str, Assessment]:
-    """States are shared out evenly; what a small layout cannot give, larger ones make up for."""
-    rng, chance = (np.random.default_rng([seed, which]) for which in (0, 1))
-    found = {name: Assessment() for name in conditions}
-    layouts = sorted([domain.load(*problem) for problem in problems], key=lambda layout: len(layout.objects))
-    done = 0
-    for number, layout in enumerate(layouts):
-        scene = domain.scene(layout)
-        pairs = pictures(domain, layout, -(-(states - done) // (len(layouts) - number)), rng)
-        while known := samples(domain.visual, scene, islice(pairs, _CHUNK)):
-            done += len(known)
+    chance: np.random.Generator,
+) -> dict[str, PerceptionScores]:
+    """Read all images, clean and under every condition."""
+    found = {name: PerceptionScores() for name in conditions}
+    for number, pictures in enumerate(examined, start=1):
+        check(domain, pictures, number)
+        for begin in range(0, len(pictures.states), CHUNK):
+            known = samples(domain.visual, pictures, pictures.states[begin : begin + CHUNK])
             for name, condition in conditions.items():
                 frames = [condition.corrupt(sample.frame, chance) for sample in known]
-                assess(perception, scene, known, frames, found[name])
+                assess(perception, pictures.scene, known, frames, found[name])
     return found
 
 
@@ -108,8 +99,9 @@ class Speed:
 
 def speed(domain: ImageDomain, perception: BoardPerception, *, seed: int = 0) -> Speed:
     """How fast images of a board of ``SPEED_SHAPE`` become states."""
-    scene, distinct = _board(domain, np.random.default_rng(seed))
-    frames = [distinct[number % len(distinct)] for number in range(_TIMED)]
+    board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, TIMED)
+    scene, distinct = board.scene, [board.draw(state) for state in board.states]
+    frames = [distinct[number % len(distinct)] for number in range(TIMED)]
     percept = perception.look(frames[0], scene)
     times = []
     for frame in frames:
@@ -117,7 +109,7 @@ def speed(domain: ImageDomain, perception: BoardPerception, *, seed: int = 0) ->
         perception.follow(percept, frame, scene)
         times.append(perf_counter() - start)
     rounds = []
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         begun = perf_counter(), process_time()
         perception.read_many(frames, scene)
         rounds.append((perf_counter() - begun[0], process_time() - begun[1]))
@@ -128,12 +120,3 @@ def speed(domain: ImageDomain, perception: BoardPerception, *, seed: int = 0) ->
         1000 * float(cpu) / len(frames),
         (scene.rows, scene.columns),
     )
-
-
-def _board(domain: ImageDomain, rng: np.random.Generator) -> tuple[Scene, list[Frame]]:
-    """A board, and images of it."""
-    if isinstance(domain, OwnEnvironment):
-        scene, _, frame = next(domain.pictures(rng))
-        return scene, [frame]
-    layout = next(synthetic_layouts(domain.name, [SPEED_SHAPE], rng))
-    return domain.scene(layout), [frame for _, frame in pictures(domain, layout, _TIMED, rng)]

@@ -29,12 +29,10 @@ def export(
     Examples:
         python -m aam_vision.training.export --env doors --out doors.onnx
     """
-    from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
-    if isinstance(domain, OwnEnvironment):
-        weights = domain.classifiers(weights)
+    weights = domain.classifiers(weights)
     if not out.resolve().parent.is_dir() or out.is_dir():
         raise UnusableInput(f"cannot write {out}: name a file in a folder that exists")
     from aam_vision.classifiers.backends import onnx_graph

@@ -18,8 +18,7 @@ from typing import Final
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.own import OwnEnvironment
-from aam_vision.envs.registry import ImageDomain
+from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Frame, Perceived, Scene
@@ -27,7 +26,6 @@ from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.labels import check_legal
-from aam_vision.training.own import scene_of
 
 MOST_BYTES: Final = 100_000_000
 """Of ``labels.jsonl``; larger ones are not read."""
@@ -75,7 +73,7 @@ def _board(
             f'{type(error).__name__} {error}: write {{"image": ..., "problem": ..., "true": [...]}}'
         ) from None
     if problem not in indices:
-        indices[problem] = SceneIndex(domain.visual, _scene(domain, problem))
+        indices[problem] = SceneIndex(domain.visual, domain.scene_of(problem))
     index = indices[problem]
     state = State(frozenset(_atom(domain, index.scene, text) for text in true), index.scene.objects)
     check_legal(domain.visual, index, state)
@@ -83,15 +81,6 @@ def _board(
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
     frame = read_image(folder / "images" / image)
     return list(examples(domain.visual, index.scene, [(state, frame)], side))
-
-
-def _scene(domain: ImageDomain, problem: str) -> Scene:
-    if isinstance(domain, OwnEnvironment):
-        return scene_of(domain, problem)
-    known = [f"{split}/{number}" for split, number in domain.trained_on]
-    if problem not in known:
-        raise UnusableInput(f"problem {problem!r} is none for training: use one of {', '.join(known)}")
-    return domain.scene(domain.load(*domain.trained_on[known.index(problem)]))
 
 
 def _atom(domain: ImageDomain, scene: Scene, text: str) -> Atom:

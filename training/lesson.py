@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from aam_vision.classifiers.network import BoardNetwork, place_logits
 from aam_vision.classifiers.networks import SHARED, make_network
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import UnusableInput, reason
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
 from aam_vision.training.logs import ShowWhatIsSeen, loggers
 
@@ -35,16 +35,20 @@ from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
 from torchmetrics import MeanMetric  # noqa: E402
 
 BATCH = 8
+"""Boards of a step: more of them give steadier steps, and each takes longer."""
+
 LEARNING_RATE = 4e-3
+"""The highest of the run: a higher one learns in fewer steps, until training becomes unstable."""
+
 CHECK = 100
-"""Steps between two looks at the boards that are held back."""
+"""Steps between two evaluations of the boards that are held back: more of them find a better checkpoint, and cost time."""
 
 Progress = Callable[[int, float], None]
 """Called after every step with the number of steps done and the mean loss since the last call."""
 
 
 @dataclass(frozen=True)
-class Course:
+class TrainingOptions:
     """How a training run is carried out; none of it but ``max_seconds`` changes what comes of it.
 
     Args:
@@ -63,6 +67,33 @@ class Course:
     devices: str = "1"
     strategy: str = "auto"
     tensorboard: bool = False
+
+
+@dataclass(frozen=True)
+class StartingPoint:
+    """The network that training begins with.
+
+    Args:
+        kind: of the network, one of ``networks.KINDS``; with ``base``, that of ``base``.
+        base: a trained network; None for a fresh one. It stays as it is.
+        only: with ``base``, the classifiers to train, which it may have or not. Its shared trunk and its
+            other ones are kept bit by bit.
+    """
+
+    kind: str = SHARED
+    base: BoardNetwork | None = None
+    only: tuple[str, ...] = ()
+
+    def network(self, heads: Sequence[str], seed: int) -> BoardNetwork:
+        """The network with these classifiers; fresh weights depend on the seed alone."""
+        network = new_network(heads, seed, self.kind if self.base is None else self.base.kind)
+        self.keep(network)
+        return network
+
+    def keep(self, network: BoardNetwork) -> None:
+        """Give a network the weights of ``base``, except for the classifiers to train."""
+        if self.base is not None:
+            network.adopt(self.base, [head for head in network.heads if head not in self.only])
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
@@ -165,10 +196,8 @@ def teach(
     seed: int,
     progress: Progress,
     held: Sequence[Example] = (),
-    course: Course | None = None,
-    kind: str = SHARED,
-    base: BoardNetwork | None = None,
-    only: Sequence[str] = (),
+    options: TrainingOptions | None = None,
+    start: StartingPoint | None = None,
 ) -> BoardNetwork:
     """Train a network on labelled boards; the same seed gives the same weights.
 
@@ -179,44 +208,29 @@ def teach(
         seed: of the weights, the order of the boards and their augmentation.
         progress: told after every step.
         held: boards that are not trained on.
-        course: where checkpoints go, when to stop, and on which devices.
-        kind: of the network, one of ``networks.KINDS``; with ``base``, that of ``base``.
-        base: a trained network; None for a fresh one. It stays as it is.
-        only: with ``base``, the classifiers to train, which it may have or not. Its shared trunk and its
-            other ones are kept bit by bit.
+        options: where checkpoints go, when to stop, and on which devices.
+        start: the network to begin with; by default a fresh one with a shared trunk.
 
     Raises:
         UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
-    course = course or Course()
-    network = new_network(heads, seed, base.kind if base is not None else kind)
-    kept = [head for head in heads if head not in only]
-    if base is not None:
-        network.adopt(base, kept)
-    lesson = Lesson(network, steps, only)
-    done = _steps_done(course.resume, lesson, steps) if course.resume else 0
+    options, start = options or TrainingOptions(), start or StartingPoint()
+    network = start.network(heads, seed)
+    lesson = Lesson(network, steps, start.only)
+    done = _steps_done(options.resume, lesson, steps) if options.resume else 0
     shown: Any = [collate([example]) for example in held]
     stream = islice(BoardBatches(data, BATCH, seed), done, None)
     with quiet_lightning():
-        try:
-            trainer = _trainer(heads, steps, progress, course, checked=bool(held))
-        except UnusableInput:
-            raise
-        except Exception as error:  # Lightning has as many kinds as there are accelerators
-            reason = " ".join(str(error).split())
-            raise UnusableInput(
-                f"--devices {course.devices} --strategy {course.strategy} cannot be used here: {reason}"
-            ) from None
+        trainer = _trainer(heads, steps, progress, options, checked=bool(held))
         trainer.fit(
             lesson,
             DataLoader(_Stream(stream), batch_size=None),
             DataLoader(shown, batch_size=None) if shown else None,
-            ckpt_path=course.resume,
+            ckpt_path=options.resume,
             weights_only=True,
         )
     network.cpu().eval()
-    if base is not None:  # decay has touched the other classifiers
-        network.adopt(base, kept)
+    start.keep(network)  # decay has touched the other classifiers
     return network
 
 
@@ -230,38 +244,50 @@ class _Stream(IterableDataset[Batch]):
         return self._batches
 
 
-def _trainer(heads: Sequence[str], steps: int, progress: Progress, course: Course, *, checked: bool) -> Any:
+def _trainer(
+    heads: Sequence[str], steps: int, progress: Progress, options: TrainingOptions, *, checked: bool
+) -> Any:
+    """Lightning's trainer.
+
+    Raises:
+        UnusableInput: there are no such devices.
+    """
     callbacks: list[Callback] = [_Report(progress)]
-    writers = loggers(course.folder, tensorboard=course.tensorboard)
+    writers = loggers(options.folder, tensorboard=options.tensorboard)
     if writers:
         callbacks.append(ShowWhatIsSeen(heads))
-    if course.folder is not None:
+    if options.folder is not None:
         callbacks.append(
             ModelCheckpoint(
-                course.folder / "checkpoints",
+                options.folder / "checkpoints",
                 filename="best",
                 monitor="held_loss" if checked else None,
                 save_last=True,
                 enable_version_counter=False,
             )
         )
-    return Trainer(
-        max_steps=steps,
-        max_time=timedelta(seconds=course.max_seconds) if course.max_seconds is not None else None,
-        accelerator="auto",
-        devices=int(course.devices) if course.devices.isdecimal() else course.devices,
-        strategy=course.strategy,
-        logger=writers or False,
-        log_every_n_steps=10,
-        val_check_interval=CHECK if checked else None,
-        check_val_every_n_epoch=None if checked else 1,
-        num_sanity_val_steps=0,
-        enable_checkpointing=course.folder is not None,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        deterministic="warn",  # some backward passes have no deterministic form on GPUs
-        callbacks=callbacks,
-    )
+    try:
+        return Trainer(
+            max_steps=steps,
+            max_time=timedelta(seconds=options.max_seconds) if options.max_seconds is not None else None,
+            accelerator="auto",
+            devices=int(options.devices) if options.devices.isdecimal() else options.devices,
+            strategy=options.strategy,
+            logger=writers or False,
+            log_every_n_steps=10,
+            val_check_interval=CHECK if checked else None,
+            check_val_every_n_epoch=None if checked else 1,
+            num_sanity_val_steps=0,
+            enable_checkpointing=options.folder is not None,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            deterministic="warn",  # some backward passes have no deterministic form on GPUs
+            callbacks=callbacks,
+        )
+    except Exception as error:  # Lightning has as many kinds as there are accelerators
+        raise UnusableInput(
+            f"devices {options.devices}, strategy {options.strategy}: cannot be used here: {reason(error)}"
+        ) from None
 
 
 def _steps_done(checkpoint: Path, lesson: Lesson, steps: int) -> int:

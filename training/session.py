@@ -6,7 +6,7 @@ import json
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -14,62 +14,41 @@ from typing import Any
 import numpy as np
 import torch
 
+from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.classifiers.networks import KINDS, SHARED
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import Card, Paths, describe, load, save
+from aam_vision.classifiers.store import Card, WeightFiles, describe, load, save
 from aam_vision.commandline import Progress, write_atomically
-from aam_vision.envs.own import OwnEnvironment
-from aam_vision.envs.registry import ImageDomain
+from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
 from aam_vision.training.boards import Example, fingerprint
 from aam_vision.training.cache import key, remembered
-from aam_vision.training.calibration import calibrate, shift
+from aam_vision.training.calibration import Calibration, calibrate, shift
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images
-from aam_vision.training.lesson import Course, teach
+from aam_vision.training.lesson import StartingPoint, TrainingOptions, teach
 from aam_vision.training.model_card import model_card
-from aam_vision.training.own import own_lessons
 
 CALIBRATION_SHARE = 10
-"""One board in so many is kept from training to calibrate on."""
+"""One board in so many is kept from training to calibrate on: more of them calibrate better, fewer teach more."""
 
 STATES = 400
-"""Distinct states per group of layouts in the evaluation that ends a session."""
-
-
+"""Distinct states per group of layouts in the evaluation that ends a session: more of them take longer."""
 FAST = 10
 """A fast development run has so many times fewer boards, and so many steps."""
 
 
-def train_domain(
-    domain: ImageDomain,
-    folder: Path,
-    *,
-    seed: int,
-    steps: int,
-    threads: int,
-    progress: Progress,
-    course: Course | None = None,
-    fast: bool = False,
-    images: Path | None = None,
-    network: str = SHARED,
-    only: str | None = None,
-    base: Path | None = None,
-    workers: int = 1,
-    cache: Path | None = None,
-) -> Paths:
-    """Train, calibrate and evaluate the classifiers of a domain, and write them to ``folder``.
+@dataclass(frozen=True)
+class TrainingSettings:
+    """All that the weights of a training session depend on, and what it may use.
 
     Args:
-        domain: the environment; only its layouts for training are used before the evaluation.
-        folder: receives ``<name>.safetensors``, ``<name>.json`` and the model card ``<name>.md``.
         seed: of everything that is drawn.
         steps: training steps.
         threads: for torch; with 1 the same seed gives the same weights bit by bit.
-        progress: is told what is being done.
-        course: where checkpoints go, when to stop, and on which devices.
+        fast: everything once, in little time, to see that it works; the weights are of no use.
         images: a folder of labelled images to learn from as well, see ``folder``.
         network: kind of the network, one of ``networks.KINDS``.
         only: a perceived predicate: its classifiers alone are trained, on the trunk of the weights in ``base``,
@@ -78,78 +57,136 @@ def train_domain(
         workers: processes that share the drawing of boards; the boards are the same for any number.
         cache: where data sets are kept for the next time, see ``cache``; None for nowhere. Those of a user's
             own environment are never kept.
-        fast: everything once, in little time, to see that it works; the weights are of no use.
     """
-    fewer, steps = (FAST, min(steps, FAST)) if fast else (1, steps)
+
+    seed: int = 0
+    steps: int = 800
+    threads: int = 1
+    fast: bool = False
+    images: Path | None = None
+    network: str = SHARED
+    only: str | None = None
+    base: Path | None = None
+    workers: int = 1
+    cache: Path | None = None
+
+    @property
+    def fewer(self) -> int:
+        """The divisor of all numbers of boards."""
+        return FAST if self.fast else 1
+
+    @property
+    def all_steps(self) -> int:
+        """The steps that are made."""
+        return min(self.steps, FAST) if self.fast else self.steps
+
+
+def train_domain(
+    domain: ImageDomain,
+    folder: Path,
+    settings: TrainingSettings,
+    progress: Progress,
+    options: TrainingOptions | None = None,
+) -> WeightFiles:
+    """Train, calibrate and evaluate the classifiers of a domain, and write them to ``folder``.
+
+    Args:
+        domain: the environment; only its layouts for training are used before the evaluation.
+        folder: receives ``<name>.safetensors``, ``<name>.json`` and the model card ``<name>.md``.
+        settings: what to train, and from what.
+        progress: is told what is being done.
+        options: where checkpoints go, when to stop, and on which devices.
+    """
     started = process_time()
-    name, heads = domain.name, domain.visual.cell_heads()
-    taught_heads = _heads_of(domain, only) if only is not None else ()
-    trunk, kept = load(domain.visual, name, base, without=only) if only is not None else (None, None)
-    network = network if trunk is None else trunk.kind
-    side = KINDS[network]
-    with _threads(threads):
+    name = domain.name
+    with _threads(settings.threads):
         progress.stage(f"{name}: drawing boards")
-        own = labelled_images(domain, images, side) if images is not None else []
-        data = own + _lessons(domain, seed, side, fewer, workers, cache)
-        held, taught = data[::CALIBRATION_SHARE], data[:]
-        del taught[::CALIBRATION_SHARE]
+        start, kept = _start(domain, settings)
+        data = _boards(domain, settings, KINDS[start.kind])
         cpu = {"imports": started, "data": process_time() - started}
-        progress.stage(f"{name}: {len(taught)} boards, {steps} steps")
-        classifiers = teach(
-            heads,
-            taught,
-            steps=steps,
-            seed=seed,
-            progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
-            held=held if course is not None and course.folder is not None else (),
-            course=course,
-            kind=network,
-            base=trunk,
-            only=taught_heads,
-        )
-        calibration = calibrate(classifiers, held, torch.Generator().manual_seed(seed))
+        classifiers, calibration = _trained(domain, data, settings, start, progress, options)
         if kept is not None:
-            calibration = calibration.only(taught_heads, kept)
+            calibration = calibration.only(start.only, kept)
         shift(classifiers, calibration.offsets)
         card = Card(
             name=name,
             vocabulary=describe(domain.visual),
             weights_sha256="",
             data_sha256=fingerprint(data),
-            seed=seed,
+            seed=settings.seed,
             temperatures=calibration.temperatures,
             thresholds=calibration.thresholds,
             versions={"python": platform.python_version(), "torch": torch.__version__},
-            network=network,
+            network=start.kind,
         )
         cpu["training"] = process_time() - sum(cpu.values())
         progress.stage(f"{name}: evaluating")
         perception = BoardPerception(domain.visual, classifiers, card, remembered=0)
-        figures = evaluate_domain(domain, perception, states=STATES // fewer, seed=seed)
+        scores = evaluate_domain(domain, perception, states=STATES // settings.fewer, seed=settings.seed)
         cpu["evaluation"] = process_time() - sum(cpu.values())
     cpu["all"] = process_time()
-    card = replace(card, figures=_figures(figures, len(data), steps, cpu))
-    files = save(classifiers, card, folder)
-    written = json.loads(files.card.read_text("utf-8"))
-    card = replace(card, weights_sha256=written["weights_sha256"])
-    write_atomically(files.card.with_suffix(".md"), model_card(card))
-    for group, assessment in figures.items():
-        progress.stage(f"{name}: {assessment.exact} of {assessment.states} states exact on {group} layouts")
+    card = replace(card, figures=_figures(scores, len(data), settings.all_steps, cpu))
+    files = _written(classifiers, card, folder)
+    for group, found in scores.items():
+        progress.stage(f"{name}: {found.exact} of {found.states} states exact on {group} layouts")
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files
 
 
-def _lessons(
-    domain: ImageDomain, seed: int, side: int, fewer: int, workers: int, cache: Path | None
-) -> list[Example]:
-    """The boards to learn from, drawn or remembered; who knows what those of a user's own depend on?"""
-    if isinstance(domain, OwnEnvironment):
-        return own_lessons(domain, np.random.default_rng(seed), side, fewer=fewer)
+def _start(domain: ImageDomain, settings: TrainingSettings) -> tuple[StartingPoint, Card | None]:
+    """The network to begin with, and the card of the one that it grows from."""
+    if settings.only is None:
+        return StartingPoint(settings.network), None
+    taught = _heads_of(domain, settings.only)
+    base, card = load(domain.visual, domain.name, settings.base, without=settings.only)
+    return StartingPoint(base.kind, base, taught), card
+
+
+def _trained(
+    domain: ImageDomain,
+    data: list[Example],
+    settings: TrainingSettings,
+    start: StartingPoint,
+    progress: Progress,
+    options: TrainingOptions | None,
+) -> tuple[BoardNetwork, Calibration]:
+    """The trained classifiers, and their calibration on the boards that are kept from training."""
+    held, taught, steps = data[::CALIBRATION_SHARE], data[:], settings.all_steps
+    del taught[::CALIBRATION_SHARE]
+    progress.stage(f"{domain.name}: {len(taught)} boards, {steps} steps")
+    classifiers = teach(
+        domain.visual.cell_heads(),
+        taught,
+        steps=steps,
+        seed=settings.seed,
+        progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
+        held=held if options is not None and options.folder is not None else (),
+        options=options,
+        start=start,
+    )
+    return classifiers, calibrate(classifiers, held, torch.Generator().manual_seed(settings.seed))
+
+
+def _written(classifiers: BoardNetwork, card: Card, folder: Path) -> WeightFiles:
+    """Write weights, card and model card."""
+    files = save(classifiers, card, folder)
+    written = json.loads(files.card.read_text("utf-8"))
+    card = replace(card, weights_sha256=written["weights_sha256"])
+    write_atomically(files.card.with_suffix(".md"), model_card(card))
+    return files
+
+
+def _boards(domain: ImageDomain, settings: TrainingSettings, side: int) -> list[Example]:
+    """The boards to learn from: images labelled by hand, then those of the domain, drawn or remembered."""
+    by_hand = labelled_images(domain, settings.images, side) if settings.images is not None else []
 
     def draw() -> list[Example]:
-        return lessons(domain, np.random.default_rng(seed), side, fewer=fewer, workers=workers)
+        rng = np.random.default_rng(settings.seed)
+        return lessons(domain, rng, side, fewer=settings.fewer, workers=settings.workers)
 
-    return draw() if cache is None else remembered(cache, key(domain, seed, side, fewer), draw)
+    name = None if settings.cache is None else key(domain, settings.seed, side, settings.fewer)
+    drawn = draw() if settings.cache is None or name is None else remembered(settings.cache, name, draw)
+    return by_hand + drawn
 
 
 def _heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
@@ -157,7 +194,7 @@ def _heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
     known = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
     if predicate not in known:
         raise UnusableInput(
-            f"--only {predicate}: no perceived predicate of {domain.name}; use one of {', '.join(known)}"
+            f"{predicate} is not a perceived predicate of {domain.name}: use one of {', '.join(known)}"
         )
     return tuple(known[predicate].heads.values())
 

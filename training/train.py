@@ -92,7 +92,6 @@ def train(
     if cache is not None and no_cache:
         raise UnusableInput(f"--cache {cache} and --no-cache exclude each other: give one of them")
     network = _network(trunk or "shared", backbone or "small")
-    from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
@@ -100,7 +99,7 @@ def train(
     if ship:
         from aam_vision.classifiers import store
 
-        folder = domain.classifiers(None) if isinstance(domain, OwnEnvironment) else store.SHIPPED
+        folder = domain.classifiers(None) or store.SHIPPED
     check_writable(folder)
     if cache is not None:
         check_writable(cache, "--cache")
@@ -125,17 +124,13 @@ def train(
         "strategy": strategy,
     }
     from aam_vision.training.cache import user_cache
-    from aam_vision.training.lesson import Course
-    from aam_vision.training.session import train_domain
+    from aam_vision.training.lesson import TrainingOptions
+    from aam_vision.training.session import TrainingSettings, train_domain
 
-    train_domain(
-        domain,
-        folder,
+    settings = TrainingSettings(
         seed=seed,
         steps=steps,
         threads=threads,
-        progress=Progress(),
-        course=Course(None if ship else folder, resume, max_seconds, devices, strategy, tensorboard),
         fast=fast_dev_run,
         images=images,
         network=network,
@@ -144,6 +139,10 @@ def train(
         workers=workers,
         cache=None if no_cache else cache or user_cache(),
     )
+    options = TrainingOptions(
+        None if ship else folder, resume, max_seconds, devices, strategy, tensorboard=tensorboard
+    )
+    train_domain(domain, folder, settings, Progress(), options)
     if not ship:
         write_atomically(folder / "arguments.json", json.dumps(arguments, indent=2) + "\n")
 

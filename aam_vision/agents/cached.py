@@ -1,7 +1,7 @@
 """Answers kept across runs: a decorator around a deterministic agent, and the file that it keeps them in.
 
 Only for agents whose situations are states: there the state and the plan are all that an answer depends on, together
-with the agent itself, which its *identity* names. Walks are not kept: they are no answers, and differ on purpose.
+with the agent itself, which its *identity* names. Walks are not kept: they differ on purpose.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FORMAT = Format(
 
 
 class Cache:
-    """A file of answers, which several runs may have open.
+    """A file of answers. Several runs may have it open.
 
     Raises:
         UnusableInput: it is something else, damaged, or cannot be written.
@@ -53,11 +53,11 @@ class Cache:
         self._connection: sqlite3.Connection = connection
 
     def close(self) -> None:
-        """Leave the file to others."""
+        """Close the file."""
         self._connection.close()
 
     def guarded(self) -> AbstractContextManager[None]:
-        """Failures of the file as ``UnusableInput``."""
+        """Raise failures of the file as ``UnusableInput``."""
         return guarded(self.path, FORMAT)
 
     def get(self, question: str) -> str | None:
@@ -68,17 +68,17 @@ class Cache:
         return None if found is None else str(found[0])
 
     def put(self, question: str, answer: str) -> None:
-        """Keep an answer; one that is known already is left."""
+        """Keep an answer, unless one is known already."""
         self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (question, answer))
 
 
 class CachedAgent(AgentDecorator):
-    """Asks the agent only what no run has asked it before.
+    """An agent that is asked only what no run has asked it before.
 
     Args:
         agent: deterministic, with states for handles.
         cache: where answers are kept.
-        identity: what tells the agent apart from any other one, and from itself after a change.
+        identity: text that differs for every agent, and for the same agent after a change.
     """
 
     def __init__(self, agent: Agent, cache: Cache, identity: str) -> None:
@@ -86,7 +86,7 @@ class CachedAgent(AgentDecorator):
         self._cache = cache
         self._identity = identity
         self.found = 0
-        """Answers that were known."""
+        """How many answers were known."""
         self.initial = agent.initial
         self.walk = agent.walk
 
@@ -98,7 +98,7 @@ class CachedAgent(AgentDecorator):
         """
         state = query.initial.state
         if query.initial.handle != state:
-            raise UnusableInput("--cache: needs an agent whose situations are states; leave it out")
+            raise UnusableInput("needs an agent whose situations are states; leave it out", "cache")
         about = [self._identity, dict(state.objects), state_json(state), plan_json(query.plan)]
         question = sha256(dumps(about).encode()).hexdigest()
         with self._cache.guarded():

@@ -1,7 +1,7 @@
 """``python -m aam_vision.agents.check "COMMAND"``: does a program speak the agent protocol?
 
-It is asked all kinds of questions, and every answer is held to the protocol, to what the agent has said of itself, and
-to its other answers. What its answers tell about its actions is not looked at.
+It is asked all kinds of questions, and every answer is compared with the protocol, with what the agent has said of
+itself, and with its other answers. What its answers tell about its actions is not looked at.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Annotated, Any
 import typer
 from numpy.random import default_rng
 
+from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.image import ImageAgent
-from aam_vision.agents.process import Conversation, process_agent
+from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.shown import ProgramSimulator
 from aam_vision.commandline import run_command
@@ -25,12 +26,12 @@ from aam_vision.query import Access, Agent, Query, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, State
 
 DOES_NOT_CONFORM = 1
-"""Exit code when the program has answered against the protocol."""
+"""Exit code when an answer broke the protocol."""
 STEPS = 6
-"""Of the walk that the questions are made from."""
+"""Steps of the walk that the questions are made from."""
 
 Findings = Iterator[tuple[str, str | None]]
-"""What was checked, and what is wrong about it."""
+"""A check by its name, and its complaint if there is one."""
 
 
 def check(
@@ -59,7 +60,7 @@ def check(
 
 
 def _findings(conversation: Conversation) -> Findings:
-    """Every check in its turn, with what is wrong, if anything is."""
+    """Every check in turn, with the complaint if it fails."""
     hello = conversation.hello
     told = "images" if hello.shown else f"{len(hello.vocabulary.predicates)} predicates"
     yield (
@@ -98,7 +99,7 @@ def _findings(conversation: Conversation) -> Findings:
 
 
 class _Pixels:
-    """A perception that reads nothing but the image itself: two are alike if every pixel is."""
+    """A perception that compares pixels: two images are alike if every pixel is."""
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         seen = Atom(blake2b(frame.tobytes()).hexdigest(), ())
@@ -109,7 +110,7 @@ class _Pixels:
 
 
 def _looked_at(conversation: Conversation, problem: int) -> ImageAgent:
-    """A problem of a program that shows images, each taken for a state of its own."""
+    """A problem of a program that shows images; each image counts as a state."""
     from aam_vision.pictures import decode
 
     hello = conversation.hello
@@ -120,7 +121,7 @@ def _looked_at(conversation: Conversation, problem: int) -> ImageAgent:
 
 
 def _wrong(check: Callable[..., None], *about: Any) -> str | None:
-    """What is wrong: the check raises it."""
+    """The complaint that a check raises, if it raises one."""
     try:
         check(*about)
     except AgentFailed as error:
@@ -141,7 +142,7 @@ def _restarted(agent: Agent, start: Situation) -> None:
 
 
 def _every_action(agent: Agent, start: Situation) -> None:
-    """One instance of each, from the start, or from where the one before has led if there is no way back."""
+    """One instance of each action, tried from the start, or from where the last one led if there is no way back."""
     at = start
     for header in agent.headers:
         objects = [next(iter(start.state.objects.of_type(kind)), None) for kind in header.types]

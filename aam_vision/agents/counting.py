@@ -1,4 +1,4 @@
-"""Counting what an interrogation costs: a decorator around any agent."""
+"""Counting the cost of an interrogation: a decorator around any agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aam_vision.strips import GroundAction
 
 @dataclass
 class Counts:
-    """What was asked of an agent. ``steps`` counts every attempted action, walks included.
+    """The questions and steps of an interrogation. ``steps`` counts every attempted action, walks included.
 
     ``looks`` are second looks at a situation, in which nothing is attempted.
     """
@@ -28,13 +28,13 @@ class Counts:
 
 
 class CountingAgent(AgentDecorator):
-    """Counts the questions and steps that reach an agent; a repeated query is counted once as a query."""
+    """An agent whose questions and steps are counted; a repeated query counts once as a query."""
 
     def __init__(self, agent: Agent) -> None:
         super().__init__(agent)
         self.counts = Counts()
         self.latest_answer: tuple[Query, Response] | None = None
-        """The last query and its answer, for whoever watches."""
+        """The last query and its answer, for observers."""
         self.latest_walk: Sequence[WalkStep] = ()
         self._asked: set[tuple[Hashable, tuple[GroundAction, ...]]] = set()
         self._at: Hashable = None
@@ -51,7 +51,7 @@ class CountingAgent(AgentDecorator):
         return response
 
     def ask_again(self, query: Query) -> Response:
-        """The answer to what was asked before, from where it began or as a part of more: only its steps count."""
+        """The answer to a query that was asked before, alone or as part of a longer one: only its steps count."""
         self._go(query.initial)
         response = self.agent.ask(query)
         refused = response.executed < len(query.plan)
@@ -72,7 +72,7 @@ class CountingAgent(AgentDecorator):
         return walked
 
     def _go(self, start: Situation) -> None:
-        """A start that is not where the agent stands costs a reset (or a restored snapshot)."""
+        """Count a reset (or a restored snapshot) if the start is not where the agent stands."""
         if self._at is not None and start.handle != self._at:
             self.counts.resets += 1
         self._at = start.handle

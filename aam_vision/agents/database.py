@@ -1,4 +1,4 @@
-"""SQLite files of a strict format: ours to the letter, or refused in one line.
+"""SQLite files of a strict format: exactly ours, or refused in one line.
 
 A file may be anybody's. Its tables are compared with ours before anything is read, so no view and no trigger of a
 stranger ever runs; no file is changed before it is known to be ours; links that lead elsewhere are not followed.
@@ -9,37 +9,39 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aam_vision.agents.encoding import Malformed
 from aam_vision.errors import UnusableInput
 
 MAX_BYTES = 1_000_000_000
-"""Larger files are not read, nor those with larger ones beside them."""
+"""Bytes of a file, and of the files that SQLite puts beside it, at most."""
 MAX_VALUE = 32_000_000
 """Bytes in one field at most."""
 SMALLEST = 65_536
-"""Bytes: a database whose making was cut short is no larger."""
+"""Bytes, at most, of a database that was cut short while it was made."""
 ENDINGS = ("-wal", "-shm", "-journal", "")
-"""Of the files that SQLite puts beside a database, and of the database itself."""
+"""Endings of the files that SQLite puts beside a database, and of the database itself."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """What makes a database one of ours."""
+    """The marks of a database of ours."""
 
     name: str
     application: int
     """SQLite's application id."""
     version: int
-    """Of the tables; grows when they change."""
+    """Version of the tables; grows when they change."""
     tables: Mapping[str, str]
-    """The statement that makes each."""
+    """By table, the statement that makes it."""
+    added: Mapping[str, int] = field(default_factory=dict)
+    """The version since which there is a table, where that is not the first."""
 
 
 def create(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connection:
-    """A new database, in a transaction that is still open: commit it when all that it must hold is there.
+    """Make a database, in a transaction that is still open: commit it once everything that it must hold is written.
 
     Raises:
         UnusableInput: there is a rollback journal of that name already.
@@ -59,10 +61,10 @@ def create(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connection:
 
 
 def open_checked(path: Path, kind: Format, *, exclusive: bool) -> sqlite3.Connection | None:
-    """A database that is there; None if nothing has ever been written into it.
+    """Open an existing database; None if nothing has ever been written into it.
 
     Raises:
-        UnusableInput: it is another one, or of a newer version.
+        UnusableInput: it is a different database, or of a newer version.
     """
     for one in [_beside(path, ending) for ending in ENDINGS]:
         if one.exists() and not one.is_file():
@@ -91,7 +93,7 @@ def _cut_short(path: Path, kind: Format) -> bool:
     """Whether the making of a database was cut short, so that nothing is in it.
 
     Raises:
-        UnusableInput: it has a rollback journal for another reason. Ours never have: they write ahead. SQLite would
+        UnusableInput: it has a rollback journal for another reason. Ours never do: they write ahead. SQLite would
             play it back unasked, and delete the file that the journal of a stranger may name.
     """
     journal = _beside(path, "-journal")
@@ -103,7 +105,7 @@ def _cut_short(path: Path, kind: Format) -> bool:
 
 
 def _ours(connection: sqlite3.Connection, path: Path, kind: Format) -> bool:
-    """Whether it is ours; False if it is empty."""
+    """Whether the database is ours; False if it is empty."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     found = connection.execute("SELECT name, sql FROM sqlite_master LIMIT 100").fetchall()
@@ -116,13 +118,14 @@ def _ours(connection: sqlite3.Connection, path: Path, kind: Format) -> bool:
             f"{path}: written by a newer aam-vision (version {version} of the {kind.name}, "
             f"known is {kind.version}); upgrade this one"
         )
-    if dict(found) != dict(kind.tables):
+    expected = {name: sql for name, sql in kind.tables.items() if kind.added.get(name, 1) <= version}
+    if dict(found) != expected:
         raise UnusableInput(f"{path}: its tables are not those of a {kind.name}; it cannot be used")
     return True
 
 
 def _connect(path: Path, *, exclusive: bool) -> sqlite3.Connection:
-    """A connection that runs nothing that the file may ask for, and changes nothing yet."""
+    """A connection that runs no code of the file, and has changed nothing yet."""
     connection = sqlite3.connect(path, isolation_level=None, timeout=1.0)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
@@ -138,14 +141,14 @@ def _connect(path: Path, *, exclusive: bool) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Write ahead, and wait for no disk: only a crash of the whole machine may cost the last entries."""
+    """Write ahead without waiting for the disk: only a crash of the whole machine may cost the last entries."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
 
 
 @contextmanager
 def guarded(path: Path, kind: Format) -> Iterator[None]:
-    """Every failure of SQLite, and every value that is not as we write it, in one line."""
+    """Raise every failure of SQLite, and every value that is not as we write it, in one line."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -161,7 +164,7 @@ def guarded(path: Path, kind: Format) -> Iterator[None]:
 
 
 def refuse_links(path: Path) -> None:
-    """A link would lead out of the folder that may be written to.
+    """Refuse a link: it may lead out of the folder.
 
     Raises:
         UnusableInput: there is one.

@@ -1,4 +1,4 @@
-"""What every decorator around an agent passes on unchanged."""
+"""The base of all decorators around an agent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Vocabularies, states and plans as JSON, and back with every name, number and type checked.
 
-Journals and programs that speak the agent protocol may come from strangers: what is wrong raises ``Malformed``, never
-anything else, and becomes nothing but names in values of ``strips``.
+Journals, and programs that speak the agent protocol, may come from strangers. Wrong input raises ``Malformed`` and no
+other error; sound input becomes values of ``strips``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aam_vision.strips import (
-    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     Atom,
@@ -22,8 +21,8 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
-    count_lifted_atoms,
 )
+from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 
 MAX_NAMES = 100_000
 """Objects of a problem, or names of one kind in a vocabulary, at most."""
@@ -39,7 +38,7 @@ MAX_PARTS = 2_000_000
 
 _NAME = re.compile(r"[a-z0-9_][a-z0-9_-]{0,199}")
 _RESERVED = frozenset({"and", "either", "exists", "forall", "imply", "not", "oneof", "or", "when"})
-"""Words of PDDL itself, in which the model will be written."""
+"""Keywords of PDDL, in which the model will be written."""
 
 
 class Malformed(ValueError):
@@ -50,7 +49,7 @@ def loads(text: str | bytes) -> Any:
     """The value of a JSON text.
 
     Raises:
-        Malformed: it is none, is nested too deeply, has too many parts, or holds what is no number of JSON.
+        Malformed: it is not JSON, is nested too deeply, has too many parts, or has a number that JSON does not allow.
     """
     if isinstance(text, bytes):
         try:
@@ -76,24 +75,24 @@ def dumps(value: object) -> str:
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 def field(value: object, name: str, kind: type) -> Any:
     """A field of a JSON object.
 
     Raises:
-        Malformed: there is no such field, or its value is of another kind; true is no number.
+        Malformed: there is no such field, or its value is of another kind; true does not count as a number.
     """
     if not isinstance(value, dict) or name not in value:
         raise Malformed(f"there is no {name!r}")
     found = value[name]
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise Malformed(f"{name!r} is {show(found)}, which is no {_WORDS[kind]}")
+        raise Malformed(f"{name!r} is {show(found)}, which is not {_WORDS[kind]}")
     return found
 
 
-_WORDS = {dict: "object", list: "list", str: "text", int: "whole number", bool: "true or false"}
+_WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def show(value: object) -> str:
@@ -106,7 +105,7 @@ def show(value: object) -> str:
 
 
 def vocabulary_json(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> dict[str, Any]:
-    """A vocabulary and the instructions that are spoken of in it."""
+    """A vocabulary and the action headers as JSON."""
     return {
         "name": vocabulary.name,
         "types": dict(vocabulary.types.parents),
@@ -120,7 +119,7 @@ def vocabulary_json(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> 
 
 
 def read_vocabulary(value: object, *, least: int = 1) -> tuple[Vocabulary, tuple[ActionHeader, ...]]:
-    """What ``vocabulary_json`` has written; ``types`` and ``constants`` may be left out.
+    """Read what ``vocabulary_json`` has written; ``types`` and ``constants`` may be left out.
 
     Args:
         value: the JSON.
@@ -172,7 +171,7 @@ def typed(value: dict[str, Any], types: Types) -> dict[str, str]:
     """Objects and their types.
 
     Raises:
-        Malformed: a name is none, or a type is not declared.
+        Malformed: a name cannot be used, or a type is not declared.
     """
     if len(value) * len(types.parents) > MAX_PAIRS:
         raise Malformed(f"{len(value)} objects of {len(types.parents)} types are too many together")
@@ -185,7 +184,7 @@ def typed(value: dict[str, Any], types: Types) -> dict[str, str]:
 def _header(name: str, pairs: object, types: Types) -> ActionHeader:
     what = f"action {name}"
     if not isinstance(pairs, list) or not all(isinstance(p, list) and len(p) == 2 for p in pairs):
-        raise Malformed(f"the parameters of {what} are no list of [name, type]: {show(pairs)}")
+        raise Malformed(f"the parameters of {what} are not a list of [name, type]: {show(pairs)}")
     parameters = tuple(_name(parameter, f"a parameter of {what}") for parameter, _ in pairs)
     if len(set(parameters)) < len(parameters):
         raise Malformed(f"two parameters of {what} have one name")
@@ -227,7 +226,7 @@ def state_json(state: State) -> dict[str, Any]:
 
 
 def read_state(value: object, vocabulary: Vocabulary, objects: Objects) -> State:
-    """What ``state_json`` has written; ``unknown`` may be left out.
+    """Read what ``state_json`` has written; ``unknown`` may be left out.
 
     Raises:
         Malformed: an atom does not belong to the vocabulary and the objects, or is both true and unknown.
@@ -252,7 +251,7 @@ def read_atoms(rows: list[Any], vocabulary: Vocabulary, objects: Objects) -> fro
         try:
             kinds = vocabulary.predicate(name).types
         except KeyError:
-            raise Malformed(f"{show(name)} is no predicate of the vocabulary") from None
+            raise Malformed(f"{show(name)} is not a predicate of the vocabulary") from None
         _check_arguments(row, arguments, kinds, objects)
         found.add(Atom(name, arguments))
     return frozenset(found)
@@ -266,13 +265,13 @@ def plan_json(plan: Sequence[GroundAction]) -> list[list[str]]:
 def read_plan(
     value: object, headers: Mapping[str, ActionHeader], objects: Objects
 ) -> tuple[GroundAction, ...]:
-    """What ``plan_json`` has written.
+    """Read what ``plan_json`` has written.
 
     Raises:
         Malformed: an action is not among the headers, or its arguments are not of its types.
     """
     if not isinstance(value, list):
-        raise Malformed(f"{show(value)} is no list of actions")
+        raise Malformed(f"{show(value)} is not a list of actions")
     plan = []
     for row in value:
         name, arguments = _named(row, "an action")
@@ -296,4 +295,4 @@ def _check_arguments(
         raise Malformed(f"{show(row)} has {len(arguments)} arguments instead of {len(kinds)}")
     for argument, kind in zip(arguments, kinds, strict=True):
         if argument not in objects.members(kind):
-            raise Malformed(f"in {show(row)}, {show(argument)} is no {kind} of the problem")
+            raise Malformed(f"in {show(row)}, {show(argument)} is not a {kind} of the problem")

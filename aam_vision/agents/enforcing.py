@@ -1,4 +1,4 @@
-"""Holding an interrogator to what the agent's access allows: a decorator around any agent."""
+"""Enforcing an agent's access: a decorator around any agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 
 
 class EnforcingAgent(AgentDecorator):
-    """Refuses queries and walks that start where the access does not allow.
+    """An agent that refuses queries and walks that start where its access does not allow.
 
     Under ``trajectory`` access the first query may start in any initial situation, which chooses the problem,
     and there are no walks: every step is the interrogator's own choice.

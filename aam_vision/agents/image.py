@@ -2,8 +2,8 @@
 
 Its situations are snapshots, each with what was perceived there; the vocabulary and the perception are
 the user's, not the agent's. Every image between a query's first and last is perceived too, so that the
-identity of look-alike objects is followed and never guessed; only the last becomes the answer. Where
-perception refuses to say what an image could have shown, the same situation is looked at again.
+identity of look-alike objects is followed and never guessed; only the last becomes the answer. Where perception cannot
+read an image, the same situation is looked at again.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
 
 LOOKS = 8
-"""Images of one situation at most, as long as perception refuses them."""
+"""Images of one situation that are tried, at most, when perception cannot read them."""
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a handle stands for: which simulator, in which state, and how it was perceived.
+    """A situation: which simulator, in which state, and how it was perceived.
 
     ``snapshot`` is None where the access does not allow one to be taken, or an earlier process has taken it.
     """
@@ -37,7 +37,7 @@ class _Seen:
     snapshot: object | None
     percept: Percept
     image: str | None
-    """The name under which ``keep_images`` has kept what was seen."""
+    """The name under which ``keep_images`` has kept the image."""
     passed: tuple[str, ...] = ()
     """The names of the images since the query's first, in order."""
 
@@ -121,7 +121,7 @@ class ImageAgent:
         return walked
 
     def memo(self, situation: Situation) -> dict[str, Any]:
-        """Which problem it is, where things were seen, in which image, and after which other ones."""
+        """The problem, where things were seen, in which image, and after which other images."""
         seen = self._seen[_number(situation)]
         percept = seen.percept
         memo = {"problem": seen.problem, "places": dict(percept.places), "refused": percept.refused}
@@ -129,10 +129,10 @@ class ImageAgent:
         return {**memo, **{name: kept for name, kept in images.items() if kept}}
 
     def resume(self, history: Sequence[Passage]) -> None:
-        """Be an agent that has shown all this. Its simulators are led back only when that is needed.
+        """Take over a history. The simulators are led back only when that is needed.
 
         Raises:
-            UnusableInput: what was kept is not what ``memo`` gives.
+            UnusableInput: a memo is not as ``memo`` writes it.
         """
         for passage in history:
             number = _number(passage.after)
@@ -164,7 +164,7 @@ class ImageAgent:
                 raise Malformed(f"other places than those of problem {problem}")
         except Malformed as error:
             raise UnusableInput(
-                f"the transcript does not say what was seen ({error}); start a new run, without --resume"
+                f"the transcript does not say what was seen ({error}); start a new run instead"
             ) from None
         return problem, Percept(passage.after.state, places, refused)
 
@@ -213,9 +213,9 @@ class ImageAgent:
         return self._remember(seen.problem, *seeing)
 
     def _see(self, simulator: Simulator, read: Callable[[Frame, Scene], Percept]) -> tuple[Percept, Frame]:
-        """What the present situation looks like, from as many images as it takes, up to ``LOOKS``.
+        """Perceive the present situation, from as many images as it takes, up to ``LOOKS``.
 
-        A camera that shows the same pixels again has no more to tell.
+        The same pixels again tell nothing new.
 
         Returns:
             The percept, and the last image.

@@ -1,8 +1,8 @@
-"""The journal: ``transcript.sqlite``, in which every answer is safe before anything is concluded from it.
+"""The journal: ``transcript.sqlite``, which has every answer safe before anything is concluded from it.
 
-An SQLite database in WAL mode, one transaction per answer: whenever the process is killed, what was answered is there
-and nothing is half there. It holds the run's arguments and the exchanges as the engine saw them (perceived states,
-unknown atoms included), never a ground truth, and nothing in it decides where is written to or what program is started.
+An SQLite database in WAL mode, one transaction per answer: whenever the process is killed, all answers are there, and
+none in part. It holds the run's arguments and the exchanges as the engine saw them (perceived states, unknown atoms
+included), never a ground truth. Nothing in it decides which files are written or which program is started.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ from aam_vision.errors import UnusableInput
 
 NAME = "transcript.sqlite"
 MAX_PARTS = 40_000_000
-"""Values in all exchanges, objects and states together at most: some gigabytes of memory."""
+"""Values in all exchanges, objects and states together, at most; so many take some gigabytes of memory."""
 FORMAT = Format(
     "transcript",
     application=0x41414D56,  # "AAMV"
-    version=1,
+    version=2,
     tables={
         "about": "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         "objects": "CREATE TABLE objects (number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
         "states": "CREATE TABLE states (number INTEGER PRIMARY KEY, objects INTEGER NOT NULL, content TEXT NOT NULL)",
+        "moves": "CREATE TABLE moves (number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
         "entries": "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, question TEXT NOT NULL, "
         "answer TEXT NOT NULL, random TEXT NOT NULL)",
     },
+    added={"moves": 2},
 )
 
 
@@ -48,11 +50,11 @@ class Row(NamedTuple):
 
 
 class NothingRecorded(UnusableInput):
-    """Raised when a run was ended before its journal was begun: there is nothing to go on with."""
+    """Raised when a run ended before its journal was begun: there is nothing to resume."""
 
 
 class Journal:
-    """An open journal. Only one process at a time can have it open.
+    """An open journal. Only one process at a time can open it.
 
     States and sets of objects are kept once, under numbers of their own.
     """
@@ -83,9 +85,7 @@ class Journal:
         except NothingRecorded:
             finished = True
         if not finished:
-            raise UnusableInput(
-                f"{path}: holds an unfinished run; go on with it by --resume {folder}, or give another --out"
-            )
+            raise UnusableInput(f"{path}: holds an unfinished run; resume it, or name another folder")
         for ending in ENDINGS:
             path.with_name(NAME + ending).unlink(missing_ok=True)
         versions = {
@@ -107,14 +107,14 @@ class Journal:
 
         Raises:
             NothingRecorded: it was never begun.
-            UnusableInput: it is none, is damaged, of a newer version, or open in another process.
+            UnusableInput: it is not a journal, is damaged, of a newer version, or open in another process.
         """
         path = folder / NAME
         refuse_links(path)
         with _guarded(path):
             connection = open_checked(path, FORMAT, exclusive=True)
         if connection is None:
-            raise NothingRecorded(f"{path}: nothing is recorded there; start the run again, without --resume")
+            raise NothingRecorded(f"{path}: nothing is recorded there; start a new run instead of resuming")
         return cls(path, connection)
 
     def __enter__(self) -> Journal:
@@ -124,8 +124,15 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Leave the file to others."""
+        """Close the file."""
         self._connection.close()
+
+    @property
+    def version(self) -> int:
+        """The version of the tables."""
+        with _guarded(self.path):
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            return int(version)
 
     # --- what is in it -------------------------------------------------------------------------------------------
 
@@ -135,13 +142,13 @@ class Journal:
         return self.about("finished") is not None
 
     def about(self, name: str) -> Any:
-        """What is said about the run as a whole, None if nothing is."""
+        """A note about the run as a whole; None if there is none of that name."""
         with _guarded(self.path):
             found = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
             return None if found is None else loads(found[0])
 
     def note(self, name: str, value: object) -> None:
-        """Say something about the run as a whole."""
+        """Keep a note about the run as a whole."""
         with _guarded(self.path):
             self._connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, dumps(value)))
 
@@ -162,11 +169,13 @@ class Journal:
             return found
 
     def contents(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """The numbered rows of ``objects`` or ``states``, in order, what is JSON decoded.
+        """The numbered rows of ``objects``, ``states`` or ``moves``, in order, decoded from JSON.
 
         Raises:
             UnusableInput: one is missing or damaged.
         """
+        if FORMAT.added.get(table, 0) > self.version:
+            return
         with _guarded(self.path):
             # row by row: a page of a stranger's file may be the child of many others
             rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY number")
@@ -185,13 +194,13 @@ class Journal:
     # --- writing -------------------------------------------------------------------------------------------------
 
     def add(self, table: str, *values: object) -> None:
-        """A row of ``objects`` or ``states``, to be written together with the next entry."""
+        """A row of ``objects``, ``states`` or ``moves``, to be written together with the next entry."""
         marks = ", ".join("?" * len(values))
         *numbers, content = values
         self._pending.append((f"INSERT INTO {table} VALUES ({marks})", (*numbers, dumps(content))))
 
     def write(self, number: int, row: Row) -> None:
-        """An entry and all that it speaks of, in one transaction.
+        """Write an entry and all that it refers to, in one transaction.
 
         Raises:
             UnusableInput: it cannot be written.

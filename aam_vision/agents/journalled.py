@@ -1,13 +1,13 @@
-"""Every exchange with an agent in a journal; what the journal holds already is answered from it.
+"""An agent whose exchanges are kept in a journal, and answered from it where it has them already.
 
-A run that was killed is made again from its beginning: the engine is deterministic, so it poses the questions it had
-posed, and gets the answers it had got, without the agent. At the end of the journal the agent is brought to where it
-was (``returning``), random generators get the states that they had, and the interrogation goes on.
+A run that was killed makes the moves again that it had made, and gets the answers it had got, without the agent and
+without the policy. At the end of the journal the agent is brought to where it was (``returning``), random generators
+get the states that they had, and the interrogation goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,6 @@ from aam_vision.errors import UnusableInput
 from aam_vision.query import Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import GroundAction, Objects, State
 
-Upcoming = tuple[Situation, tuple[GroundAction, ...] | int]
-"""The next exchange in the journal: where it begins, and the plan that is asked about or the steps of a walk."""
-
 
 class JournalledAgent(AgentDecorator):
     """An agent whose exchanges are recorded.
@@ -39,7 +36,7 @@ class JournalledAgent(AgentDecorator):
     Args:
         agent: its handles must be numbers or states; if numbers, it must be ``Returning``.
         journal: with or without entries.
-        generators: whatever else answers depend on, such as the noise of a camera.
+        generators: random generators that answers depend on, such as the noise of a camera.
 
     Raises:
         UnusableInput: the journal is damaged, or about another agent.
@@ -60,10 +57,16 @@ class JournalledAgent(AgentDecorator):
         elif known != about:
             raise UnusableInput(
                 f"{journal.path}: is about another agent (its access, actions or vocabulary differ); "
-                "start a new run, without --resume"
+                "start a new run instead"
             )
         self._rows = journal.rows()
         self._done = 0
+        self._moves = [content for (content,) in journal.contents("moves")]
+        self._moves_made = 0
+        if self._rows and not self._moves and journal.version < 2:
+            raise UnusableInput(
+                f"{journal.path}: recorded by an older aam-vision, which kept no moves; start a new run instead"
+            )
         self._caught_up = not self._rows
         self._objects: list[Objects] = []
         self._states: list[State] = []
@@ -78,30 +81,46 @@ class JournalledAgent(AgentDecorator):
                 objects = _numbered(self._objects, number)
                 self._remember_state(number, read_state(content, agent.vocabulary, objects))
         except Malformed as error:
-            raise self._damaged(error) from None
+            raise self.damaged(error) from None
 
     @property
     def recorded(self) -> int:
         """Exchanges in the journal."""
         return len(self._rows)
 
-    def upcoming(self) -> Upcoming | None:
-        """What was asked next in the run that is being made again; None once all is answered."""
-        if self._done >= len(self._rows):
+    @property
+    def live(self) -> bool:
+        """Whether all that is recorded has been answered, so that the agent itself is asked next."""
+        return self._done >= len(self._rows)
+
+    def next_move(self, rng: np.random.Generator) -> tuple[Situation | None, Mapping[str, Any]] | None:
+        """The next recorded move, and where it begins; None once all have been made again.
+
+        The generator gets the state that it had when the move was made.
+        """
+        if self.live or self._moves_made >= len(self._moves):
             return None
-        row = self._rows[self._done]
+        told = self._moves[self._moves_made]
+        self._moves_made += 1
         try:
-            if row.kind == "query":
-                start = self._situation(field(row.question, "from", list))
-                return start, read_plan(field(row.question, "plan", list), self._headers, start.state.objects)
-            if row.kind == "walk":
-                return self._situation(field(row.question, "from", list)), field(row.question, "steps", int)
-        except Malformed as error:
-            raise self._damaged(error) from None
-        return None
+            start = None if told.get("from") is None else self._situation(told["from"])
+        except (Malformed, AttributeError) as error:
+            raise self.damaged(error) from None
+        self._set([told.get("random")], 0, rng)
+        return start, told
+
+    def note_move(self, start: Situation | None, told: Mapping[str, Any], rng: np.random.Generator) -> None:
+        """Record a move that is about to be made; it is written together with its first exchange."""
+        self._moves_made += 1
+        content = {
+            **told,
+            "from": None if start is None else self._reference(start),
+            "random": _plain(rng.bit_generator.state),
+        }
+        self._journal.add("moves", self._moves_made, content)
 
     def image(self, situation: Situation) -> str | None:
-        """The name of the image that is kept of a situation, if one is, and the agent is where it was."""
+        """The name of the image that is kept of a situation, if there is one and the agent is back where it was."""
         if self._returning is None or not self._caught_up:
             return None
         memo = self._returning.memo(situation)
@@ -133,7 +152,7 @@ class JournalledAgent(AgentDecorator):
             if not 0 <= executed <= len(query.plan):
                 raise Malformed(f"{executed} steps of {len(query.plan)} were executed")
         except Malformed as error:
-            raise self._damaged(error) from None
+            raise self.damaged(error) from None
         return Response(executed, self._read(query.initial, query.plan[:executed], answer.get("final")))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -151,7 +170,7 @@ class JournalledAgent(AgentDecorator):
         try:
             return [self._read_step(item) for item in answer]
         except (Malformed, ValueError, TypeError) as error:
-            raise self._damaged(error) from None
+            raise self.damaged(error) from None
 
     def _read_step(self, item: Any) -> WalkStep:
         action, reference, after = item
@@ -169,7 +188,7 @@ class JournalledAgent(AgentDecorator):
         row = self._rows[self._done]
         self._done += 1
         if (row.kind, row.question) != (kind, question) or not _answers(kind, row.answer):
-            raise self._damaged(f"entry {self._done} is not what is asked here")
+            raise self.damaged(f"entry {self._done} is not what is asked here")
         if rng is not None:
             self._set(row.random, 0, rng)
         return row.answer
@@ -196,7 +215,7 @@ class JournalledAgent(AgentDecorator):
         try:
             generator.bit_generator.state = random[position]
         except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
-            raise self._damaged(f"the state of a random generator is none ({error})") from None
+            raise self.damaged(f"the state of a random generator is none ({error})") from None
 
     # --- situations ----------------------------------------------------------------------------------------------
 
@@ -211,7 +230,7 @@ class JournalledAgent(AgentDecorator):
         return [handle if isinstance(handle, int) else None, self._number(situation.state)]
 
     def _written(self, situation: Situation) -> list[Any]:
-        """The same with what the agent wants to have kept."""
+        """The same, with the agent's memo."""
         memo = self._returning.memo(situation) if self._returning is not None else None
         return [*self._reference(situation), memo]
 
@@ -255,24 +274,25 @@ class JournalledAgent(AgentDecorator):
                 raise Malformed("a step leads into another problem")
             self._history.append(Passage(before, steps, after, item[2] if len(item) > 2 else None))
         except Malformed as error:
-            raise self._damaged(error) from None
+            raise self.damaged(error) from None
         return after
 
-    def _damaged(self, why: object) -> UnusableInput:
+    def damaged(self, why: object) -> UnusableInput:
+        """The error that says that the journal cannot be used."""
         return UnusableInput(
-            f"{self._journal.path}: damaged, or of another run ({why}); start a new run, without --resume"
+            f"{self._journal.path}: damaged, or of another run ({why}); start a new run instead"
         )
 
 
 def _innermost(agent: Agent) -> Returning | None:
-    """The agent itself, within all decorators, if it has to be brought back."""
+    """The agent inside all decorators, if it has to be brought back."""
     while isinstance(agent, AgentDecorator):
         agent = agent.agent
     return agent if isinstance(agent, Returning) else None
 
 
 def _answers(kind: str, answer: object) -> bool:
-    """Whether this may be an answer at all: there is always an initial situation."""
+    """Whether this may be an answer: there is always an initial situation."""
     return isinstance(answer, dict if kind == "query" else list) and (kind != "initial" or bool(answer))
 
 

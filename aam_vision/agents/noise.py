@@ -9,7 +9,7 @@ from aam_vision.perception import Frame, Scene, Simulator
 
 
 class NoisySimulator:
-    """A simulator with Gaussian noise on its frames, fresh for every one; all else is the simulator's.
+    """A simulator with fresh Gaussian noise on every frame.
 
     Args:
         simulator: the one to look at.
@@ -17,7 +17,7 @@ class NoisySimulator:
         rng: the source of the noise, and used for nothing else.
 
     Raises:
-        UnusableInput: sigma is negative or no number.
+        UnusableInput: sigma is negative or not a number.
     """
 
     def __init__(self, simulator: Simulator, sigma: float, rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""Situations behind numbers: an agent whose handles are states must not hand them to whom they would tell too much."""
+"""Numbers for handles: an agent whose handles are its true states hides them behind numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NumberedAgent:
         return walked
 
     def memo(self, situation: Situation) -> Any:
-        """Nothing: the steps that led to a situation lead there again."""
+        """None: the steps that led to a situation lead there again."""
         return None
 
     def resume(self, history: Sequence[Passage]) -> None:

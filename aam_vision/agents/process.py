@@ -1,30 +1,23 @@
 """Agents that are programs of their own, in any language: the engine's questions in the agent protocol.
 
-A program that crashes, hangs or answers what is no answer is started afresh and asked again, a few times; then the
-agent has failed. What it was led to is found again by the executed steps that led there (``returning``).
+``conversation`` checks the answers and restarts a program that fails. A situation is found again by the executed steps
+that led there (``returning``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.encoding import Malformed, dumps, field, state_json
-from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
+from aam_vision.agents.conversation import Conversation
+from aam_vision.agents.encoding import Malformed, field, state_json
 from aam_vision.agents.protocol import (
-    Answer,
-    Hello,
     Reached,
     Start,
-    answer,
     checked,
-    complaint,
-    hello_question,
-    line,
-    read_hello,
     read_run,
     read_walk,
     run_question,
@@ -36,93 +29,8 @@ from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary
 
 
-class Conversation:
-    """Questions to a program and its answers, each checked; the program is the same after every restart.
-
-    Raises:
-        UnusableInput: there is no such program, or it does not say who it is.
-    """
-
-    def __init__(self, command: str, limits: ProgramLimits | None = None) -> None:
-        self._program = Program(command, limits or ProgramLimits())
-        self._number = 0
-        self._introduced: dict[str, Any] | None = None
-        self.hello: Hello
-        self.on_restart: list[Callable[[], None]] = []
-        """Called when a fresh process is used, which knows nothing of what was asked before."""
-        try:
-            self.again(self._introduce)
-        except AgentFailed as error:
-            raise UnusableInput(f"--agent: {error}") from None
-
-    @property
-    def identity(self) -> str:
-        """The command, and all that the program says of itself, its version included."""
-        return f"program {dumps([self._program.command, self._introduced])}"
-
-    def close(self) -> None:
-        """End the program."""
-        self._program.stop()
-
-    def again(self, attempt: Callable[[], Answer]) -> Answer:
-        """An answer that takes one or more questions, all of them asked once more after a failure.
-
-        Raises:
-            AgentFailed: it has failed as often as it may.
-        """
-        allowed = self._program.limits.retries + 1
-        for number in range(1, allowed + 1):
-            try:
-                if not self._program.running:
-                    self._program.start()
-                    for forget in self.on_restart:
-                        forget()
-                    if self._introduced is not None:
-                        self._introduce()
-                return attempt()
-            except (ProgramFailed, Malformed) as error:
-                self._program.stop()
-                if number == allowed:
-                    how_often = f", in each of {allowed} processes" if allowed > 1 else ""
-                    raise AgentFailed(f"{self._program.command}: {error}{how_often}") from None
-        raise AssertionError("the last attempt returns or raises")
-
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """One question and its answer, whose contents are not checked yet.
-
-        Raises:
-            AgentFailed: the program says that it cannot answer.
-            Malformed: the line is no answer to this question.
-            ProgramFailed: there is no answer.
-        """
-        self._number += 1
-        try:
-            found = answer(self._program.exchange(line(question, self._number)), self._number)
-            if (text := complaint(found)) is not None:
-                raise AgentFailed(f"{self._program.command}: cannot answer a {question['ask']}: {text}")
-        except Malformed as error:
-            raise Malformed(f"has answered a {question['ask']} with {error}") from None
-        return found
-
-    def _introduce(self) -> None:
-        """Let the program say who it is, which must be what it was before.
-
-        Raises:
-            AgentFailed: it is another one now.
-        """
-        found = {name: value for name, value in self.ask(hello_question()).items() if name != "id"}
-        if self._introduced is None:
-            try:
-                self.hello = read_hello(found)
-            except Malformed as error:
-                raise Malformed(f"has answered a hello wrongly: {error}") from None
-            self._introduced = found
-        elif found != self._introduced:
-            raise AgentFailed(f"{self._program.command}: says something else of itself after a restart")
-
-
 class ProcessAgent:
-    """What all programs have in common as agents."""
+    """The base of agents that are programs."""
 
     def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
         hello = conversation.hello
@@ -159,7 +67,7 @@ class SettableProcessAgent(ProcessAgent):
         """The program's answer.
 
         Raises:
-            AgentFailed: it does not answer, for all that it was asked again.
+            AgentFailed: it does not answer, also when asked again.
         """
         return self._conversation.again(lambda: self._ask(query))
 
@@ -171,7 +79,7 @@ class SettableProcessAgent(ProcessAgent):
         return Response(executed, Situation(reached.state, reached.state))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """What the program does on its own; nothing if it never does anything on its own."""
+        """The program's own steps; none if it never acts on its own."""
         seed = int(rng.integers(2**31))
         if not self._conversation.hello.walks:
             return []
@@ -187,7 +95,7 @@ class SettableProcessAgent(ProcessAgent):
         return found
 
     def _problem(self, objects: Objects) -> int:
-        """The first problem with these objects: a state says all that the others could differ in."""
+        """The first problem with these objects: problems with the same objects differ in the state alone."""
         return self._objects.index(objects)
 
 
@@ -197,7 +105,7 @@ class StandingProcessAgent(ProcessAgent):
     def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
         super().__init__(conversation, access, problems)
         self._situations: dict[int, tuple[int, Situation]] = {}
-        """Per handle its problem, and the situation."""
+        """By handle, the problem and the situation."""
         self._next = 0
         self._standing: dict[int, int] = {}
         self._snapshots: dict[int, str] = {}
@@ -220,7 +128,7 @@ class StandingProcessAgent(ProcessAgent):
         """The program's answer.
 
         Raises:
-            AgentFailed: it does not answer, for all that it was asked again.
+            AgentFailed: it does not answer, also when asked again.
         """
         return self._conversation.again(lambda: self._ask(query))
 
@@ -237,7 +145,7 @@ class StandingProcessAgent(ProcessAgent):
         return Response(0, query.initial)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """What the program does on its own; nothing if it never does anything on its own."""
+        """The program's own steps; none if it never acts on its own."""
         seed = int(rng.integers(2**31))
         if not self._conversation.hello.walks:
             return []
@@ -258,11 +166,11 @@ class StandingProcessAgent(ProcessAgent):
     # --- where it stands -----------------------------------------------------------------------------------------
 
     def memo(self, situation: Situation) -> dict[str, Any]:
-        """Which problem it is."""
+        """The problem."""
         return {"problem": self._known(situation)[1]}
 
     def resume(self, history: Sequence[Passage]) -> None:
-        """Be an agent that has been asked all this. The program is led back only when that is needed."""
+        """Take over a history. The program is led back only when that is needed."""
         for passage in history:
             assert isinstance(passage.after.handle, int)
             number = passage.after.handle
@@ -285,7 +193,7 @@ class StandingProcessAgent(ProcessAgent):
         return situation.handle, self._situations[situation.handle][0]
 
     def _start(self, number: int, problem: int) -> Start:
-        """From where to run, the program having been led there if need be.
+        """Lead the program to a situation if need be, and return how a question begins there.
 
         Raises:
             AgentFailed: it does not do again what it did before.
@@ -318,6 +226,6 @@ class StandingProcessAgent(ProcessAgent):
 def process_agent(
     conversation: Conversation, access: Access, problems: Sequence[int]
 ) -> SettableProcessAgent | StandingProcessAgent:
-    """The agent that a program is, under an access that it allows."""
+    """The agent of a program, under an access that it allows."""
     settable = conversation.hello.access is Access.SETTABLE
     return (SettableProcessAgent if settable else StandingProcessAgent)(conversation, access, problems)

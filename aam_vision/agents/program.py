@@ -1,7 +1,7 @@
-"""A program in a process of its own that answers lines with lines, and is not trusted to do so.
+"""A program in a process of its own that should answer each line with a line, and is not trusted.
 
-No shell starts it. It has limits on memory, on the time for an answer and on the length of one, and whatever it does
-is an answer or a ``ProgramFailed`` in bounded time and memory; then the process is ended, with all that it has started.
+No shell starts it. It has limits on memory, and on the time and length of an answer. Whatever it does is an answer or
+a ``ProgramFailed`` in bounded time and memory; then the process is ended, with all that it has started.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from aam_vision.errors import AamError, UnusableInput
 
 CHUNK = 1 << 16
 TOLD = 2000
-"""Bytes of what the program last said on stderr that are kept."""
+"""Bytes of the program's last words on stderr that are kept."""
 
 
 @dataclass(frozen=True)
 class ProgramLimits:
-    """What a program may use."""
+    """How much a program may use."""
 
     seconds: float = 60.0
     """Wall time for one answer."""
@@ -37,7 +37,7 @@ class ProgramLimits:
     line: int = 8 << 20
     """Bytes of one answer."""
     retries: int = 2
-    """How often one question is asked again after a failure, each time of a fresh process."""
+    """How often a question is asked again after a failure, each time in a fresh process."""
     start: float = 60.0
     """Wall time for the first answer of a process, if that is more than for others: it has to start."""
 
@@ -57,9 +57,9 @@ class Program:
         try:
             self._arguments = shlex.split(command)
         except ValueError as error:
-            raise UnusableInput(f"--agent {command!r}: cannot be split into words ({error})") from None
+            raise UnusableInput(f"cannot be split into words ({error})", "agent", repr(command)) from None
         if not self._arguments or shutil.which(self._arguments[0]) is None:
-            raise UnusableInput(f"--agent {command!r}: there is no such program; give one that can be run")
+            raise UnusableInput("there is no such program; give one that can be run", "agent", repr(command))
         self.command = command
         self.limits = limits
         self._process: subprocess.Popen[bytes] | None = None
@@ -69,7 +69,7 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Whether there is a process, which knows what it was told since it was started."""
+        """Whether there is a process."""
         return self._process is not None
 
     def start(self) -> None:
@@ -174,7 +174,7 @@ class Program:
 
 
 def _read(pipe: int) -> bytes | None:
-    """What there is to read; None if there is nothing yet, empty at the end."""
+    """The bytes that can be read now; None if there are none yet, empty at the end."""
     try:
         return os.read(pipe, CHUNK)
     except BlockingIOError:

@@ -1,7 +1,7 @@
 """The agent protocol: one JSON object a line, a question and its answer, each with the question's number.
 
-``docs/agent-protocol.md`` describes it, ``protocol.schema.json`` states it as a JSON Schema. What is read here has been
-checked in full: names, types, numbers, and that the answer is one to what was asked.
+``docs/agent-protocol.md`` describes it, ``protocol.schema.json`` states it as a JSON Schema. Answers are checked in
+full: names, types, numbers, and that the answer fits the question.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Start = str | dict[str, Any]
 
 @dataclass(frozen=True)
 class Hello:
-    """What an agent says of itself."""
+    """An agent's description of itself."""
 
     vocabulary: Vocabulary
-    """Of an agent that shows images: only what it states facts of."""
+    """If the agent shows images, only the predicates that it states facts about."""
     headers: tuple[ActionHeader, ...]
     problems: tuple[Objects, ...]
     access: Access
-    """The most that it allows."""
+    """The strongest access that it allows."""
     walks: bool
     deterministic: bool
     version: str
@@ -63,17 +63,17 @@ class Reached:
 
 
 def hello_question() -> dict[str, Any]:
-    """Who are you?"""
+    """Ask the agent to describe itself."""
     return {"ask": "hello", "protocol": VERSION}
 
 
 def run_question(problem: int, start: Start, plan: Sequence[GroundAction]) -> dict[str, Any]:
-    """How far can you execute this, and where does it lead?"""
+    """Ask how far a plan can be executed, and where it leads."""
     return {"ask": "run", "problem": problem, "from": start, "plan": plan_json(plan)}
 
 
 def walk_question(problem: int, start: Start, steps: int, seed: int) -> dict[str, Any]:
-    """What do you do on your own?"""
+    """Ask the agent to act on its own."""
     return {"ask": "walk", "problem": problem, "from": start, "steps": steps, "seed": seed}
 
 
@@ -86,7 +86,7 @@ def answer(received: bytes, number: int) -> dict[str, Any]:
     """The answer in a line.
 
     Raises:
-        Malformed: it is none, or one to another question.
+        Malformed: it is not an answer, or answers another question.
     """
     try:
         text = received.decode("utf-8")
@@ -108,10 +108,10 @@ def complaint(found: dict[str, Any]) -> str | None:
 
 
 def checked(what: str, read: Callable[[], Answer]) -> Answer:
-    """What is read from the answer to a run or a walk.
+    """Read the answer to a run or a walk.
 
     Raises:
-        Malformed: it is no such answer; the message names the question.
+        Malformed: it does not answer the question, which the message names.
     """
     try:
         return read()
@@ -120,10 +120,10 @@ def checked(what: str, read: Callable[[], Answer]) -> Answer:
 
 
 def read_hello(found: dict[str, Any]) -> Hello:
-    """What the agent says of itself.
+    """Read an agent's description of itself.
 
     Raises:
-        Malformed: it speaks another version, or says what cannot be.
+        Malformed: it speaks another version, or contradicts itself.
     """
     if (version := field(found, "protocol", int)) != VERSION:
         raise Malformed(f"version {show(version)} of the protocol, where {VERSION} is spoken")
@@ -166,7 +166,7 @@ def read_run(
     """How far a plan was executed, and where that led.
 
     Raises:
-        Malformed: it is no answer to such a question.
+        Malformed: it does not answer such a question.
     """
     return read_executed(found, plan), _reached(found, vocabulary, objects)
 
@@ -191,10 +191,10 @@ def read_walk(
     headers: dict[str, ActionHeader],
     objects: Objects,
 ) -> list[tuple[GroundAction, Reached]]:
-    """What the agent did on its own.
+    """Read the agent's own steps.
 
     Raises:
-        Malformed: it is no answer to such a question.
+        Malformed: it does not answer such a question.
     """
     return [
         (action, _reached(step, vocabulary, objects))
@@ -205,10 +205,10 @@ def read_walk(
 def read_steps(
     found: dict[str, Any], steps: int, headers: dict[str, ActionHeader], objects: Objects
 ) -> list[tuple[GroundAction, dict[str, Any]]]:
-    """The actions of a walk, and what is told of the situation after each.
+    """The actions of a walk, and the answer's description of the situation after each.
 
     Raises:
-        Malformed: it is no answer to such a question.
+        Malformed: it does not answer such a question.
     """
     walked = field(found, "steps", list)
     if len(walked) > steps:
@@ -220,7 +220,7 @@ def read_snapshot(found: dict[str, Any]) -> str | None:
     """The agent's name for a situation, None if it has none.
 
     Raises:
-        Malformed: it is no such name.
+        Malformed: it is not such a name.
     """
     snapshot = field(found, "snapshot", str) if "snapshot" in found else None
     if snapshot is not None and len(snapshot) > MAX_SNAPSHOT:

@@ -30,7 +30,7 @@ HELLO = {
 
 
 def do(state: Atoms, action: list[str]) -> Atoms | None:
-    """The state after an action, None if it cannot be carried out: what the toolkit is to find out."""
+    """The state after an action, None if it cannot be carried out. The toolkit has to find this out."""
     name, *things = action
     before: Atoms = {("robot-in", things[0])}
     after: Atoms = {("robot-in", things[-1])}

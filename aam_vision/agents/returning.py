@@ -1,7 +1,7 @@
 """Ways back to situations whose snapshots are lost, because the process that held them has ended.
 
-The agent is deterministic: the executed steps that led to a situation lead there again. They are no questions,
-since their outcome is known, and nobody looks at what they show.
+The agent is deterministic: the executed steps that led to a situation lead there again. They do not
+count as questions, since their outcome is known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from aam_vision.strips import GroundAction
 class Passage:
     """Executed steps and the situations around them; ``before`` is None for an initial situation.
 
-    ``memo`` is what the agent has asked to keep about ``after``.
+    ``memo`` is the agent's note about ``after``.
     """
 
     before: Situation | None
@@ -29,17 +29,17 @@ class Passage:
 
 @runtime_checkable
 class Returning(Protocol):
-    """An agent whose handles are numbers that mean something in its own process only.
+    """An agent whose handles are numbers without a meaning in other processes.
 
-    A stateless agent, whose handles are the states themselves, need not be one.
+    A stateless agent, whose handles are the states themselves, does not need this.
     """
 
     def memo(self, situation: Situation) -> Any:
-        """What must be known to go on from a situation in another process, as JSON; perceived things only."""
+        """A note, as JSON, that suffices to go on from a situation in another process; perceived things only."""
         ...
 
     def resume(self, history: Sequence[Passage]) -> None:
-        """Be, from now on, an agent that has been asked all this, and stands where it ended."""
+        """Take over a history: go on as an agent that was asked all this, from where it ended."""
         ...
 
 
@@ -50,7 +50,7 @@ class Ways:
         self._came: dict[int, tuple[int, tuple[GroundAction, ...]]] = {}
 
     def came(self, after: int, before: int, steps: tuple[GroundAction, ...]) -> None:
-        """A situation was reached from another one."""
+        """Note that a situation was reached from another one."""
         if after != before:
             self._came.setdefault(after, (before, steps))
 

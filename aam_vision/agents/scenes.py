@@ -1,4 +1,4 @@
-"""Scenes as JSON: what the user of an agent that shows images points out about each of its problems.
+"""Scenes as JSON: the description, by the user, of each problem of an agent that shows images.
 
 The board, the names of places and things, what stands where in the first image, and the facts that no image shows; see
 ``perception.Scene``. All of it is checked here against the objects and the limits below, whoever has written it.
@@ -49,7 +49,7 @@ def shown_json(scene: Scene, size: tuple[int, int]) -> dict[str, Any]:
 
 
 def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Shown:
-    """What ``shown_json`` has written; looks, anchors, facts, spots and boxes may be left out.
+    """Read what ``shown_json`` has written; looks, anchors, facts, spots and boxes may be left out.
 
     Args:
         problem: the JSON.
@@ -57,7 +57,7 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
         objects: those of the problem, which are read already.
 
     Raises:
-        Malformed: something is missing, of another kind, beyond a limit, or speaks of what there is not.
+        Malformed: something is missing, of another kind, beyond a limit, or refers to something that does not exist.
     """
     height, width = (_whole(side, "a side of the images", MAX_SIDE) for side in _pair(problem, "size"))
     if height * width > MAX_PIXELS:
@@ -73,10 +73,10 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
     anchors = _texts(told, "anchors")
     for name in (*things, *anchors, *places):
         if name not in everything:
-            raise Malformed(f"{show(name)} is no object of the problem")
+            raise Malformed(f"{show(name)} is not an object of the problem")
     for place in anchors.values():
         if not places.get(place):
-            raise Malformed(f"{show(place)} is no place with cells")
+            raise Malformed(f"{show(place)} is not a place with cells")
     return Shown(
         Scene(
             objects,
@@ -94,14 +94,14 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
 
 
 def _spots(value: dict[str, Any], vocabulary: Vocabulary) -> Objects:
-    """Places that are no objects; their types are known to the concepts of the environment alone."""
+    """Places that are not objects; only the concepts of the environment know their types."""
     own = Types({kind: ROOT_TYPE for kind in value.values() if isinstance(kind, str)})
     return Objects(typed(value, own), vocabulary.types)
 
 
 def _cells(value: object, rows: int, columns: int) -> tuple[Cell, ...]:
     if not isinstance(value, list):
-        raise Malformed(f"{show(value)} is no list of cells")
+        raise Malformed(f"{show(value)} is not a list of cells")
     return tuple(_cell(cell, rows, columns) for cell in value)
 
 
@@ -109,17 +109,17 @@ def _cell(value: object, rows: int, columns: int) -> Cell:
     match value:
         case [int(row), int(column)] if 0 <= row < rows and 0 <= column < columns:
             return int(row), int(column)
-    raise Malformed(f"{show(value)} is no [row, column] of a board of {rows} x {columns}")
+    raise Malformed(f"{show(value)} is not a [row, column] of a board of {rows} x {columns}")
 
 
 def _boxes(value: list[Any], rows: int, columns: int) -> dict[Cell, Box]:
     found = {}
     for item in value:
         if not isinstance(item, list) or len(item) != 6:
-            raise Malformed(f"{show(item)} is no [row, column, top, bottom, left, right]")
+            raise Malformed(f"{show(item)} is not a [row, column, top, bottom, left, right]")
         edges = [edge for edge in item[2:] if type(edge) in (int, float) and 0 <= edge <= 1]
         if len(edges) < 4 or not (edges[0] < edges[1] and edges[2] < edges[3]):
-            raise Malformed(f"{show(item)} is no part of an image: shares of its height and width")
+            raise Malformed(f"{show(item)} is not a part of an image: give shares of its height and width")
         top, bottom, left, right = map(float, edges)
         found[_cell(item[:2], rows, columns)] = (top, bottom, left, right)
     return found
@@ -129,7 +129,7 @@ def _texts(told: dict[str, Any], name: str) -> dict[str, str]:
     value = field(told, name, dict) if name in told else {}
     for text in value.values():
         if not isinstance(text, str):
-            raise Malformed(f"{show(text)} among the {name} is no name")
+            raise Malformed(f"{show(text)} among the {name} is not a name")
     return dict(value)
 
 
@@ -142,5 +142,5 @@ def _pair(value: object, name: str) -> list[Any]:
 
 def _whole(value: object, what: str, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise Malformed(f"{what}: {show(value)} is no number from 1 to {most}")
+        raise Malformed(f"{what}: {show(value)} is not a number from 1 to {most}")
     return value

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed, field
-from aam_vision.agents.process import Conversation
 from aam_vision.agents.protocol import (
     Start,
     checked,
@@ -32,7 +32,7 @@ from aam_vision.query import Access
 from aam_vision.strips import GroundAction
 
 Decoder = Callable[[bytes, tuple[int, int]], Frame]
-"""An image file of the height and width given to its pixels; ValueError if it is none. It must fear no file."""
+"""An image file of the height and width given to its pixels; ValueError if it is not one. Any file may be given."""
 BEGINNING = 0
 """The position of the initial situation."""
 
@@ -45,7 +45,7 @@ class _Glance(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """What the program has done on its own, which nobody has told it yet to do."""
+    """A step that the program has taken on its own, ahead of the instruction."""
 
     before: int
     action: GroundAction
@@ -77,7 +77,7 @@ class ProgramSimulator:
         self._names: dict[int, str] = {}
         self._ways = Ways()
         self._looks: dict[int, bytes] = {}
-        """A digest of how every situation looked: that of a deterministic program looks so again."""
+        """A digest of each situation's image: a deterministic program shows the same image again."""
         self._latest: tuple[int, Frame] | None = None
         self._choice: _Choice | None = None
         conversation.on_restart.append(self._forget)
@@ -97,7 +97,7 @@ class ProgramSimulator:
         return self._at
 
     def restore(self, snapshot: object) -> None:
-        """Be where the snapshot was taken; the program is led there when something is asked of it."""
+        """Go back to the snapshot; the program itself is led there with the next question."""
         assert isinstance(snapshot, int), "a snapshot of this simulator"
         self._at, self._choice = snapshot, None
 
@@ -121,7 +121,7 @@ class ProgramSimulator:
         return self._conversation.again(lambda: self._do(action))
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
-        """What the program does next on its own; it has done it already, which ``instruct`` then finds out."""
+        """The program's next own step. It has taken it already; ``instruct`` then finds that out."""
         seed = int(rng.integers(2**31))
         if not self._conversation.hello.walks:
             return None
@@ -164,7 +164,7 @@ class ProgramSimulator:
         return [(action, self._read(step)) for action, step in steps]
 
     def _read(self, found: dict[str, Any]) -> _Glance:
-        """What an answer shows.
+        """Read the image in an answer.
 
         Raises:
             Malformed: it shows no image, or not one as the program has promised.
@@ -173,7 +173,7 @@ class ProgramSimulator:
             file = b64decode(field(found, "image", str), validate=True)
             return _Glance(self._decode(file, self._shown.size), read_snapshot(found))
         except (NoBase64, UnicodeEncodeError) as error:
-            raise Malformed(f"'image' is no base64 ({error})") from None
+            raise Malformed(f"'image' is not base64 ({error})") from None
         except Malformed:
             raise
         except ValueError as error:
@@ -186,7 +186,7 @@ class ProgramSimulator:
         self._names.clear()
 
     def _from(self) -> Start:
-        """From where to ask, the program having been led there if need be.
+        """Lead the program to a situation if need be, and return how a question begins there.
 
         Raises:
             AgentFailed: it does not do again what it did before.
@@ -217,7 +217,7 @@ class ProgramSimulator:
         """The program stands in a situation, and shows it.
 
         Raises:
-            AgentFailed: it looks otherwise than before, which the program says never happens.
+            AgentFailed: it looks different from before, which the program says never happens.
         """
         if self._conversation.hello.deterministic:
             digest = blake2b(glance.frame.tobytes(), digest_size=16).digest()
@@ -232,7 +232,7 @@ class ProgramSimulator:
 
 
 class WaryPerception:
-    """A perception of scenes that anybody may have written: what it cannot handle is an ``AgentFailed``."""
+    """A perception of scenes that anybody may have written; one that it cannot handle raises ``AgentFailed``."""
 
     def __init__(self, perception: Perception) -> None:
         self._perception = perception
@@ -252,7 +252,7 @@ def _readable(read: Callable[[], Percept]) -> Percept:
     except AamError:
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        # what the concepts of an environment are defined over, such as names of places, is not as they expect it
+        # the concepts of an environment expect other things of a scene, such as other names of places
         raise AgentFailed(
             f"the scene that the agent tells cannot be read ({type(error).__name__}: {' '.join(str(error).split())})"
         ) from None

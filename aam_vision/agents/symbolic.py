@@ -33,7 +33,7 @@ class SymbolicAgent:
         self._model = model
         self._initial = tuple(initial)
         self._indices: dict[Objects, StateIndex] = {}
-        """For every problem, of the state that a walk came to last: others share most facts with it."""
+        """By problem, the index of the state that a walk reached last: other states share most facts with it."""
         self._required = [sorted(schema.positive, key=str) for schema in model.actions]
 
     @property

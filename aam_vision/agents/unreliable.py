@@ -1,4 +1,4 @@
-"""An agent that is misread and balks: faults put on purpose between agent and engine, for testing.
+"""An agent that is misread and refuses steps: faults put on purpose between agent and engine, for testing.
 
 Every atom of every observed state is flipped with some probability, and a step that could be executed is
 refused with another one. The engine is told neither.
@@ -19,7 +19,7 @@ from aam_vision.strips import Atom, Objects, State, Vocabulary
 
 
 class UnreliableAgent(AgentDecorator):
-    """An agent whose states are seen through noise, and which refuses what it could do.
+    """An agent that is seen through noise, and refuses some steps that it could execute.
 
     Under ``settable`` access a situation is the state that is asked for, so what was seen can be asked about as
     if it were true; under the others handles must not be states (``NumberedAgent``), for they would tell the truth.
@@ -31,7 +31,7 @@ class UnreliableAgent(AgentDecorator):
         rng: the source of the faults, and used for nothing else.
 
     Raises:
-        UnusableInput: a rate is no probability.
+        UnusableInput: a rate is not between 0 and 1.
     """
 
     def __init__(self, agent: Agent, flip_rate: float, refusal_rate: float, rng: np.random.Generator) -> None:
@@ -44,7 +44,7 @@ class UnreliableAgent(AgentDecorator):
         self._rng = rng
         self._atoms: dict[Objects, list[Atom]] = {}
         self._behind: dict[Hashable, Situation] = {}
-        """The agent's own situations: it must not be told what was seen of them."""
+        """Translate situations back to the agent's own: it must not be told what was seen."""
 
     @property
     def refuses_surely(self) -> bool:

@@ -1,1 +1,1 @@
-"""What others do for the same end, made comparable: learners that this toolkit is measured against."""
+"""Rival learners that this toolkit is compared with."""

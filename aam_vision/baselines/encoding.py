@@ -1,8 +1,8 @@
 """FAMA's models and the replay of traces as clauses.
 
 A model is programmed by two bits for every lifted atom of an action, as in FAMA: ``pre`` makes it a
-precondition, ``eff`` an effect - which deletes the atom if it is a precondition, and adds it if not. So there are
-no negative preconditions, nothing is deleted that is not required, and nothing added that is.
+precondition, ``eff`` an effect - which deletes the atom if it is a precondition, and adds it if not. So there are no
+negative preconditions; only preconditions are deleted, and only other atoms are added.
 
 A literal is a number, negative if it is the opposite; a clause is a list of literals, one of which is true.
 """
@@ -47,8 +47,8 @@ class Encoding:
     Args:
         vocabulary: the predicates.
         headers: the actions.
-        repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``. FAMA has them; they say nothing
-            about the others as long as traces name no object twice in one action.
+        repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``. FAMA has them; they do not affect the
+            others as long as traces name no object twice in one action.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class Encoding:
             self.clauses += _conjunction(bits.add, eff, -pre) + _conjunction(bits.delete, eff, pre)
 
     def replay(self, trace: Trace, *, closed_world: bool) -> None:
-        """Only models remain that can execute the trace and end in its last state.
+        """Keep only models that can execute the trace and end in its last state.
 
         Atoms that the first state does not know may have any value; those that the last one does not know
         are not tested. Without ``closed_world`` only the atoms that are true in the last state are tested.
 
         Raises:
-            UnusableInput: the trace names an action that there is not, or too few or many objects.
+            UnusableInput: the trace names an unknown action, or too few or too many objects.
         """
         values: dict[Atom, int] = {}
         for action in trace.actions:
@@ -92,7 +92,7 @@ class Encoding:
                 self.clauses.append([value if found else -value])
 
     def model(self, solution: Iterable[int]) -> Model:
-        """The model that a solution - the literals that are true - programs."""
+        """The model that a solution (the literals that are true) programs."""
         true = frozenset(literal for literal in solution if literal > 0)
         schemas = []
         for header in self._headers:

@@ -2,14 +2,14 @@
 
 The original compiles the traces into a planning problem: a plan first programs the model, bit by bit, then
 replays every trace with it and tests the states that were seen. Where all actions are seen, as in the paper's
-comparison (Section "Empirical Evaluation"), nothing is left to plan: which bits to set is a satisfiability
-problem over the same models (``encoding``).
+comparison (Section "Empirical Evaluation"), no planning is needed: which bits to set is a satisfiability problem over
+the same models (``encoding``).
 
-Many models explain the same traces, and which of them comes out is the solver's choice. So that it is a seed's
-and no heuristic's, the bits are programmed in random order, each to the value that chance prefers unless no model
-is left that has it. The solver only says whether there is one: any solver gives the same model. The spread over
-seeds is what the traces leave open. How often chance prefers a bit to be set is the solver's character: ``ANY``
-draws among all models, ``FRUGAL`` sets no bit without need, as a planner inserts no action that it does not need.
+Many models explain the same traces, and the solver chooses among them. Here the seed decides, and not a heuristic: the
+bits are programmed in random order, each to a value drawn at random unless no remaining model has it. The solver only
+says whether there is one, so any solver gives the same model. The spread over seeds shows what the traces leave open.
+How often a bit is preferred to be set makes two kinds of solver: ``ANY`` draws among all models, ``FRUGAL`` sets only
+the bits that are needed, as a planner inserts only the actions that it needs.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Fama:
         vocabulary: the predicates.
         headers: the actions.
         traces: what was seen.
-        closed_world: whether what a last state does not say to be true is tested to be false; else only what is
-            true is tested, as the paper's own runs did.
+        closed_world: whether atoms that are not true in a last state are tested to be false; else only true atoms are
+            tested, as the paper's own runs did.
         repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``.
 
     Raises:
@@ -99,7 +99,7 @@ class Fama:
 
 
 def require_solver() -> None:
-    """See to it that there is a SAT solver.
+    """Make sure that there is a SAT solver.
 
     Raises:
         UnusableInput: python-sat is not installed.
@@ -111,10 +111,10 @@ def require_solver() -> None:
 
 
 def intersected(model: Model, traces: Sequence[Trace], *, repeated: bool = False) -> Model:
-    """FAMA's post-processing: whatever held each time an action was executed becomes its precondition.
+    """FAMA's post-processing: atoms that held each time an action was executed become its preconditions.
 
-    What held in between is what the model itself says when it replays the traces. Actions that no trace shows
-    stay as they are.
+    The states in between are those of the model itself when it replays the traces. Actions that no trace shows stay as
+    they are.
     """
     held: dict[str, frozenset[LiftedAtom]] = {}
     vocabulary = model.vocabulary

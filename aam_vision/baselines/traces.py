@@ -1,4 +1,4 @@
-"""Traces <s_I, a_1, ..., a_n, s_G>: what learners from observation are given instead of answers.
+"""Traces <s_I, a_1, ..., a_n, s_G>, which learners from observation get instead of answers.
 
 Paper, Section "Empirical Evaluation", "Comparison with FAMA": the agent acts at random for three steps, and
 only the states before and after are seen.
@@ -23,7 +23,7 @@ _TRIES = 100
 
 @dataclass(frozen=True)
 class Trace:
-    """What was done, and the states seen before the first action and after the last."""
+    """The actions, and the states seen before the first and after the last."""
 
     initial: State
     actions: tuple[GroundAction, ...]

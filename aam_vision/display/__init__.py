@@ -1,4 +1,4 @@
-"""What a person sees while an interrogation runs."""
+"""The display of a running interrogation."""
 
 from aam_vision.display.following import Display, Sights
 

@@ -19,7 +19,7 @@ from aam_vision.display.graphics import Graphics, graphics
 from aam_vision.display.pictures import remove
 from aam_vision.display.view import Exchange, View, asked, walked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.queries.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.task.result import lower_bound
 from aam_vision.interrogation.task.trial_design import Proposal
@@ -27,16 +27,16 @@ from aam_vision.query import Query, Response, Situation
 from aam_vision.report.album import picture
 
 REFRESHES = 4
-"""Of the screen in a second, at most."""
+"""Refreshes of the screen in a second, at most."""
 DOUBT = 1e-3
-"""A palm tuple in less doubt counts as known on the screen."""
+"""A palm tuple with less doubt counts as known on the screen."""
 
 
 class Sights(NamedTuple):
-    """Where to find how situations look."""
+    """Where to find the images of situations."""
 
     folder: Path
-    """Of the run."""
+    """The folder of the run."""
     name: Callable[[Situation], str | None]
     """The name of a situation's image, if it has one."""
 
@@ -78,11 +78,11 @@ class Display:
                 remove(self._graphics, self._console)
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self._console.print(Text(text))
 
     def watch(self, move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-        """One move was made."""
+        """Show a move that was made."""
         if self._console.quiet:
             return
         if self._live is not None:
@@ -103,7 +103,7 @@ class Display:
         self._said = said
 
     def watch_trial(self, proposal: Proposal, assessment: Assessment, agent: CountingAgent) -> None:
-        """One trial was made of an agent whose answers are weighed; elsewhere than on a terminal, told once."""
+        """Show a trial whose answer is weighed; off a terminal, say so once."""
         if self._console.quiet:
             return
         actions = assessment.actions.values()
@@ -164,7 +164,7 @@ class Display:
 
 
 class _Screen(Live):
-    """Draws only what has changed, and all of it anew where the terminal has another size now."""
+    """A live display that draws only changes, or everything again when the terminal has a new size."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(
@@ -180,7 +180,7 @@ class _Screen(Live):
         with self._lock:
             now = self.get_renderable(), self.console.size
             if self._drawn is not None and self._drawn[1] != now[1]:
-                self.console.clear()  # longer lines than fit were broken: nobody knows where
+                self.console.clear()  # lines that no longer fit were broken at unknown places
             elif self._drawn is not None and self._drawn[0] is now[0]:
                 return
             self._drawn = now
@@ -188,7 +188,7 @@ class _Screen(Live):
 
 
 def _graphics(console: Console) -> Graphics | None:
-    """What can be shown there: half-blocks need colours to choose from, too."""
+    """How the console shows images, None if it cannot: half-blocks need enough colours and UTF-8."""
     found = graphics(os.environ)
     if found is Graphics.BLOCKS and (
         console.color_system not in ("256", "truecolor") or not console.encoding.startswith("utf")
@@ -210,7 +210,7 @@ def _costs(counts: Counts, least: int | None = None) -> str:
 
 
 def status_line(counts: Counts, evidence: Evidence) -> str:
-    """Counts and how far the model is known."""
+    """The costs so far, and how much of the model is decided."""
     hypotheses = evidence.hypotheses
     return (
         f"{counts.queries:4d} queries  {counts.steps:5d} steps"

@@ -1,6 +1,7 @@
-"""Images in terminals that can show them: who can, and the escape sequences that do it.
+"""Images in terminals: which terminals can show them, and the escape sequences for it.
 
-A terminal is known by its environment variables alone: one that is asked and does not answer would hold up the run.
+A terminal is recognized by environment variables alone: a terminal that does not answer a question would block the
+run.
 
 Sources: kitty's "Terminal graphics protocol", iTerm2's "Inline Images Protocol", and for sixels the VT3xx graphics
 manual of Digital, chapter 14.
@@ -23,7 +24,7 @@ CHUNK = 4096
 CELL = 8, 16
 """Pixels of a cell, across and down, where a terminal does not say."""
 _KITTY_IDS = (7_340_001, 7_340_002)
-"""The images' numbers, one a place, so that a new image takes the place of the older one."""
+"""Numbers of the images, one for each place, so that a new image replaces the older one."""
 
 
 class Graphics(Enum):
@@ -37,12 +38,12 @@ class Graphics(Enum):
 
 
 def graphics(environment: Mapping[str, str]) -> Graphics | None:
-    """What a terminal of this environment can show; None if no image should be shown there."""
+    """How a terminal of this environment shows images; None if it should show none."""
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
     if environment.get("NO_COLOR") or term in ("", "dumb", "unknown", "linux"):
         return None
     if "TMUX" in environment or term.startswith(("tmux", "screen")):
-        return Graphics.BLOCKS  # it keeps to itself what it does not know
+        return Graphics.BLOCKS  # tmux and screen drop sequences that they do not know
     if "KITTY_WINDOW_ID" in environment or term in ("xterm-kitty", "xterm-ghostty") or program == "ghostty":
         return Graphics.KITTY
     if program in ("iTerm.app", "WezTerm", "mintty") or environment.get("LC_TERMINAL") == "iTerm2":
@@ -53,7 +54,7 @@ def graphics(environment: Mapping[str, str]) -> Graphics | None:
 
 
 def sequence(kind: Graphics, picture: Picture, place: int, columns: int, rows: int) -> str:
-    """What draws an image over so many cells to the right of the cursor and below it.
+    """The escape sequence that draws an image over so many cells to the right of the cursor and below it.
 
     Args:
         kind: any but half-blocks, which are text.
@@ -71,7 +72,7 @@ def sequence(kind: Graphics, picture: Picture, place: int, columns: int, rows: i
 
 
 def clearing(kind: Graphics) -> str:
-    """What removes the images that were drawn, where writing over them does not."""
+    """The escape sequence that removes drawn images, where writing over them does not."""
     if kind is not Graphics.KITTY:
         return ""
     return "".join(f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\" for number in _KITTY_IDS)

@@ -1,4 +1,4 @@
-"""Images side by side, as something that rich can print."""
+"""Images side by side, for rich to print."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aam_vision.display.graphics import Graphics, clearing, pixels, sequence
 from aam_vision.report.album import Picture
 
 LEAST = 12, 5
-"""Columns and rows of an image below which it shows nothing that can be recognized."""
+"""Columns and rows of an image at least: smaller ones cannot be recognized."""
 MOST = 44
 """Columns of an image at most."""
 GAP = 2
@@ -26,13 +26,13 @@ COLOURS = 24
 
 @dataclass(frozen=True)
 class Pictures:
-    """One or two images beside each other, in the place that there is; the last one alone where it is narrow."""
+    """One or two images beside each other, as large as fits; the last one alone where space is narrow."""
 
     pictures: Sequence[tuple[str, Picture]]
     """Captions and images."""
     graphics: Graphics
     height: int
-    """Rows that there are, captions included."""
+    """Available rows, captions included."""
     _drawn: dict[tuple[int, Graphics], list[list[Segment]]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -71,9 +71,9 @@ class Pictures:
             yield line
 
     def _draw(self, pictures: Sequence[Picture], sizes: Sequence[tuple[int, int]]) -> Segment:
-        """What draws all images over the room that is left for them, once the cursor is at the end of its last row.
+        """The escape sequences that draw all images, once the cursor is at the end of the last row left for them.
 
-        To rich these are control codes, which take no room.
+        To rich these are control codes, which take no space.
         """
         up = max(rows for _, rows in sizes) - 1
         text, left = clearing(self.graphics), 1
@@ -86,7 +86,7 @@ class Pictures:
 
 
 def remove(kind: Graphics, console: Console) -> None:
-    """Remove from the terminal what stays there when its rows are erased."""
+    """Remove images that stay on the terminal when its rows are erased."""
     if text := clearing(kind):
         console.control(_control(text))
 

@@ -1,4 +1,4 @@
-"""What the screen shows at one moment: costs, how far the model is known, the last question, its answer, its images."""
+"""The screen at one moment: costs, how much of the model is known, the last question, its answer, its images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from aam_vision.strips import GroundAction, State
 PLAN_LINES = 5
 """Steps of a plan that are shown at most: the last ones."""
 LINES = 2
-"""Lines of what holds and what has changed at most."""
+"""Lines of facts and of changes, at most."""
 BAR = 40
 """Columns of the progress bar at most."""
 
@@ -29,11 +29,11 @@ _COLOURS = {"done": "green", "refused": "bold red", "not reached": "dim"}
 
 @dataclass(frozen=True)
 class Exchange:
-    """A question and its answer, or what the agent did on its own, as far as it is shown."""
+    """A question and its answer, or the agent's own steps, as far as they are shown."""
 
     title: str
     steps: Sequence[tuple[GroundAction, str]]
-    """The steps, and what came of each: ``done``, ``refused`` or ``not reached``."""
+    """The steps, each with its outcome: ``done``, ``refused`` or ``not reached``."""
     before: State | None = None
     after: State | None = None
 
@@ -44,7 +44,7 @@ class Exchange:
 
     @property
     def where(self) -> str:
-        """What holds in the beginning of the things that the steps name."""
+        """The facts at the beginning about the objects that the steps name."""
         if self.before is None:
             return ""
         names = {name for step, _ in self.steps for name in step.objects}
@@ -52,7 +52,7 @@ class Exchange:
 
     @property
     def answer(self) -> str:
-        """How far it got, and what is different then."""
+        """How far the plan was executed, and what that changed."""
         before, after = self.before, self.after
         if before is None or after is None:
             return ""
@@ -78,12 +78,12 @@ def walked(title: str, walk: Sequence[WalkStep]) -> Exchange:
 
 @dataclass(frozen=True)
 class View:
-    """One moment. Nothing is worked out before it is drawn, which not every moment is."""
+    """The screen at one moment. Everything is computed when it is drawn, since not every moment is."""
 
     costs: str
-    """In a line."""
+    """The costs in a line."""
     known: tuple[int, int, str]
-    """How much of how much is known, and what that is called."""
+    """The number that is known, the number in all, and what is counted."""
     exchange: Exchange | None
     images: Sequence[tuple[str, Callable[[], Picture | None]]] = ()
     """Captions, and functions that fetch the images."""

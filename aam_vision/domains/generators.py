@@ -45,5 +45,5 @@ def generate(name: str, size: int, rng: np.random.Generator) -> Problem:
         draft = Draft(rng)
         _GENERATORS[name](draft, size)
         problem = draft.problem(f"{name}-{size}", types)
-        if not problem.goal <= problem.initial.true:  # small problems may be solved by chance
+        if not problem.goal <= problem.initial.true:  # the goal of a small problem may hold by chance
             return problem

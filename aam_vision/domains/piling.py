@@ -34,7 +34,7 @@ def _towers(draft: Draft, blocks: list[str]) -> list[list[str]]:
 
 
 def parking(draft: Draft, size: int) -> None:
-    """All curbs but one taken, by two cars each except for one car alone; another order is wanted.
+    """All curbs but one are taken, by two cars each except for one car alone; the goal is another order.
 
     The competition's problems have one car more. There a car alone at a curb and a free curb never come
     together, so that none of them can execute ``move-curb-to-curb``.

@@ -8,7 +8,7 @@ from aam_vision.domains.draft import Draft
 
 
 def barman(draft: Draft, size: int) -> None:
-    """Clean, empty vessels on the table; a different drink is wanted in all shots but one.
+    """Clean, empty vessels on the table; the goal is a different drink in every shot glass but one.
 
     Every cocktail has two different parts and the shaker two steps, enough for both of them.
     """

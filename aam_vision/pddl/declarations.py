@@ -1,4 +1,4 @@
-"""Sections and declarations checked: every name that a file declares or uses in one, and where it is wrong."""
+"""Checks of sections and declarations: every name that a file declares or uses in one, and where it is wrong."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sections(definition: Definition, known: Sequence[str]) -> dict[str, list[Gro
         if keyword not in found:
             definition.refuse(
                 section.line,
-                f"{show(section)} is no section of a {definition.kind}; expected one of {', '.join(known)}",
+                f"{show(section)} is not a section of a {definition.kind}; expected one of {', '.join(known)}",
             )
         if found[keyword] and keyword != ":action":
             first = found[keyword][0].line
@@ -43,7 +43,7 @@ def sections(definition: Definition, known: Sequence[str]) -> dict[str, list[Gro
 
 
 def contents(sections: Sequence[Group]) -> list[Expression]:
-    """What stands in the sections after their keywords."""
+    """The contents of sections, after their keywords."""
     return [part for section in sections for part in section.parts[1:]]
 
 

@@ -1,4 +1,4 @@
-"""unified-planning at work: checked declarations, actions and goals go in as text and come out as its objects.
+"""Reading with unified-planning: checked declarations, actions and goals go in as text and come out as its objects.
 
 The text is written anew from what was checked, because unified-planning insists on one order of the sections and
 of an action's fields, on names that begin with a letter, and reads an argument that has the name of a predicate
@@ -54,12 +54,12 @@ def parse(
     objects: Mapping[str, str] | None = None,
     goal: Iterable[Literal] = (),
 ) -> Any:
-    """What unified-planning reads from a domain, or from a problem if objects are given.
+    """A domain as unified-planning reads it, or a problem if objects are given.
 
     The initial state is not among it: its atoms are plain, up to 200,000 tokens, and would take minutes.
 
     Raises:
-        UnusableInput: there is too much of it, or unified-planning refuses what our own check has passed.
+        UnusableInput: there is too much of it, or unified-planning refuses it although our own check passed.
     """
     kinds = {**names.types.parents, ROOT_TYPE: ""}
     predicates = [

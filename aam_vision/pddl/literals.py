@@ -1,4 +1,4 @@
-"""Literals checked against what a domain declares: the features that are no STRIPS named, the mistakes located."""
+"""Checks of literals against the declarations of a domain; features outside STRIPS are named, mistakes located."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Literal(NamedTuple):
 
 @dataclass(frozen=True)
 class Names:
-    """What a domain declares: its types, each predicate's argument types, each constant's type."""
+    """The declarations of a domain: its types, each predicate's argument types, each constant's type."""
 
     types: Types
     predicates: Mapping[str, tuple[str, ...]]
@@ -67,7 +67,7 @@ def name_of(definition: Definition, expression: Expression, what: str) -> str:
     """The text of an expression that must be a name.
 
     Raises:
-        UnusableInput: it is a group, a variable, a keyword or no name at all.
+        UnusableInput: it is a group, a variable, a keyword, or not a name at all.
     """
     if isinstance(expression, Word) and _NAME.fullmatch(expression.text):
         return expression.text
@@ -75,7 +75,7 @@ def name_of(definition: Definition, expression: Expression, what: str) -> str:
 
 
 def new_name(definition: Definition, expression: Expression, what: str) -> str:
-    """The same for the name of something being declared, which must not be a word of PDDL itself."""
+    """The same for the name of something being declared, which must not be a keyword of PDDL."""
     name = name_of(definition, expression, what)
     if name in _RESERVED:
         definition.refuse(expression.line, f"{show(name)} is a word of PDDL itself; choose another name")
@@ -83,7 +83,7 @@ def new_name(definition: Definition, expression: Expression, what: str) -> str:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """What to do about a name that is not known: the nearest known one, or none at all."""
+    """Advice about an unknown name: the nearest known one, if there is one."""
     some = [
         other for other in islice(known, 1000) if len(other) < 60
     ]  # matching costs the product of the lengths

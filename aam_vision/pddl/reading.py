@@ -15,7 +15,6 @@ from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.syntax import Definition, Group, read_definition, show
 from aam_vision.strips import (
-    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -27,12 +26,12 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
-    count_lifted_atoms,
 )
+from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 
 _DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":action")
 _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")
-"""A metric or a length does not change what is a plan: both are passed over."""
+"""A metric or a length does not change which plans are valid: both are skipped."""
 
 
 def read_domain(path: Path | str) -> Model:
@@ -140,7 +139,7 @@ def _checked_actions(definition: Definition, given: Sequence[Group], names: Name
 def _initial(
     definition: Definition, given: Sequence[Group], reader: LiteralReader, kinds: dict[str, str]
 ) -> frozenset[Atom]:
-    """The atoms that hold at the start; the only ones that unified-planning does not read (see ``parse``)."""
+    """The atoms of the initial state, which unified-planning does not read (see ``parse``)."""
     true: set[Atom] = set()
     false: dict[Atom, int] = {}
     for fact in contents(given):

@@ -1,4 +1,4 @@
-"""From a file to nested lists of words that remember their lines, within limits that no file can break.
+"""Reading a file as nested lists of words with their lines, within limits on size and depth.
 
 PDDL text is ``(define (domain NAME) (:section ...) ...)``. Nothing is known here about what sections
 mean, except that a word beginning with a colon opens one: that tells where a parenthesis is missing.
@@ -35,14 +35,14 @@ class Word(NamedTuple):
 
 
 class Group(NamedTuple):
-    """What stands between two parentheses, and the line of the first."""
+    """The expressions between two parentheses, and the line of the first."""
 
     parts: list[Expression]
     line: int
 
     @property
     def head(self) -> str:
-        """The word it begins with; empty if it begins with none."""
+        """The word that it begins with; empty if it does not begin with a word."""
         first = self.parts[0] if self.parts else None
         return first.text if isinstance(first, Word) else ""
 
@@ -138,7 +138,7 @@ def _tokens(path: Path, text: str) -> Iterator[Word]:
 
 
 def _group(path: Path, text: str) -> Group:
-    """The one group that the text consists of."""
+    """The text as one group."""
     open_groups: list[Group] = []
     outer: Group | None = None
     misplaced = ""

@@ -72,7 +72,7 @@ def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
 
 
 def type_lines(model: Model) -> list[str]:
-    """The sections of types (those that no predicate speaks of included) and constants; none if empty."""
+    """The sections of types (also those that no predicate uses) and constants; empty sections are left out."""
     vocabulary = model.vocabulary
     lines = []
     if kinds := _kinds(vocabulary, model.headers):

@@ -2,9 +2,9 @@
 
 A search problem becomes a ground unified-planning problem in an environment of our own: its facts are
 numbered, so no name of a domain can be a keyword of some planner's language. Engines run with a limit on
-time only. What they return as a proof that there is no plan counts as one; giving up does not.
+time only. An engine's proof that there is no plan counts as a proof; giving up does not.
 
-Nothing of such a planner is part of this toolkit: Fast Downward (GPL) comes with the optional extra
+No such planner is part of this toolkit: Fast Downward (GPL) comes with the optional extra
 ``fast-downward``, others with unified-planning's own extras.
 """
 
@@ -25,10 +25,10 @@ PYPERPLAN = "pyperplan"
 
 @dataclass(frozen=True)
 class _Known:
-    """What we know of an engine beyond what it says of itself."""
+    """Facts about an engine beyond its own description."""
 
     extra: str
-    """What to install."""
+    """The package to install."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     exhaustive: bool = False
     """Whether its search under these parameters ends without a plan only where there is none."""
@@ -67,15 +67,21 @@ class EnginePlanner:
         if name not in installed:
             if name not in DEFAULT_ENGINES:
                 usable = [PYPERPLAN, *(n for n in installed if "[" not in n and _can_plan(n))]
-                raise UnusableInput(f"--planner {name}: unknown; installed are {', '.join(usable)}")
-            raise UnusableInput(f'--planner {name}: not installed; pip install "{_extra(name)}"')
+                raise UnusableInput(
+                    f"unknown; installed are {', '.join(usable)}", argument="planner", value=name
+                )
+            raise UnusableInput(
+                f'not installed; pip install "{_extra(name)}"', argument="planner", value=name
+            )
         if not _can_plan(name):
-            raise UnusableInput(f"--planner {name}: an engine of unified-planning, but no planner")
+            raise UnusableInput(
+                "an engine of unified-planning, but not a planner", argument="planner", value=name
+            )
         self.name = name
         self._known = KNOWN.get(name, _Known(""))
 
     def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
-        """A plan, or why there is none; ``limits.states`` means nothing to an engine.
+        """A plan, or why there is none; ``limits.states`` does not apply to engines.
 
         Raises:
             PlannerFailed: the engine broke down.
@@ -122,7 +128,7 @@ def _can_plan(name: str) -> bool:
 
 
 def _extra(name: str) -> str:
-    """What to install for an engine that unified-planning knows of."""
+    """The package to install for an engine that unified-planning knows."""
     if name in KNOWN:
         return KNOWN[name].extra
     extras = metadata("unified-planning").get_all("Provides-Extra") or []
@@ -161,7 +167,9 @@ def _task(operators: list[PositiveOperator]) -> Any:
         return numbers[symbol]
 
     for number, operator in enumerate(operators):
-        if not operator.add and not operator.delete:  # idle, and no PDDL action to Fast Downward
+        if (
+            not operator.add and not operator.delete
+        ):  # it changes nothing, and Fast Downward refuses such an action
             continue
         action = InstantaneousAction(f"o{number}", _env=environment)
         for symbol in sorted(operator.required, key=str):

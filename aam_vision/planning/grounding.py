@@ -27,7 +27,7 @@ class Operator(NamedTuple):
 
 
 class LiftedOperator(NamedTuple):
-    """What grounding needs of an action: sorted lifted atoms of each kind."""
+    """An action as grounding needs it: sorted lifted atoms of each kind."""
 
     header: ActionHeader
     positive: tuple[LiftedAtom, ...]
@@ -59,6 +59,10 @@ class TooManyOperators(AamError):
     """Raised when grounding passes its limit."""
 
 
+_Trigger = tuple[LiftedOperator, LiftedAtom, tuple[LiftedAtom, ...]]
+"""An operator, one of its positive preconditions, and the others."""
+
+
 def ground(
     operators: Sequence[LiftedOperator],
     initial: Iterable[Fact],
@@ -79,12 +83,7 @@ def ground(
     """
     initial = frozenset(initial)
     reachable: set[Fact] = set()
-    index = FactIndex(objects)
-    triggers: dict[str, list[tuple[LiftedOperator, LiftedAtom, tuple[LiftedAtom, ...]]]] = defaultdict(list)
-    for operator in operators:
-        for atom in operator.positive:
-            rest = tuple(other for other in operator.positive if other is not atom)
-            triggers[atom.predicate].append((operator, atom, rest))
+    index, triggers = FactIndex(objects), _triggers(operators)
     queue = sorted(initial)
     seen: dict[tuple[str, Row], Operator] = {}
 
@@ -120,3 +119,13 @@ def ground(
     ]
     fluent = frozenset(fact for operator in kept for fact in operator.add | operator.delete) & reachable
     return Grounding(kept, index, frozenset(reachable), fluent)
+
+
+def _triggers(operators: Sequence[LiftedOperator]) -> dict[str, list[_Trigger]]:
+    """By predicate, the preconditions that a new fact may satisfy."""
+    triggers: dict[str, list[_Trigger]] = defaultdict(list)
+    for operator in operators:
+        for atom in operator.positive:
+            rest = tuple(other for other in operator.positive if other is not atom)
+            triggers[atom.predicate].append((operator, atom, rest))
+    return triggers

@@ -69,7 +69,7 @@ class Mutexes:
         return wanted is not None and self._together(wanted) is not None
 
     def companions(self, positive: Iterable[Fact], negative: Iterable[Fact]) -> Companions | None:
-        """What may hold in a state where these literals hold; None if they never do."""
+        """The literals that may hold in a state where these hold; None if these never do together."""
         wanted = self._literals(positive, negative)
         if wanted is None or (mask := self._together(wanted)) is None:
             return None
@@ -156,7 +156,7 @@ class Mutexes:
 
 
 class Companions:
-    """What may hold together with a set of literals (a row of the mutex table, combined)."""
+    """The literals that may hold together with a set of literals (its rows of the mutex table, combined)."""
 
     def __init__(self, mutexes: Mutexes, mask: int) -> None:
         self._mutexes = mutexes
@@ -175,7 +175,7 @@ class Companions:
         return bool(self._mask >> (number + (not value)) & 1)
 
     def beside(self, fact: Fact, value: bool) -> Companions:
-        """What may hold if the fact has the value as well."""
+        """The literals that may hold if the fact has the value as well."""
         number = self._mutexes.number(fact)
         if number is None:
             return self if self._mutexes.always(fact) == value else Companions(self._mutexes, 0)

@@ -47,7 +47,7 @@ class Found:
 class Limits:
     """How long a search may take: so many states, or CPU seconds where a planner does not count them.
 
-    The seconds are so many that one that counts hardly ever needs them.
+    The seconds are generous: a planner that counts states hardly ever needs them.
     """
 
     seconds: float = 30.0
@@ -55,19 +55,19 @@ class Limits:
 
 
 class Planner(Protocol):
-    """Finds a plan, or tells "there is none" apart from "not within the limits"."""
+    """Finds a plan, or says that there is none, or that none was found within the limits."""
 
     def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict: ...
 
 
 def cpu_seconds() -> float:
-    """CPU seconds of this process, and of the planners that it has run as processes of their own."""
+    """CPU seconds of this process, and of planners that it has run as processes."""
     children = times()
     return process_time() + children.children_user + children.children_system
 
 
 class Clock:
-    """Adds up the CPU seconds of what is done in it: ``with clock: ...``."""
+    """Adds up the CPU seconds of the code in it: ``with clock: ...``."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

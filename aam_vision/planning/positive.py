@@ -1,8 +1,8 @@
 """A search problem as one ground task of positive STRIPS, which every classical planner understands.
 
-Facts that occur negatively get a complement, which is there when they are known to be false; so what is
-unknown at a start is neither. Every start is reached by an operator of its own from an empty state, and
-every goal operator ends the task: one search serves all starts and all goals.
+Facts that occur negatively get a complement, which is true when they are known to be false; of a fact that is unknown
+at a start, neither is true. Every start is reached by an operator of its own from an empty state, and every goal
+operator ends the task: one search serves all starts and all goals.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def positive_operators(problem: SearchProblem) -> list[PositiveOperator]:
         )
 
     def required(source: Operator) -> frozenset[Symbol]:
-        # whatever needs no changing fact must still wait until a start is chosen
+        # operators without changing preconditions must wait until a start is chosen, too
         return symbols(source.positive, source.negative) or frozenset([BEGUN])
 
     found = []
@@ -74,7 +74,7 @@ def as_found(sources: Sequence[int | GroundAction | Operator]) -> Found:
     assert isinstance(start, int), "no operator but a start can be the first"
     steps: list[GroundAction] = []
     for source in sources[1:]:
-        if isinstance(source, Operator):  # whatever may follow is idle
+        if isinstance(source, Operator):  # steps after that have no use
             return Found(start, tuple(steps), source)
         assert isinstance(source, GroundAction)
         steps.append(source)

@@ -15,9 +15,9 @@ from aam_vision.pictures import pixels_only
 
 FOLDER = "frames"
 COLOURS = 64
-"""Of a palette: what is drawn flat looks the same, at a sixth of the size."""
+"""Colours of a palette: flat drawings look the same, at a sixth of the size."""
 MAX_BYTES = 2_000_000
-"""Larger files are not read."""
+"""Bytes of a file that is read, at most."""
 
 _NAME = re.compile(r"[0-9a-f]{32}")
 
@@ -49,7 +49,7 @@ class Album:
     def _write(self, name: str, frame: Frame) -> None:
         from PIL import Image
 
-        if self._folder.is_symlink():  # it would lead out of the run's folder
+        if self._folder.is_symlink():  # a link would lead out of the run's folder
             self._folder.unlink()
         self._folder.mkdir(exist_ok=True)
         palette = Image.fromarray(frame).quantize(
@@ -77,7 +77,7 @@ class Picture:
         return f"data:image/png;base64,{b64encode(self.png).decode()}"
 
     def smaller(self, width: int, colours: int) -> Picture:
-        """The same with at most so many pixels a row."""
+        """The same image with at most so many pixels a row."""
         from PIL import Image
 
         with Image.open(BytesIO(self.png), formats=["PNG"]) as image:
@@ -91,7 +91,7 @@ class Picture:
 
 
 def picture(folder: Path, name: str) -> Picture | None:
-    """A kept image; None if it is not there, or is no small PNG. The file may be anybody's."""
+    """A kept image; None if it is missing, or not a small PNG. The file may be anybody's."""
     from PIL import Image
 
     path = folder / FOLDER / f"{name}.png"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aam_vision.interrogation.evidence.transcript import Asked
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.report.account import Account
 
 WIDTH, HEIGHT = 640, 260
@@ -52,7 +52,7 @@ def ticks(most: int) -> list[int]:
 
 
 def _decided(account: Account) -> list[tuple[int, float]]:
-    if account.weighing is not None:  # nothing is decided once and for all
+    if account.weighing is not None:  # answers that are weighed decide nothing for good
         return []
     size, queries, points = account.proofs.hypotheses.size, 0, list[tuple[int, float]]()
     for entry, decided in zip(account.proofs.transcript.entries, account.proofs.decided, strict=True):
@@ -63,7 +63,7 @@ def _decided(account: Account) -> list[tuple[int, float]]:
 
 
 def _accuracy(rows: Sequence[Any]) -> list[tuple[int, float]]:
-    """Of ``result.json``, which may be anybody's: what is no point is left out."""
+    """The points in ``result.json``, which may be anybody's: other values are left out."""
     return [
         (row[0], float(row[2]))
         for row in rows[:100_000]

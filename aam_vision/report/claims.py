@@ -1,4 +1,4 @@
-"""Pal tuples named by a person: ``clear(?to) in pre of move``."""
+"""Reading the names of pal tuples: ``clear(?to) in pre of move``."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def named(text: str, hypotheses: Hypotheses) -> PalTuple:
     """The pal tuple that a text names.
 
     Raises:
-        UnusableInput: it names none; says what is there instead.
+        UnusableInput: it names none; the message lists names that would do.
     """
     shown = repr(text[:80])
     found = _FORM.fullmatch(" ".join(text.lower().split()))
     if found is None:
-        raise UnusableInput(f"--why {shown}: write it as 'clear(?to) in pre of move' (pre or eff)")
+        raise UnusableInput("write it as 'clear(?to) in pre of move' (pre or eff)", "why", shown)
     action = hypotheses.actions.get(found["action"])
     if action is None:
         known = ", ".join(list(hypotheses.actions)[:20])
-        raise UnusableInput(f"--why {shown}: no action {found['action'][:40]!r}; the actions are {known}")
+        raise UnusableInput(f"no action {found['action'][:40]!r}; the actions are {known}", "why", shown)
     arguments = [part for part in re.split(r"[\s,]+", found["arguments"] or "") if part]
     wanted = f"{found['name']}({', '.join(arguments)})"
     parameters = action.index.header.parameters
@@ -40,6 +40,6 @@ def named(text: str, hypotheses: Hypotheses) -> PalTuple:
             if near
             else f"; its atoms are {', '.join(list(texts)[:8])}"
         )
-        raise UnusableInput(f"--why {shown}: no {wanted[:60]} in {found['action']}{there}")
+        raise UnusableInput(f"no {wanted[:60]} in {found['action']}{there}", "why", shown)
     location = Location.PRE if found["location"].startswith("pre") else Location.EFF
     return PalTuple(texts[wanted], found["action"], location)

@@ -9,7 +9,7 @@ from aam_vision.strips import ActionSchema, LiftedAtom, Location, Mode, Model
 
 @dataclass(frozen=True)
 class Difference:
-    """A palm tuple that is another one in another model."""
+    """A pal tuple with another mode in another model."""
 
     action: str
     location: Location

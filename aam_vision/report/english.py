@@ -40,7 +40,7 @@ def literal(atom: LiftedAtom, mode: Mode, parameters: Sequence[str]) -> str:
 
 
 def effect(atom: LiftedAtom, mode: Mode, parameters: Sequence[str]) -> str:
-    """What an action makes of an atom, as a clause of a sentence."""
+    """The effect of an action on an atom, as a clause of a sentence."""
     return _clause(
         atom.predicate, _names(atom, parameters), "is" if mode is Mode.POSITIVE else "is no longer"
     )

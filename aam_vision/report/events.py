@@ -1,4 +1,4 @@
-"""One attempted step as evidence: the plan that was asked, what was seen before and after, and what came of it."""
+"""One attempted step as evidence: the plan, the states seen before and after, and the outcome."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box
 from aam_vision.query import Situation
 from aam_vision.report.recorded import Recorded, Sight
 from aam_vision.strips import GroundAction, LiftedAtom, State, lifted_atoms
 
 MAX_FACTS = 40
-"""Facts of one state that are listed at most."""
+"""Facts of one state that are listed, at most."""
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownImage:
     """An image in an event: its name, what it is, and where the step's arguments are in it."""
 
     image: str
@@ -36,16 +37,16 @@ class Event:
     focus: int
     binding: tuple[tuple[str, str], ...]
     """The parameters of the step in the focus, and the objects that stand for them."""
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownImage, ...]
     held: tuple[str, ...] | None
-    """What held of the arguments before the step, in the parameters' names; None where nobody looked."""
+    """Facts about the arguments before the step, by the parameters' names; None where the state was not seen."""
     unknown: tuple[str, ...]
-    """What was not to be seen of them."""
+    """Facts about the arguments that could not be seen."""
     changes: tuple[str, ...]
-    """What the step has changed of that, ``+`` or ``-`` first."""
+    """The facts that the step has changed, ``+`` or ``-`` first."""
     executed: bool
     asked: bool
-    """Whether it belongs to a query; else the agent did it on its own."""
+    """Whether it belongs to a query; else the agent acted on its own."""
 
     @property
     def step(self) -> str:
@@ -54,7 +55,7 @@ class Event:
 
     @property
     def outcome(self) -> str:
-        """What came of it, in a few words."""
+        """The outcome in a few words."""
         return "was done" if self.executed else "could not be done"
 
 
@@ -72,7 +73,7 @@ class Events:
         }
 
     def event(self, step: AttemptedStep) -> Event:
-        """How one step went."""
+        """The event of one step."""
         entry = self._single.entries[step.entry]
         anchor, name = self._names[step.entry]
         if isinstance(entry, Asked):
@@ -104,7 +105,7 @@ class Events:
 
     def _pictures(
         self, step: AttemptedStep, start: Situation, end: Situation, executed: int, steps: int
-    ) -> tuple[Shown, ...]:
+    ) -> tuple[ShownImage, ...]:
         first = "before" if steps == 1 else "before the plan"
         found = [self._picture(start, first if executed else f"{first}; nothing could be done", step)]
         if executed:
@@ -115,14 +116,14 @@ class Events:
             found.append(self._picture(end, caption, step))
         return tuple(one for one in found if one is not None)
 
-    def _picture(self, situation: Situation, caption: str, step: AttemptedStep) -> Shown | None:
+    def _picture(self, situation: Situation, caption: str, step: AttemptedStep) -> ShownImage | None:
         sight = self._run.sights.get(situation.handle)
         if sight is None:
             return None
-        return Shown(sight.image, caption, self._marks(sight, step.action))
+        return ShownImage(sight.image, caption, self._marks(sight, step.action))
 
     def _marks(self, sight: Sight, action: GroundAction) -> tuple[tuple[str, Box], ...]:
-        """Where the arguments are, as far as they are places, or things whose place was followed."""
+        """Where the arguments are, as far as they are places, or things whose place is known."""
         if not 0 <= sight.problem < len(self._run.boxes):
             return ()
         boxes: Mapping[str, Box] = self._run.boxes[sight.problem]
@@ -155,7 +156,7 @@ class Events:
 
 
 def value_words(atom: LiftedAtom, step: AttemptedStep) -> str:
-    """What was seen of an atom before and after a step."""
+    """The values of an atom before and after a step, in words."""
 
     def word(situation: Situation | None) -> str:
         value = None if situation is None else situation.state.value(atom.ground(step.action.objects))

@@ -1,4 +1,4 @@
-"""The page: ``report.html``, one file with all that it needs, and nothing that is fetched or that others could run."""
+"""The page: ``report.html``, one file that fetches nothing, and runs no code of others."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ import jinja2
 from markupsafe import Markup
 
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.transcript import Asked
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.pddl import domain_text
 from aam_vision.report import chart, english
-from aam_vision.report.account import Account, ActionAccount, Line, Passage
+from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.events import Event
+from aam_vision.report.lines import Line
+from aam_vision.report.proof_text import ProofStep
 from aam_vision.strips import Location, Mode
 
 MAX_IMAGES_BYTES = 2_500_000
-"""Of all images in a page: above that they are made smaller."""
+"""Bytes of all images in a page: above that they are made smaller."""
 MAX_EVENTS = 300
-"""Questions that are listed at most, and lines of an action whose proofs are shown."""
+"""Questions that are listed, at most, and lines of an action whose proofs are shown."""
 
 _SIZES = ((240, 32), (180, 24), (120, 16), (80, 12))
 """Widths in pixels and numbers of colours, tried in turn where images take too much space."""
@@ -70,7 +72,7 @@ def page(account: Account) -> str:
 @dataclass(frozen=True)
 class _LineView:
     line: Line
-    why: list[Passage]
+    why: list[ProofStep]
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _views(account: Account, action: ActionAccount) -> Iterable[_LineView]:
 
 
 def _questions(account: Account) -> list[Event]:
-    """One event a query, its last attempted step in the focus."""
+    """One event for each query, with its last attempted step in the focus."""
     last: dict[int, AttemptedStep] = {step.entry: step for step in account.steps}
     return [
         account.events.event(last[number])
@@ -112,7 +114,7 @@ def _pictures(account: Account, events: list[Event]) -> dict[str, Picture]:
 
 
 def _pddl(account: Account, actions: list[_ActionView]) -> list[tuple[str, str | None, str]]:
-    """The lines of the PDDL text, each with the anchor of the proof of what it says, and its status."""
+    """The lines of the PDDL text, each with the anchor of its proof, and its status."""
     by_text: dict[tuple[str, Location, str], Line] = {}
     for view in actions:
         for one in view.lines:
@@ -146,7 +148,7 @@ def _pddl_literal(line: Line, view: _ActionView) -> str:
 
 def _variables(text: str) -> Markup:
     """A text with its ``?names`` marked, so that no line is broken within one."""
-    return Markup("").join(  # what is no Markup is escaped
+    return Markup("").join(  # plain text is escaped
         Markup('<span class="variable">{}</span>').format(part) if part.startswith("?") else part
         for part in re.split(r"(\?[a-z0-9_-]+)", text)
     )

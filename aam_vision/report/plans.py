@@ -1,4 +1,4 @@
-"""Plans in files: a step a line, ``(move a b)`` or ``move(a, b)``; what follows a semicolon is no part of it."""
+"""Plans in files: one step per line, ``(move a b)`` or ``move(a, b)``; a semicolon begins a comment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aam_vision.files import read_limited
 from aam_vision.strips import GroundAction, Model, Objects
 
 MAX_BYTES = 1_000_000
-"""Larger files are not read."""
+"""Bytes of a file that is read, at most."""
 
 _STEP = re.compile(r"\(\s*([^\s(),]+)((?:\s+[^\s(),]+)*)\s*\)|([^\s(),]+)\s*\(\s*([^()]*)\)")
 
@@ -19,7 +19,7 @@ def read_plan_file(path: Path, model: Model, objects: Objects) -> tuple[GroundAc
     """The steps of a plan, each checked against the model and the problem.
 
     Raises:
-        UnusableInput: the file cannot be read, or a line is no step of these; says which.
+        UnusableInput: the file cannot be read, or a line is not a step of these; the message says which.
     """
     try:
         text = read_limited(path, MAX_BYTES).decode()
@@ -36,7 +36,7 @@ def read_plan_file(path: Path, model: Model, objects: Objects) -> tuple[GroundAc
 def _step(where: str, words: str, model: Model, objects: Objects) -> GroundAction:
     found = _STEP.fullmatch(words)
     if found is None:
-        raise UnusableInput(f"{where}: {words[:60]!r} is no step; write '(move a b)' or 'move(a, b)'")
+        raise UnusableInput(f"{where}: {words[:60]!r} is not a step; write '(move a b)' or 'move(a, b)'")
     name = found[1] or found[3]
     arguments = tuple(part for part in re.split(r"[\s,]+", found[2] or found[4] or "") if part)
     known = {header.name: header for header in model.headers}

@@ -1,4 +1,4 @@
-"""What a learned model predicts of a plan, step by step, and where it cannot be sure, because not all is determined."""
+"""Predicting the outcome of a plan with a learned model, step by step, and where that is not certain."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ Literal = tuple[LiftedAtom, bool]
 
 @dataclass(frozen=True)
 class Doubts:
-    """What is not determined of one action."""
+    """The undetermined parts of one action."""
 
     groups: tuple[tuple[Literal, ...], ...] = ()
     """Literals of which at least one is required."""
     single: tuple[Literal, ...] = ()
-    """Literals that may be required, each for itself."""
+    """Literals that may be required, each independently."""
     effects: tuple[tuple[LiftedAtom, tuple[Mode, ...]], ...] = ()
     """Atoms, and the modes that they may have in the effect."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model says of one step."""
+    """The model's prediction for one step."""
 
     action: GroundAction
     done: bool
     reasons: tuple[str, ...] = ()
-    """Why it cannot be done."""
+    """Why the step cannot be done."""
     doubts: tuple[str, ...] = ()
-    """Why that is not certain; empty if it is."""
+    """Why the prediction is not certain; empty if it is."""
     changes: tuple[str, ...] = ()
-    """What it changes, ``+`` or ``-`` first; ``?`` where that is not determined."""
+    """The atoms that it changes, ``+`` or ``-`` first; ``?`` where that is not determined."""
 
 
 def predict(
@@ -68,7 +68,7 @@ def predict(
 
 
 def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
-    """What ``result.json`` calls undetermined, by action; nothing if the file is not there.
+    """The parts that ``result.json`` calls undetermined, by action; none if there is no such file.
 
     Raises:
         UnusableInput: the file is damaged, or about another model.
@@ -116,7 +116,7 @@ def _literal(texts: Mapping[str, LiftedAtom], text: str) -> Literal:
 
 
 def _effect(texts: Mapping[str, LiftedAtom], text: str) -> tuple[LiftedAtom, tuple[Mode, ...]]:
-    """Such as ``+at-goal(?p) or ∅``."""
+    """Read a text such as ``+at-goal(?p) or ∅``."""
     signs = {"+": Mode.POSITIVE, "-": Mode.NEGATIVE, "∅": Mode.ABSENT}
     words = text.split(" or ")
     (name,) = {word[1:] for word in words if word != "∅"}

@@ -1,4 +1,4 @@
-"""A run's folder, read: the journal, ``result.json`` and ``model.pddl``; all of it may be anybody's."""
+"""Reading a run's folder: the journal, ``result.json`` and ``model.pddl``, which may be anybody's."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from aam_vision.agents.encoding import (
 from aam_vision.agents.journal import Journal, NothingRecorded, Row
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.interrogation.evidence.transcript import Asked, Entry, Transcript, Walked
+from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, Model, Objects, State
 
 MAX_BYTES = 50_000_000
-"""Of ``result.json``; larger ones are not read."""
+"""Bytes of ``result.json`` at most."""
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What is kept of how a situation looked."""
+    """The image of a situation, and what was seen in it."""
 
     image: str
     problem: int
@@ -50,36 +51,36 @@ class Source:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Everything that a run's folder tells."""
+    """The contents of a run's folder."""
 
     folder: Path
     transcript: Transcript
     sights: Mapping[object, Sight]
     """By the handles of situations; empty for symbolic agents."""
     boxes: Sequence[Mapping[str, Box]]
-    """For each problem where its places are in the image; empty where nobody said."""
+    """For each problem where its places are in the image; empty where that is not known."""
     sources: Mapping[str, Source]
     figures: Mapping[str, Any] | None
     """``result.json``; None if the run did not come to its end."""
 
 
 def read_run(folder: Path) -> Recorded:
-    """What a run's folder tells.
+    """Read a run's folder.
 
     Raises:
         UnusableInput: there is no run, or its files are damaged.
     """
     if not folder.is_dir():
-        raise UnusableInput(f"{folder}: no such folder; give the --out folder of a run")
+        raise UnusableInput(f"{folder}: no such folder; give the folder of a run")
     try:
         with Journal.open(folder) as journal:
             return read_journal(folder, journal)
     except NothingRecorded:
-        raise UnusableInput(f"{folder}: no run is recorded there; give the --out folder of a run") from None
+        raise UnusableInput(f"{folder}: no run is recorded there; give the folder of a run") from None
 
 
 def read_journal(folder: Path, journal: Journal) -> Recorded:
-    """The same where the journal is open already.
+    """Read a run's folder whose journal is open already.
 
     Raises:
         UnusableInput: a file is damaged.
@@ -102,7 +103,7 @@ def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
     if path.is_symlink() or not path.is_file():
         return None
     if path.stat().st_size < MAX_BYTES and read_limited(path, MAX_BYTES) == domain_text(wanted).encode():
-        return wanted  # most are; reading PDDL takes a second
+        return wanted  # mostly they are equal, and reading PDDL takes a second
     found = read_domain(path)
     if shape(found) != shape(wanted):
         raise UnusableInput(f"{path}: is about other actions or predicates than the transcript beside it")
@@ -134,7 +135,7 @@ def _figures(path: Path) -> Mapping[str, Any] | None:
 
 
 class _Reader:
-    """Decodes a journal; everything malformed raises ``Malformed``, or a plain error of Python's."""
+    """Decodes a journal. Malformed contents raise ``Malformed``, or a standard error of Python."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -185,7 +186,7 @@ class _Reader:
         handle, number = item[:2]
         state = _numbered(self._states, number)
         if handle is not None and (isinstance(handle, bool) or not isinstance(handle, int)):
-            raise Malformed("a handle is no number")
+            raise Malformed("a handle is not a number")
         memo = item[2] if len(item) > 2 else None
         if isinstance(memo, dict) and isinstance(memo.get("image"), str) and handle is not None:
             places, passed = memo.get("places"), memo.get("passed")
@@ -204,7 +205,7 @@ class _Reader:
                 raise Malformed("a scene has too many places")
             boxes = {name: tuple(float(edge) for edge in edges) for name, edges in scene.items()}
             if any(len(box) != 4 or not all(-1 <= edge <= 2 for edge in box) for box in boxes.values()):
-                raise Malformed("a place is no box")
+                raise Malformed("a place is not a box")
             found.append(boxes)
         return found  # type: ignore[return-value]
 
@@ -219,7 +220,7 @@ class _Reader:
 
 
 def _printable(text: str) -> str:
-    """A text of anybody's as it may be shown: a terminal would do as some characters tell it."""
+    """A text of a stranger, made safe for terminals, which obey some characters."""
     return "".join(c if c.isprintable() else "?" for c in text[:1000])
 
 

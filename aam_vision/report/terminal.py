@@ -1,4 +1,4 @@
-"""The account of a run in a terminal: the page, shorter."""
+"""The account of a run in a terminal: a shorter version of the page."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from aam_vision.report.account import Account, ActionAccount, Line
+from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.events import Event
+from aam_vision.report.lines import Line
 
 _COLOURS = {
     "proven": "green",
@@ -21,7 +22,7 @@ _COLOURS = {
 
 
 def overview(account: Account, console: Console) -> None:
-    """The whole model in words, and how each line is known."""
+    """Print the whole model in words, and how each line is known."""
     figures = account.run.figures
     decided, size = account.decided
     known = "decided" if account.weighing is None else "certain"
@@ -59,18 +60,18 @@ def overview(account: Account, console: Console) -> None:
 
 
 def proof(account: Account, line: Line, console: Console) -> None:
-    """Why a line is as it is."""
+    """Print the proof of a line."""
     state = f"{line.pal.atom.text(account.model.schema(line.pal.action).header.parameters)} in {line.pal.location.value} of {line.pal.action}"
     console.print(Text(f"{state}: {line.mode.value} ({line.tag})", style="bold"))
-    passages = account.why(line)
-    for passage in passages:
+    steps = account.why(line)
+    for step in steps:
         console.print()
-        console.print(Text(passage.text))
-        for text in passage.consequences:
+        console.print(Text(step.text))
+        for text in step.consequences:
             console.print(Padding(Text(text), (0, 0, 0, 4), expand=False))
-        if passage.event is not None:
-            _event(passage.event, console)
-    if not passages:
+        if step.event is not None:
+            _event(step.event, console)
+    if not steps:
         console.print(Text("No answer says anything about it."))
 
 
@@ -97,7 +98,7 @@ def _action(account: Account, action: ActionAccount, console: Console) -> None:
 
 
 def _source(account: Account, line: Line) -> Text:
-    """The answers on which a line rests, in short."""
+    """The names of the answers on which a line rests."""
     if line.status == "estimated" or account.weighing is not None:
         return Text("")
     steps = account.proofs.proof(line.pal)

@@ -1,4 +1,4 @@
-"""The queries of an image agent's run as an animated GIF: every image with what was asked, and what came of it."""
+"""The queries of an image agent's run as an animated GIF: every image with the question and the outcome."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from aam_vision.interrogation.evidence.transcript import Asked
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.recorded import Recorded
 
 MAX_FRAMES = 500
-"""Of a video."""
+"""Frames of a video, at most."""
 MAX_BYTES = 12_000_000
-"""A larger video is made again, smaller."""
+"""Bytes of a video, at most; a larger one is made again with smaller images."""
 WIDTHS = (360, 240, 160)
-"""Of the images in pixels, tried in turn."""
+"""Widths of the images in pixels, tried in turn."""
 ENDS = 3
 """Steps at the end of a plan that are shown even where many have to be left out."""
 
 _COLOURS = 248
-"""Of the palette that all images share; the others are the captions'."""
+"""Colours of the palette that all images share; the rest are for captions."""
 _STRIP = 58
 _BORDER = 6
 _PAPER, _INK, _GOOD, _BAD = (24, 28, 34), (236, 240, 244), (30, 98, 60), (170, 20, 40)
@@ -92,7 +92,7 @@ def _queries(run: Recorded) -> Iterator[list[Shot]]:
         steps = len(query.plan)
         shots = [Shot(start.image, f"Query {number}", "before", "before")]
         images = [*end.passed, end.image] if executed else []
-        if len(images) != executed:  # of the images between, only the newest journals tell
+        if len(images) != executed:  # only recent journals name the images in between
             images = [""] * (executed - 1) + [end.image]
         for position, (step, seen) in enumerate(zip(query.plan, images, strict=False), 1):
             kind = "last" if position == steps else "done"
@@ -106,7 +106,7 @@ def _queries(run: Recorded) -> Iterator[list[Shot]]:
 
 
 def _fitting(queries: Sequence[Sequence[Shot]]) -> tuple[list[Shot], str]:
-    """As many frames as there may be, and what is left out: the insides of long plans, then whole queries."""
+    """As many frames as allowed, and what is left out: the middle of long plans, then whole queries."""
     if sum(map(len, queries)) <= MAX_FRAMES:
         return [shot for query in queries for shot in query], ""
     kept: list[Shot] = []
@@ -174,7 +174,7 @@ def _palette(images: Sequence[Any]) -> Any:
 
 
 def _fonts() -> tuple[Any, Any]:
-    """For the title and the text of a caption: what matplotlib brings along is there on every machine."""
+    """The fonts of a caption's title and text: matplotlib's own, which every machine has."""
     import matplotlib
     from PIL import ImageFont
 

@@ -1,17 +1,19 @@
-"""What a run has shown whose answers proved unreliable: every line with its probability, and the answers that weigh most."""
+"""The findings of a run with unreliable answers: every line with its probability, and the answers that weigh most."""
 
 from __future__ import annotations
 
 from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.report import english
-from aam_vision.report.account import Account, Line, Passage
+from aam_vision.report.account import Account
 from aam_vision.report.events import Events
+from aam_vision.report.lines import Line
+from aam_vision.report.proof_text import ProofStep
 from aam_vision.report.recorded import Recorded
 from aam_vision.report.weighing import Answers, Weighing, certain_starts, chances
 from aam_vision.strips import Location, Mode, PalTuple
 
 NAMED = 12
-"""Answers of one kind that are named at most."""
+"""Answers of one kind that are named, at most."""
 
 _IS = {
     (Location.PRE, Mode.POSITIVE): "is required to be true",
@@ -46,7 +48,7 @@ class WeighedAccount(Account):
         self.transcript = run.transcript.in_single_steps()
         self.steps = tuple(attempted(self.transcript))
         self.events = Events(run, self.transcript)
-        self.contradiction = None  # they all count
+        self.contradiction = None  # all answers count
         self.weights = Weighing(self.transcript, certain_starts(run.transcript), self.model, run.figures)
         self.weighing = self.weights
 
@@ -74,20 +76,20 @@ class WeighedAccount(Account):
     def _is_open(self, pal: PalTuple) -> bool:
         return not self.weights.certain(pal)
 
-    def why(self, line: Line) -> list[Passage]:
+    def why(self, line: Line) -> list[ProofStep]:
         """The answers that weigh most, for and against; of each kind one is shown."""
         pal, probability = line.pal, line.probability
         assert probability is not None, "a line of this account"
         name = pal.atom.text(self.model.schema(pal.action).header.parameters)
         shown = "over 99.99%" if probability > 0.9999 else f"{probability:.2%}"
-        found = [Passage(f"{name} {_IS[pal.location, line.mode]} with a probability of {shown}.")]
+        found = [ProofStep(f"{name} {_IS[pal.location, line.mode]} with a probability of {shown}.")]
         answers = self.weights.answers(pal)
         if not answers:
             where = "where all else that it requires held " if pal.location is Location.PRE else ""
-            return [*found, Passage(f"{pal.action} was never tried {where}so that this could be seen.")]
-        return [*found, *(self._passage(pal, name, one) for one in answers)]
+            return [*found, ProofStep(f"{pal.action} was never tried {where}so that this could be seen.")]
+        return [*found, *(self._step(pal, name, one) for one in answers)]
 
-    def _passage(self, pal: PalTuple, name: str, answers: Answers) -> Passage:
+    def _step(self, pal: PalTuple, name: str, answers: Answers) -> ProofStep:
         count, value = f"{len(answers.steps)} of {answers.of}", "true" if answers.before else "false"
         runs = f"{_tries(answers.of)} with {name} {value} before"
         if pal.location is Location.PRE:
@@ -104,7 +106,7 @@ class WeighedAccount(Account):
         others = [event.name for event in events[1:NAMED]]
         more = len(events) - 1 - len(others)
         also = f" One of them is shown, the others are {english.listed([*others, *([f'{more} more'] if more else [])])}."
-        return Passage(f"{verdict}: {happened}{times}.{also if others else ''}", events[0])
+        return ProofStep(f"{verdict}: {happened}{times}.{also if others else ''}", events[0])
 
 
 def _tries(number: int) -> str:

@@ -1,7 +1,7 @@
-"""Answers that may be wrong, as evidence: which of them speak for a palm tuple, which against it, and how strongly.
+"""Answers that may be wrong, as evidence: which speak for a palm tuple, which against it, and how strongly.
 
 Where answers proved unreliable none proves anything, and the engine gave every palm tuple a probability
-(``interrogation.noisy``). Here the same answers are sorted by what they say of one palm tuple. All of one kind weigh the
+(``interrogation.statistics``). Here the same answers are sorted by what they say of one palm tuple. All of one kind weigh the
 same: how much more probable such an answer is if the palm tuple is right than if the likeliest other mode is, under
 the rates of error that the run has estimated.
 """
@@ -16,24 +16,25 @@ from typing import Any
 from aam_vision.agents.encoding import Malformed
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.error_rates import ErrorRates, Misreading
 from aam_vision.query import Access
 from aam_vision.strips import LiftedAtom, Location, Mode, Model, PalTuple
 
 LEAST_RATE = 1e-6
-"""Rates are taken to be at least this; ``result.json`` rounds them."""
+"""The least value of a rate; ``result.json`` rounds them."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers of one kind: what held before, what came of it."""
+    """All answers of one kind: the same value before, the same outcome."""
 
     before: bool
     """The atom's value before the step."""
     outcome: bool
-    """Of an effect, the value that was seen after it; of a precondition, whether the step was done."""
+    """For an effect, the value that was seen after it; for a precondition, whether the step was done."""
     steps: tuple[AttemptedStep, ...]
     of: int
     """How many answers there are with the same value before."""
@@ -42,7 +43,7 @@ class Answers:
 
     @property
     def weight(self) -> float:
-        """What all of them together add to the logarithm of the odds."""
+        """The sum that all of them add to the logarithm of the odds."""
         return len(self.steps) * log(self.odds)
 
 
@@ -50,7 +51,7 @@ class Weighing:
     """The palm tuples of a run whose answers proved unreliable, and the answers on which each rests.
 
     Args:
-        transcript: all that was asked, walks in single steps.
+        transcript: all exchanges, walks in single steps.
         firsts: the numbers of the entries whose first step started from a state that is known for certain.
         model: what was learned.
         figures: ``result.json``.
@@ -84,13 +85,13 @@ class Weighing:
         return self.probabilities[pal]
 
     def certain(self, pal: PalTuple) -> bool:
-        """Whether it is as probable as the user has asked for."""
+        """Whether it is as probable as the user wanted."""
         return self.probabilities[pal] >= self.threshold
 
     def answers(self, pal: PalTuple) -> list[Answers]:
-        """What speaks for or against a palm tuple, the weightiest first.
+        """The answers for and against a palm tuple, the weightiest first.
 
-        Of a precondition, the steps count before which all else that is required held: there, it alone decides.
+        For a precondition, the steps count before which all else that is required held: there, it alone decides.
         """
         found = self._of_precondition(pal) if pal.location is Location.PRE else self._of_effect(pal)
         return sorted(found, key=lambda answers: -abs(answers.weight))
@@ -114,7 +115,7 @@ class Weighing:
         for before, outcome, steps, of in sorted_steps:
             odds = done if outcome else 1 / refused  # that nothing was violated
             if mode is not Mode.ABSENT:
-                # where it holds all is well with it or without
+                # where it holds, both modes predict the same
                 odds = 1.0 if before is (mode is Mode.POSITIVE) else 1 / odds
             yield Answers(before, outcome, steps, of, odds)
 
@@ -134,7 +135,7 @@ class Weighing:
         def score(of: Mode) -> float:
             return sum(len(steps) * log(likelihood(of, b, s)) for b, s, steps, _ in sorted_steps)
 
-        # what adds that which is required changes nothing, and is no other mode
+        # adding a precondition changes nothing, so that it is not another mode
         others = [m for m in Mode if m is not mode and (m is Mode.ABSENT or m is not needed)]
         rival = max(others, key=score)
         for before, seen, steps, of in sorted_steps:
@@ -166,7 +167,7 @@ class Weighing:
 
 
 class _Sorted:
-    """Steps by an atom's value before them and by their outcome; what is not known of is left out."""
+    """Steps by an atom's value before them and by their outcome; steps with an unknown one are left out."""
 
     def __init__(self) -> None:
         self._steps: dict[tuple[bool, bool], list[AttemptedStep]] = {}

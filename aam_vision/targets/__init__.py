@@ -1,13 +1,25 @@
-"""What can be interrogated from the command line, with the ground truth kept apart for the comparison.
+"""Everything that can be interrogated by name, with its ground truth kept apart for the comparison.
 
 A *target* bundles an agent with functions that fetch its ground truth. They are called only after the
 interrogation has ended.
 """
 
 from aam_vision.targets.decorated import cached, unreliable
-from aam_vision.targets.naming import from_environment, names, of
+from aam_vision.targets.images import PerceptionSettings
+from aam_vision.targets.naming import check_name, from_environment, names, of
 from aam_vision.targets.programs import from_program
 from aam_vision.targets.symbolic import from_pddl
 from aam_vision.targets.target import Target
 
-__all__ = ["Target", "cached", "from_environment", "from_pddl", "from_program", "names", "of", "unreliable"]
+__all__ = [
+    "PerceptionSettings",
+    "Target",
+    "cached",
+    "check_name",
+    "from_environment",
+    "from_pddl",
+    "from_program",
+    "names",
+    "of",
+    "unreliable",
+]

@@ -1,4 +1,4 @@
-"""Targets made of others: with faults put between agent and engine, or asked only what is new."""
+"""Targets made of others: with faults between agent and engine, or with a cache of answers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from aam_vision.targets.target import Target
 
 
 def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int) -> Target:
-    """The same, but misread and refusing now and then; nobody tells the engine.
+    """The same target, but misread and refusing at random; the engine is not told.
 
     Raises:
-        UnusableInput: a rate is no probability.
+        UnusableInput: a rate is not between 0 and 1.
     """
     import numpy as np
 
@@ -31,17 +31,18 @@ def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int)
 
 
 def cached(target: Target, path: Path) -> Target:
-    """The same, asked only what no run has asked it before; this file keeps the answers.
+    """The same target, asked only what no run has asked it before; a file keeps the answers.
 
     Raises:
-        UnusableInput: the agent's answers cannot be used in another run, or the file is no such file.
+        UnusableInput: the agent's answers cannot be used in another run, or the file is not a cache.
     """
     from aam_vision.agents.cached import Cache, CachedAgent
 
     if target.identity is None:
         raise UnusableInput(
-            f"--cache {path}: needs a deterministic agent that may be asked about any state, "
-            f"which {target.name} is not; leave it out"
+            f"needs a deterministic agent that may be asked about any state, which {target.name} is not; leave it out",
+            "cache",
+            path,
         )
     cache = Cache(path)
 

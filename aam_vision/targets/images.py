@@ -1,4 +1,4 @@
-"""Agents that are seen in images: environments, and whatever else is read with their classifiers."""
+"""Agents that are seen in images: environments, and programs whose images are read in the same way."""
 
 from __future__ import annotations
 
@@ -11,49 +11,45 @@ from aam_vision.query import Access
 from aam_vision.targets.target import Target, numbers
 
 if TYPE_CHECKING:
+    from aam_vision.arguments import Arguments
     from aam_vision.perception import Box, Scene, Simulator
-    from aam_vision.strips import ActionHeader, Model, State
+    from aam_vision.strips import ActionHeader
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How images are read: by which weights (None: those shipped), by what, and with what noise put on them."""
+class PerceptionSettings:
+    """How images are read: with which weights, by which runtime, and with how much noise put on them."""
 
-    classifiers: Path | None
-    backend: str
-    noise: float
-    seed: int
+    classifiers: Path | None = None
+    """Folder of weights; None for those shipped."""
+    backend: str = "torch"
+    noise: float = 0.0
+    """Sigma of Gaussian noise, 0 to 1."""
+    seed: int = 0
+    """Seed of the noise."""
 
 
-def from_images(env: str, access: Access, problems: Sequence[str], reading: Reading) -> Target:
+def settings_of(arguments: Arguments) -> PerceptionSettings:
+    """How a run's arguments say that images are read."""
+    return PerceptionSettings(arguments.classifiers, arguments.backend, arguments.image_noise, arguments.seed)
+
+
+def from_images(env: str, access: Access, problems: Sequence[str], settings: PerceptionSettings) -> Target:
     """The agent of an image environment, its truth kept apart.
 
     Raises:
         UnusableInput: no such problem or weights.
     """
-    from aam_vision.envs.own import OwnEnvironment
-    from aam_vision.envs.registry import image_domain, simulator
+    from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
     chosen = [domain.interrogated[i] for i in numbers(env, problems, len(domain.interrogated), access)]
-    own = domain if isinstance(domain, OwnEnvironment) else None
-    clear = [simulator(domain, split, number) for split, number in chosen]
-
-    def truth() -> Model:
-        from aam_vision.envs.ground_truth import ground_truth_model
-
-        return ground_truth_model(env)
-
-    def held_out() -> list[State]:
-        from aam_vision.envs.ground_truth import held_out_problems
-
-        return [problem.initial for problem in held_out_problems(env)]
-
+    clear = [domain.simulator(problem) for problem in chosen]
     return replace(
-        seen_through(env, clear, domain.headers, access, reading),
+        seen_through(env, clear, domain.headers, access, settings),
         problems=tuple(f"{split}/{number}" for split, number in chosen),
-        truth=truth if own is None else own.truth,
-        held_out=held_out if own is None else list,
+        truth=domain.truth,
+        held_out=domain.held_out_states,
         scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
     )
 
@@ -63,11 +59,11 @@ def seen_through(
     simulators: Sequence[Simulator],
     headers: Sequence[ActionHeader],
     access: Access,
-    reading: Reading,
+    settings: PerceptionSettings,
     *,
     strange: bool = False,
 ) -> Target:
-    """An agent in simulators, read with the concepts and classifiers of an environment; nobody knows its truth.
+    """An agent in simulators, read with the concepts and classifiers of an environment; its true model is not known.
 
     ``strange`` simulators are somebody else's: their images may show what no classifier was trained on, and
     their refusals are not believed at once.
@@ -79,21 +75,19 @@ def seen_through(
     from aam_vision.agents.noise import NoisySimulator
     from aam_vision.agents.shown import WaryPerception
     from aam_vision.classifiers.perception import BoardPerception
-    from aam_vision.envs.own import OwnEnvironment
     from aam_vision.envs.registry import image_domain
     from aam_vision.perception import Perception
 
     torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
     domain = image_domain(env)
     visual = domain.visual
-    given = reading.classifiers
-    weights = domain.classifiers(given) if isinstance(domain, OwnEnvironment) else given
-    perception: Perception = BoardPerception.load(visual, domain.name, weights, backend=reading.backend)
+    weights = domain.classifiers(settings.classifiers)
+    perception: Perception = BoardPerception.load(visual, domain.name, weights, backend=settings.backend)
     if strange:
         perception = WaryPerception(perception)
-    noise = np.random.default_rng([reading.seed, 2])
-    if reading.noise:
-        simulators = [NoisySimulator(simulator, reading.noise, noise) for simulator in simulators]
+    noise = np.random.default_rng([settings.seed, 2])
+    if settings.noise:
+        simulators = [NoisySimulator(simulator, settings.noise, noise) for simulator in simulators]
     agent = ImageAgent(
         simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
     )
@@ -114,7 +108,7 @@ def seen_through(
 
 
 def places(scene: Scene, height: int, width: int) -> dict[str, Box]:
-    """The part of an image of so many pixels that each place of one cell takes up."""
+    """The part of an image (of a height and width in pixels) that each place of one cell takes up."""
     from aam_vision.classifiers.board import board_box
 
     top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)

@@ -1,14 +1,13 @@
-"""What the command line's names stand for."""
+"""Targets by name: the agents that the command's options, or an environment's name, stand for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.targets.decorated import unreliable
-from aam_vision.targets.images import Reading, from_images
+from aam_vision.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.targets.programs import from_program, from_shown_program
 from aam_vision.targets.symbolic import from_generated, from_pddl
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def of(arguments: Arguments) -> Target:
-    """What a run's arguments name, with the faults that they ask for.
+    """The target that a run's arguments name, with the faults that they ask for.
 
     Raises:
         UnusableInput: there is no such thing, or it cannot be used in this way.
@@ -43,58 +42,72 @@ def _named(arguments: Arguments) -> Target:
         )
     if arguments.domain is not None:
         return from_pddl(
-            Path(arguments.domain), given, access=arguments.access, repeated=arguments.repeated_arguments
+            arguments.domain, given, access=arguments.access, repeated=arguments.repeated_arguments
         )
     assert arguments.env is not None, "one or the other is given"
     return from_environment(
         arguments.env,
         access=arguments.access,
         problems=given,
-        classifiers=None if arguments.classifiers is None else Path(arguments.classifiers),
         size=arguments.problem_size,
         seed=arguments.seed,
         repeated=arguments.repeated_arguments,
-        image_noise=arguments.image_noise,
-        backend=arguments.backend,
+        settings=settings_of(arguments),
     )
 
 
 def names() -> tuple[str, ...]:
-    """Everything that ``--env`` takes: image environments, also those of other packages; then the PDDL domains."""
+    """All environments: those seen in images, also of other packages; then the packaged PDDL domains."""
     from aam_vision import domains
     from aam_vision.envs import registry
 
     return (*registry.names(), *domains.DOMAINS)
 
 
+def check_name(env: str) -> None:
+    """Refuse a name that no environment has.
+
+    Raises:
+        UnusableInput: there is no such environment.
+    """
+    if env not in names():
+        raise UnusableInput(f"unknown; use one of {', '.join(names())}", "env", env)
+
+
 def from_environment(
     env: str,
     *,
-    access: str | None,
-    problems: Sequence[str],
-    classifiers: Path | None,
-    size: int,
-    seed: int,
+    access: str | None = None,
+    problems: Sequence[str] = (),
+    size: int = 2,
+    seed: int = 0,
     repeated: bool = False,
-    image_noise: float = 0.0,
-    backend: str = "torch",
+    settings: PerceptionSettings | None = None,
 ) -> Target:
-    """The agent of an environment, seen in images; or of a packaged domain, on generated problems.
+    """The agent of an environment that is seen in images, or of a packaged domain.
+
+    Args:
+        env: name of the environment or domain.
+        access: default the most that the agent allows.
+        problems: numbers of problems; default all.
+        size: of the problems that are generated for a packaged domain.
+        seed: of these problems.
+        repeated: whether one object may be named twice (packaged domains).
+        settings: how images are read.
 
     Raises:
         UnusableInput: no such environment, problem, access or weights.
     """
     from aam_vision import domains
 
+    settings = settings or PerceptionSettings()
     if env in domains.DOMAINS:
-        if image_noise:
+        if settings.noise:
             raise UnusableInput(
-                f"--image-noise {image_noise:g}: {env} shows no images; use an image environment"
+                f"{env} shows no images; use an image environment", "image_noise", f"{settings.noise:g}"
             )
         return from_generated(env, access_of(access, SYMBOLIC_ACCESS, env), problems, size, seed, repeated)
-    if env not in names():
-        raise UnusableInput(f"--env {env}: unknown; use one of {', '.join(names())}")
+    check_name(env)
     if repeated:
-        raise UnusableInput(f"--repeated-arguments: {env} is seen in images; give a symbolic agent")
-    reading = Reading(classifiers, backend, image_noise, seed)
-    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, reading)
+        raise UnusableInput(f"{env} is seen in images; give a symbolic agent", "repeated_arguments")
+    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.images import Reading, places, seen_through
+from aam_vision.targets.images import places, seen_through, settings_of
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 
 if TYPE_CHECKING:
@@ -19,13 +18,14 @@ if TYPE_CHECKING:
 def from_program(
     command: str, problems: Sequence[str], *, access: str | None, seconds: float, megabytes: int
 ) -> Target:
-    """An agent that is a program of its own (``docs/agent-protocol.md``); nobody knows its true model.
+    """An agent that is a program of its own (``docs/agent-protocol.md``); its true model is not known.
 
     Raises:
         UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow
             the access.
     """
-    from aam_vision.agents.process import Conversation, process_agent
+    from aam_vision.agents.conversation import Conversation
+    from aam_vision.agents.process import process_agent
     from aam_vision.agents.program import ProgramLimits
 
     conversation = Conversation(command, ProgramLimits(seconds=seconds, memory=megabytes << 20))
@@ -33,11 +33,11 @@ def from_program(
     if hello.shown:
         conversation.close()
         raise UnusableInput(
-            f"--agent {command!r}: shows images; say by --env whose concepts and classifiers read them"
+            "shows images; name the environment whose concepts and classifiers read them",
+            "agent",
+            repr(command),
         )
-    allowed = access_of(
-        access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"--agent {command!r}"
-    )
+    allowed = access_of(access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"agent {command!r}")
     name = hello.vocabulary.name
     chosen = numbers(name, problems, len(hello.problems), allowed)
     return Target(
@@ -59,7 +59,7 @@ def from_shown_program(arguments: Arguments) -> Target:
             images, or speaks of other types and facts than the environment.
     """
     from aam_vision import domains
-    from aam_vision.agents.process import Conversation
+    from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.program import ProgramLimits
     from aam_vision.agents.shown import ProgramSimulator
     from aam_vision.envs.registry import image_domain
@@ -70,35 +70,38 @@ def from_shown_program(arguments: Arguments) -> Target:
     assert command is not None
     assert env is not None
     if env in domains.DOMAINS:
-        raise UnusableInput(f"--env {env}: shows no images; leave it out, or name an image environment")
+        raise UnusableInput("shows no images; leave it out, or name an image environment", "env", env)
     if arguments.repeated_arguments:
-        raise UnusableInput("--repeated-arguments: images show no such thing; give a symbolic agent")
+        raise UnusableInput("images show no such thing; give a symbolic agent", "repeated_arguments")
     visual = image_domain(env).visual
     conversation = Conversation(
         command, ProgramLimits(seconds=arguments.agent_seconds, memory=arguments.agent_memory << 20)
     )
     try:
-        hello, what = conversation.hello, f"--agent {command!r}"
+        hello = conversation.hello
         if not hello.shown:
-            raise UnusableInput(f"{what}: tells its states itself; leave out --env {env}")
+            raise UnusableInput(
+                f"tells its states itself; leave out the environment {env}", "agent", repr(command)
+            )
         given = {entry.predicate for entry in visual.entries if isinstance(entry, Given)}
         if hello.vocabulary.types != visual.types or not given.issuperset(hello.vocabulary.predicates):
             facts = ", ".join(sorted(predicate.name for predicate in given)) or "no predicate"
             raise UnusableInput(
-                f"{what}: must have the types of {env} ({', '.join(visual.types.parents)}), and state facts of "
-                f"{facts} only"
+                f"must have the types of {env} ({', '.join(visual.types.parents)}), and state facts of {facts} only",
+                "agent",
+                repr(command),
             )
-        access = access_of(arguments.access, IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :], what)
+        access = access_of(
+            arguments.access, IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :], f"agent {command!r}"
+        )
         chosen = numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
         simulators = [
             ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size))
             for number in chosen
         ]
         shown = [hello.shown[number] for number in chosen]
-        folder = None if arguments.classifiers is None else Path(arguments.classifiers)
-        reading = Reading(folder, arguments.backend, arguments.image_noise, arguments.seed)
         return replace(
-            seen_through(env, simulators, hello.headers, access, reading, strange=True),
+            seen_through(env, simulators, hello.headers, access, settings_of(arguments), strange=True),
             name=hello.vocabulary.name,
             problems=tuple(map(str, chosen)),
             scenes=lambda: [places(one.scene, *one.size) for one in shown],

@@ -29,7 +29,7 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
 
     allowed = access_of(access, SYMBOLIC_ACCESS, str(domain))
     if not problems:
-        raise UnusableInput(f"--domain {domain}: no problem; give at least one with --problem P.pddl")
+        raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
     if allowed is Access.TRAJECTORY:
         one_problem(problems)
     model = read_domain(domain)
@@ -74,7 +74,7 @@ def from_generated(
 
 
 def _identity(model: Model) -> str:
-    """A digest of all that a symbolic agent is."""
+    """A digest of the agent's model."""
     from aam_vision.pddl import domain_text
 
     return f"symbolic {sha256(domain_text(model).encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""An agent with all that a run needs of it, and the choices that every kind of agent leaves open."""
+"""An agent with all that a run needs, and the choice of its access and problems."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
 
 @dataclass(frozen=True)
 class Target:
-    """An agent to interrogate, and where to look up the truth about it afterwards."""
+    """An agent to interrogate, and functions that tell the truth about it afterwards."""
 
     name: str
     problems: tuple[str, ...]
     agent: Agent
     truth: Callable[[], Model] | None
-    """None where nobody knows it."""
+    """The true model; None where it is not known."""
     held_out: Callable[[], list[State]]
     perception_s: Callable[[], float | None] = lambda: None
     generators: tuple[np.random.Generator, ...] = ()
-    """What the agent's answers depend on beside its own state: the noise put on them."""
+    """Random generators that answers depend on, such as that of noise."""
     identity: str | None = None
-    """What tells the agent apart from all others; None if answers cannot be used in another run."""
+    """Text that differs for every agent; None if answers cannot be used in another run."""
     close: Callable[[], None] = lambda: None
-    """To be called when the agent is not needed any more."""
+    """Called when the agent is no longer needed."""
     keep_images: Callable[[Callable[[Frame], str]], None] | None = None
-    """To have the agent's images kept, by a function that names them; None if it shows none."""
+    """Have the agent's images kept by a function that names them; None if it shows none."""
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Of each predicate the ``kind`` of its provenance and its ``meaning``, where the user has said."""
+    """By predicate, the ``kind`` of its provenance and its ``meaning``, where the user has given them."""
     scenes: Callable[[], list[dict[str, Box]]] = list
     """For each problem where its places are in the image."""
 
@@ -52,19 +52,20 @@ def access_of(given: str | None, allowed: Sequence[Access], what: str) -> Access
         if access.value == given:
             return access
     known = " or ".join(access.value for access in allowed)
-    raise UnusableInput(f"--access {given}: cannot be used with {what}; use {known}")
+    raise UnusableInput(f"cannot be used with {what}; use {known}", "access", given)
 
 
 def one_problem(given: Sequence[str]) -> None:
-    """No trajectory leads from one problem to another.
+    """Refuse several problems: a trajectory stays in one.
 
     Raises:
         UnusableInput: several problems are given.
     """
     if len(set(given)) > 1:
         raise UnusableInput(
-            f"--access trajectory: leads through one problem only, {len(set(given))} are given; "
-            "name one with --problem"
+            f"leads through one problem only, {len(set(given))} are given; name one problem",
+            "access",
+            Access.TRAJECTORY.value,
         )
 
 
@@ -76,6 +77,6 @@ def numbers(env: str, given: Sequence[str], count: int, access: Access) -> list[
     numbers = []
     for text in given:
         if not (text.isdecimal() and len(text) < 10 and int(text) < count):
-            raise UnusableInput(f"--problem {text[:40]}: {env} has problems 0 to {count - 1}")
+            raise UnusableInput(f"{env} has problems 0 to {count - 1}", "problem", text[:40])
         numbers.append(int(text))
     return list(dict.fromkeys(numbers)) or list(range(count))

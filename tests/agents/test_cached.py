@@ -19,7 +19,8 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
@@ -59,7 +60,7 @@ def _cached(domain: Domain, path: Path, identity: str) -> tuple[Result, Listenin
 
 @thorough(25)
 @given(domains.domains(), domains.domains())
-def test_what_was_answered_once_is_not_asked_in_another_run(one: Domain, other: Domain) -> None:
+def test_a_kept_answer_is_not_asked_for_in_another_run(one: Domain, other: Domain) -> None:
     plain = _run(SymbolicAgent(one.model, one.problems))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "answers"
@@ -118,7 +119,7 @@ def test_two_runs_may_have_it_open(tmp_path: Path) -> None:
         assert one.get("a") == "1"
 
 
-def test_a_transcript_is_no_cache_and_is_left_alone(tmp_path: Path) -> None:
+def test_a_transcript_is_not_a_cache_and_is_left_alone(tmp_path: Path) -> None:
     from aam_vision.agents.journal import NAME, Journal
 
     Journal.create(tmp_path, {}, {}).close()
@@ -134,5 +135,5 @@ def test_an_agent_with_other_handles_is_refused(access: Access) -> None:
     agent = SymbolicAgent(packaged.load("gripper"), [problem.initial], access)
     with TemporaryDirectory() as folder, closing(Cache(Path(folder) / "answers")) as cache:
         cached = CachedAgent(agent, cache, "gripper")
-        with pytest.raises(UnusableInput, match="--cache"):
+        with pytest.raises(UnusableInput, match=r"^cache: needs"):
             cached.ask(Query(Situation(3, problem.initial), ()))

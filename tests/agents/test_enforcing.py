@@ -23,7 +23,7 @@ from tests.profiles import thorough
 
 @thorough(120)
 @given(domains.domains(), st.sampled_from(Access), st.data())
-def test_a_question_or_walk_may_start_just_where_the_access_says(
+def test_a_question_or_walk_may_start_exactly_where_the_access_allows(
     domain: Domain, access: Access, data: st.DataObject
 ) -> None:
     plain = SymbolicAgent(domain.model, domain.problems, access)

@@ -24,8 +24,9 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.walking import Walker
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
-from aam_vision.interrogation.task.resuming import Resuming
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
+from aam_vision.interrogation.task.resuming import Recorded
 from aam_vision.query import Access
 from tests.profiles import thorough
 
@@ -37,7 +38,7 @@ def _run(journal: Journal) -> None:
     problem = packaged.generate("gripper", 2, np.random.default_rng(0))
     agent = SymbolicAgent(packaged.load("gripper"), [problem.initial], Access.SNAPSHOT)
     journalled = JournalledAgent(agent, journal)
-    policy = Resuming(EconomicalPolicy(walker=Walker(limit=20)), journalled.upcoming)
+    policy = Recorded(EconomicalPolicy(walker=Walker(limit=20)), journalled)
     interrogate(journalled, policy, np.random.default_rng(0), budget=BUDGET)
 
 
@@ -83,7 +84,7 @@ def test_an_entry_is_there_as_soon_as_it_is_written(tmp_path: Path) -> None:
 
 def test_an_unfinished_run_is_not_overwritten_and_a_finished_one_is(tmp_path: Path) -> None:
     _act(tmp_path)
-    with pytest.raises(UnusableInput, match="--resume"):
+    with pytest.raises(UnusableInput, match="holds an unfinished run; resume it"):
         Journal.create(tmp_path, {}, {})
     with Journal.open(tmp_path) as journal:
         journal.note("finished", "complete")
@@ -117,7 +118,7 @@ _BOMB = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("PRAGMA user_version = 2", "newer"),
+        ("PRAGMA user_version = 3", "newer"),
         ("PRAGMA application_id = 1", "no transcript"),
         ("CREATE TABLE more (a)", "its tables"),
         ("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END", "its tables"),
@@ -142,7 +143,7 @@ _BOMB = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 
         ("UPDATE entries SET random = '[{}]' WHERE kind = 'walk'", "random"),
         ("UPDATE entries SET answer = zeroblob(1000000) WHERE kind = 'query'", "damaged"),
         ('UPDATE states SET content = \'{"true": [["at"]]}\'', "arguments instead of"),
-        ('UPDATE states SET content = \'{"true": [["is-god"]]}\'', "no predicate"),
+        ('UPDATE states SET content = \'{"true": [["is-god"]]}\'', "not a predicate"),
         ("UPDATE states SET objects = 7", "no number 7"),
         ('UPDATE objects SET content = \'{"ball1": "weapon"}\'', "not declared"),
     ],

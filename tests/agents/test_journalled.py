@@ -23,14 +23,16 @@ from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.walking import Walker
-from aam_vision.interrogation.queries.moves import Policy
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.resuming import Resuming
+from aam_vision.interrogation.task.resuming import Recorded
 from aam_vision.interrogation.task.robust import interrogate_robustly
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
@@ -75,10 +77,6 @@ def _policy(access: Access) -> Policy:
     return policy_for(access, "economical", PyperplanPlanner())
 
 
-def _confirming(access: Access) -> Confirming:
-    return Confirming(_policy(access), access, PyperplanPlanner())
-
-
 @contextmanager
 def _journal(folder: Path) -> Iterator[Journal]:
     known = (folder / "transcript.sqlite").exists()
@@ -94,20 +92,39 @@ def _run(
     mortal = Mortal(agent, lives)
     with _journal(folder) as journal:
         journalled = JournalledAgent(mortal, journal, generators)
-        policy = Resuming(_confirming(agent.access), journalled.upcoming)
         try:
-            result = _interrogated(journalled, policy)
+            result = _interrogated(journalled, journalled)
         except Killed:
             return None, mortal
-        assert policy.differences == 0
     return result, mortal
 
 
-def _interrogated(agent: Agent, policy: Confirming | Resuming) -> Result:
-    def afresh() -> Policy:
-        return _policy(agent.access)
+def _interrogated(agent: Agent, record: JournalledAgent | None) -> Result:
+    def asked_of_the_present(policy: Policy) -> Policy:
+        return policy if record is None else OfThePresent(policy, record)
 
-    return interrogate_robustly(agent, policy, np.random.default_rng(5), afresh=afresh, budget=AMPLE)
+    return interrogate_robustly(
+        agent,
+        asked_of_the_present(Confirming(_policy(agent.access), agent.access, PyperplanPlanner())),
+        np.random.default_rng(5),
+        afresh=lambda: asked_of_the_present(_policy(agent.access)),
+        budget=AMPLE,
+        record=record,
+    )
+
+
+class OfThePresent:
+    """A policy that fails when it is asked for a move whose answer is recorded."""
+
+    def __init__(self, policy: Policy, record: JournalledAgent) -> None:
+        self._policy = policy
+        self._record = record
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        move = self._policy.next(evidence, rng)
+        # a run that was finished ends with the Stop that no exchange followed
+        assert self._record.live or isinstance(move, Stop), "the policy was asked about the past"
+        return move
 
 
 def _assert_same(one: Result, other: Result) -> None:
@@ -125,7 +142,7 @@ def _assert_goes_on(
     """Processes that end after so many exchanges of their own, one after the other, and one that does not."""
     agent, _ = make()
     whole = Mortal(agent, None)
-    plain = _interrogated(whole, _confirming(agent.access))
+    plain = _interrogated(whole, None)
     with TemporaryDirectory() as folder:
         asked: list[object] = []
         for number in (*lives, None):
@@ -197,21 +214,22 @@ def test_simulators_are_led_back_to_where_they_were(access: Access, sigma: float
 
 
 def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp_path: Path) -> None:
-    """A policy that would do something else now is given the moves that were made, and goes on from there."""
+    """A policy that would have done something else does not undo the recorded moves: it goes on from there."""
     from aam_vision import domains as packaged
 
     rng = np.random.default_rng(0)
     model, problems = packaged.load("blocksworld"), [packaged.generate("blocksworld", 3, rng).initial]
     agent = Mortal(SymbolicAgent(model, problems, Access.SNAPSHOT), 12)
-    with _journal(tmp_path) as journal, pytest.raises(Killed):
-        interrogate(JournalledAgent(agent, journal), _policy(Access.SNAPSHOT), np.random.default_rng(1))
+    with _journal(tmp_path) as journal:
+        journalled = JournalledAgent(agent, journal)
+        policy = Recorded(_policy(Access.SNAPSHOT), journalled)
+        with pytest.raises(Killed):
+            interrogate(journalled, policy, np.random.default_rng(1))
     again = Mortal(SymbolicAgent(model, problems, Access.SNAPSHOT), None)
     with _journal(tmp_path) as journal:
         journalled = JournalledAgent(again, journal)
         other = EconomicalPolicy(PyperplanPlanner(), walker=Walker(share=1.5, stride=2))
-        policy = Resuming(other, journalled.upcoming)
-        result = interrogate(journalled, policy, np.random.default_rng(1))
-    assert policy.differences > 0
+        result = interrogate(journalled, Recorded(other, journalled), np.random.default_rng(1))
     assert result.complete
     assert len(result.transcript.entries) == 11 + len(again.asked)
 

@@ -29,7 +29,7 @@ def test_every_image_has_noise_of_its_own_that_repeats_with_the_seed():
 
 
 @pytest.mark.parametrize("sigma", [-0.1, float("nan"), float("inf")])
-def test_noise_that_is_none_is_refused_in_one_line(sigma):
+def test_an_impossible_sigma_is_refused_in_one_line(sigma):
     with pytest.raises(UnusableInput, match="use a number"):
         _noisy(sigma)
 

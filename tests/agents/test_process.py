@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.agents.process import Conversation, process_agent
+from aam_vision.agents.conversation import Conversation
+from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
@@ -74,7 +75,7 @@ def _learned(command: str, access: Access | None = None, limits: ProgramLimits =
 
 
 def _questions(counter: Path) -> list[dict[str, Any]]:
-    """What all processes were asked, but who they are."""
+    """All questions to all processes, except the hello."""
     asked = [json.loads(line) for line in counter.read_text().splitlines()]
     return [question for question in asked if question["ask"] != "hello"]
 
@@ -89,9 +90,7 @@ def test_a_program_is_interrogated_like_any_agent(access: Access) -> None:
 
 
 @pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
-def test_a_program_that_stands_somewhere_is_only_asked_from_where_it_may_be(
-    access: str, tmp_path: Path
-) -> None:
+def test_a_program_is_only_asked_from_situations_that_its_access_allows(access: str, tmp_path: Path) -> None:
     """And it gives the results that a program gives which may be asked about anything."""
     counter = tmp_path / "asked"
     result = _learned(_faulty("none", 10**6, counter, access))
@@ -171,7 +170,7 @@ def test_a_program_that_says_it_cannot_is_not_asked_again(tmp_path: Path) -> Non
         ("echo hello; touch $(echo marker)", "no JSON"),
     ],
 )
-def test_what_is_no_agent_is_refused_and_no_shell_runs(
+def test_a_command_that_is_not_an_agent_is_refused_and_no_shell_runs(
     command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -205,7 +204,7 @@ def test_what_is_no_agent_is_refused_and_no_shell_runs(
         ({"walks": "yes"}, "true or false"),
     ],
 )
-def test_what_an_agent_may_not_say_of_itself(change: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_malformed_introductions_are_refused(change: dict[str, Any], told: str, tmp_path: Path) -> None:
     script = tmp_path / "agent.py"
     hello = json.dumps({**reference_agent.HELLO, **change, "id": 1})
     script.write_text(f"input()\nprint({hello!r}, flush=True)\ninput()\n")
@@ -222,7 +221,7 @@ def _valid(kind: str, value: object) -> bool:
     return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
 
 
-def test_what_is_said_between_the_toolkit_and_the_reference_agent_is_as_the_schema_has_it(
+def test_messages_to_and_from_the_reference_agent_fit_the_schema(
     tmp_path: Path,
 ) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
@@ -264,7 +263,7 @@ def test_the_reference_agent_conforms() -> None:
 
 
 @pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
-def test_programs_of_less_access_conform(access: str, tmp_path: Path) -> None:
+def test_programs_with_weaker_access_conform(access: str, tmp_path: Path) -> None:
     code, told, _ = _check(_faulty("none", 10**6, tmp_path / "asked", access))
     assert (code, told[-1]) == (0, "conforms to the protocol")
 
@@ -276,7 +275,7 @@ def test_a_program_with_a_fault_does_not_conform(fault: str, tmp_path: Path) -> 
     assert [line for line in told if line.startswith("FAIL")]
 
 
-def test_what_does_not_say_hello_is_unusable() -> None:
+def test_a_program_without_a_hello_is_unusable() -> None:
     code, told, error = _check("cat")
     assert (code, told) == (2, [])
     assert len(error.splitlines()) == 1

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
+from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed, dumps, loads
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.agents.process import Conversation
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_hello
 from aam_vision.agents.scenes import read_shown, shown_json
@@ -124,7 +124,7 @@ def test_a_fault_that_stays_is_one_line(fault: str, tmp_path: Path) -> None:
     assert str(failed.value).isprintable()
 
 
-def test_another_image_of_the_same_situation_is_told() -> None:
+def test_another_image_of_the_same_situation_is_reported() -> None:
     """A program that says it is deterministic, and shows one situation in two ways."""
 
     class Conversed:
@@ -178,7 +178,7 @@ def test_an_environment_as_a_program_is_asked_the_same_and_gives_the_same_model(
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_scenes_are_told_and_read_again(name: str) -> None:
+def test_scenes_are_written_and_read_back(name: str) -> None:
     domain = board_domain(name)
     scene = domain.scene(domain.load(*domain.interrogated[0]))
     given = tuple(entry.predicate for entry in domain.visual.entries if isinstance(entry, Given))
@@ -211,20 +211,20 @@ def _changed(**changes: Any) -> dict[str, Any]:
         ({"columns": 10**30}, "1 to 64"),
         ({"cells": {"c0": [[0, 4]]}}, "of a board of 1 x 4"),
         ({"cells": {"c0": [["a", 0]]}}, "of a board of 1 x 4"),
-        ({"cells": {"c9": [[0, 0]]}}, "no object"),
-        ({"cells": {"c0": 7}}, "no list of cells"),
-        ({"looks": {"c0": 7}}, "no name"),
-        ({"anchors": {"c0": "c9"}}, "no place with cells"),
-        ({"facts": [["at", "c0"]]}, "no predicate"),
+        ({"cells": {"c9": [[0, 0]]}}, "not an object"),
+        ({"cells": {"c0": 7}}, "not a list of cells"),
+        ({"looks": {"c0": 7}}, "not a name"),
+        ({"anchors": {"c0": "c9"}}, "not a place with cells"),
+        ({"facts": [["at", "c0"]]}, "not a predicate"),
         ({"spots": {f"s{i}": "spot" for i in range(1000)}}, "too many together"),
         ({"spots": {"x": 7}}, "not declared"),
         ({"spots": {"X": "spot"}}, "cannot name"),
-        ({"boxes": [[0, 0, 0.5, 0.1, 0, 1]]}, "no part of an image"),
-        ({"boxes": [[0, 0, 0, 1, 0]]}, "no \\[row"),
-        ({"boxes": [[0, 0, 0, float("inf"), 0, 1]]}, "no part of an image"),
+        ({"boxes": [[0, 0, 0.5, 0.1, 0, 1]]}, "not a part of an image"),
+        ({"boxes": [[0, 0, 0, 1, 0]]}, "not a \\[row"),
+        ({"boxes": [[0, 0, 0, float("inf"), 0, 1]]}, "not a part of an image"),
     ],
 )
-def test_what_a_scene_may_not_say(changes: dict[str, Any], said: str) -> None:
+def test_malformed_scenes_are_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(Malformed, match=said):
         read_hello(_changed(**changes))
 
@@ -251,7 +251,7 @@ def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
 @pytest.mark.parametrize(
     ("env", "told"),
     [
-        (None, "say by --env"),
+        (None, "name the environment"),
         ("gripper", "shows no images"),
         ("doors", "must have the types of doors"),
     ],
@@ -264,17 +264,17 @@ def test_images_need_an_environment_that_reads_them(env: str | None, told: str, 
         targets.of(Arguments(env=env, agent=_walker(tmp_path / "asked", "reset")))
 
 
-def test_a_program_that_tells_its_states_needs_none(tmp_path: Path) -> None:
+def test_a_program_that_tells_its_states_is_refused_with_an_environment(tmp_path: Path) -> None:
     from aam_vision import targets
     from aam_vision.arguments import Arguments
 
     command = shlex.join([sys.executable, "-m", "aam_vision.agents.reference_agent"])
-    with pytest.raises(UnusableInput, match="leave out --env"):
+    with pytest.raises(UnusableInput, match="leave out the environment"):
         targets.of(Arguments(env="doors", agent=command))
 
 
 def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) -> None:
-    """What the journal holds is not asked again; the program is led back to where it was."""
+    """Answers in the journal are not asked for again; the program is led back to where it was."""
 
     def asked(counter: Path, plans: list[str], *, resumed: bool) -> list[tuple[int, State]]:
         with (

@@ -16,9 +16,7 @@ from tests.profiles import thorough
 
 @thorough(60)
 @given(domains.domains(constants=True), st.integers(0, 10**6))
-def test_a_walk_is_what_the_model_allows_and_ends_only_where_nothing_can_be_done(
-    domain: Domain, seed: int
-) -> None:
+def test_a_walk_follows_the_model_and_ends_only_in_a_dead_end(domain: Domain, seed: int) -> None:
     agent = SymbolicAgent(domain.model, domain.problems)
     start = agent.initial()[0]
     walked = agent.walk(start, 10, np.random.default_rng(seed))
@@ -59,7 +57,7 @@ def test_an_answer_is_the_longest_executable_prefix_and_where_it_ends(
 
 @thorough(5)
 @given(domains.domains())
-def test_the_model_is_no_public_attribute(domain: Domain) -> None:
+def test_the_model_is_not_a_public_attribute(domain: Domain) -> None:
     agent = SymbolicAgent(domain.model, domain.problems)
     public = [getattr(agent, name) for name in dir(agent) if not name.startswith("_")]
     assert not any(isinstance(value, Model) for value in public)

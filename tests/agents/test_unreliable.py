@@ -62,7 +62,7 @@ def test_steps_are_refused_at_the_rate_and_then_not_executed() -> None:
     assert all(answer.final.state == READY for answer in answers if not answer.executed)
 
 
-def test_a_handle_tells_no_more_than_the_state_that_was_seen() -> None:
+def test_a_handle_reveals_nothing_beyond_the_state_that_was_seen() -> None:
     settable = _agent(0.3, 0).ask(Query(Situation(READY, READY), (PICK,))).final
     assert settable.handle == settable.state
     agent = _agent(0.3, 0, Access.SNAPSHOT)
@@ -86,6 +86,6 @@ def test_a_numbered_agent_is_brought_back_to_where_it_was() -> None:
 
 
 @pytest.mark.parametrize("rates", [(-0.1, 0.0), (0.0, 1.5), (float("nan"), 0.0)])
-def test_what_is_no_rate_is_refused(rates: tuple[float, float]) -> None:
+def test_a_rate_outside_0_to_1_is_refused(rates: tuple[float, float]) -> None:
     with pytest.raises(UnusableInput, match=r"rate of .*: use a number from 0 to 1"):
         _agent(*rates)

@@ -101,7 +101,7 @@ def less_by_one_bit(schema: ActionSchema) -> Iterator[ActionSchema]:
 
 @thorough(60)
 @given(domains(), st.integers(1, 4), SEEDS)
-def test_whatever_the_agent_is_a_model_explains_its_traces_or_there_is_none(domain, count, seed):
+def test_a_model_explains_the_traces_of_any_agent_or_there_is_none(domain, count, seed):
     traces = seen(domain, domain.model, count, seed)
     learner = fitted(domain.model, traces)
     model = learner.learn(np.random.default_rng(seed))
@@ -113,7 +113,7 @@ def test_whatever_the_agent_is_a_model_explains_its_traces_or_there_is_none(doma
 
 @thorough(60)
 @given(domains(), st.integers(1, 4), SEEDS)
-def test_admitted_is_what_can_be_said_and_explains_the_traces(domain, count, seed):
+def test_a_model_is_admitted_exactly_if_it_is_expressible_and_explains_the_traces(domain, count, seed):
     traces = seen(domain, domain.model, count, seed)
     told = expressible(domain.model)
     learner = fitted(domain.model, traces)
@@ -123,7 +123,7 @@ def test_admitted_is_what_can_be_said_and_explains_the_traces(domain, count, see
 
 @thorough(40)
 @given(domains(), SEEDS)
-def test_what_is_only_tested_where_true_leaves_no_fewer_models(domain, seed):
+def test_testing_only_true_atoms_leaves_at_least_as_many_models(domain, seed):
     truth = expressible(domain.model)
     traces = seen(domain, truth, 3, seed)
     model = fitted(truth, traces).learn(np.random.default_rng(seed))
@@ -215,7 +215,7 @@ def test_a_deletion_that_requires_nothing_has_no_model():
     assert fitted(truth, traces, closed_world=False).learn(np.random.default_rng(0)) is not None
 
 
-def test_a_trace_of_something_else_is_refused_in_one_line():
+def test_a_trace_with_unknown_actions_is_refused_in_one_line():
     truth, (trace, *_) = blocks(1)
     for action in (GroundAction("jump", ("b1",)), GroundAction("stack", ("b1",))):
         with pytest.raises(UnusableInput, match=rf"a trace says {action.name}\(b1\), but the actions are"):

@@ -8,7 +8,6 @@ from aam_vision.classifiers.backends import backend
 from aam_vision.classifiers.network import normalised_pixels
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import load
-from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 
@@ -49,7 +48,7 @@ def test_both_backends_say_the_same(name):
         boards = _boards(number, rows, columns)
         assert torch.allclose(ours(boards), theirs(boards), atol=1e-3)
     layout = domain.load(*domain.held_out[0])
-    frame, scene = Picture(domain, layout).frame(layout.initial), domain.scene(layout)
+    frame, scene = domain.drawing(layout).frame(layout.initial), domain.scene(layout)
     percepts = [
         BoardPerception.load(domain.visual, name, backend=kind).look(frame, scene)
         for kind in ("torch", "onnx")

@@ -12,7 +12,6 @@ import torch
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import load, paths
-from aam_vision.envs.board import Picture
 from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.envs.sampling import legal_states
@@ -26,7 +25,7 @@ from .problems import ALL, places, seen, shipped
 def _layout(name, split, index):
     domain = board_domain(name)
     layout = domain.load(split, index)
-    return layout, domain.scene(layout), Picture(domain, layout)
+    return layout, domain.scene(layout), domain.drawing(layout)
 
 
 @pytest.mark.parametrize("problem", ALL, ids="-".join(["{0[0]}", "{0[1]}", "{0[2]}"]).format)

@@ -24,7 +24,7 @@ ROOT = str(Path(aam_vision.__file__).parent.parent)
 
 @dataclass
 class Terminal:
-    """What is on the screen of a terminal, and what it was sent."""
+    """The screen of a terminal, and the bytes that it was sent."""
 
     columns: int = 80
     rows: int = 30

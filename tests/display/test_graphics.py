@@ -37,7 +37,7 @@ def picture() -> Picture:
         ({"TERM": "xterm-256color"}, Graphics.BLOCKS),
     ],
 )
-def test_a_terminal_is_known_by_its_environment(environment, expected):
+def test_a_terminal_is_recognized_by_its_environment(environment, expected):
     assert graphics(environment) is expected
 
 
@@ -64,7 +64,7 @@ def test_sixels_are_the_pixels():
 
 
 def _drawn(text: str) -> np.ndarray:
-    """What a terminal makes of sixels."""
+    """The image that a terminal draws from sixels."""
     body = text.removeprefix("\x1bP0;1q").removesuffix("\x1b\\")
     size = re.match(r'"1;1;(\d+);(\d+)', body)
     assert size is not None

@@ -1,4 +1,4 @@
-"""What the screen says, at any width."""
+"""The text on the screen, at any width."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _lines(view: View, width: int) -> list[str]:
     return text.splitlines()
 
 
-def test_the_answer_is_told_in_words_and_what_was_not_seen_before_is_no_change():
+def test_the_answer_in_words_lists_only_changes_of_atoms_that_were_seen_before():
     text = "\n".join(_lines(_view(5), 100))
     assert "5 of 7 done: +clear(b), +held(a), -clear(a), -on(a, b)" in text
     assert "hot" not in text
@@ -57,7 +57,7 @@ def test_no_line_is_longer_than_the_screen_is_wide(width):
     assert len(lines) <= 12
 
 
-def test_elsewhere_than_on_a_terminal_there_are_plain_lines():
+def test_off_a_terminal_there_are_plain_lines():
     stream = io.StringIO()
     with Display(stream=stream) as display:
         display.say("Interrogating doors, seed 0")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_world import Node, Outcome, World
+from aam_vision.envs.pddlgym_world import Outcome, SimulatedState, World
 from aam_vision.envs.registry import DOMAINS, board_domain
 
 PROBLEMS = {"sokoban": {"train": 5, "test": 4}, "doors": {"train": 3, "test": 10}}
@@ -36,7 +36,7 @@ def load(name: str, split: str, index: int) -> Layout:
     return board_domain(name).load(split, index)
 
 
-def walk(world: World, steps: int, rng: np.random.Generator) -> Iterator[tuple[Node, Outcome]]:
+def walk(world: World, steps: int, rng: np.random.Generator) -> Iterator[tuple[SimulatedState, Outcome]]:
     """Random native actions in PDDLGym's simulator: where each was tried, and what it did."""
     actions = board_domain(world.layout.domain).native_actions(world.layout)
     node = world.initial

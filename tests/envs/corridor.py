@@ -8,9 +8,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from aam_vision.agents.image import ImageAgent
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.gymnasium_agent import GymnasiumAgent, Instruction
-from aam_vision.envs.own import Labelled
+from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
 from aam_vision.perception import (
     Defined,
     Exactly,
@@ -21,6 +21,7 @@ from aam_vision.perception import (
     Scene,
     VisualVocabulary,
 )
+from aam_vision.query import Access
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
@@ -155,8 +156,15 @@ def pictures(rng: np.random.Generator) -> Iterator[Labelled]:
         yield Labelled(SCENE, frozenset([Atom("at", (cell(env.at),)), *lit]), env.render())
 
 
-def agent(
+def environment(
     env: Any = Corridor, restore: Any = "copy", instructions: Any = INSTRUCTIONS, **more: Any
-) -> GymnasiumAgent:
-    given = {"scene": SCENE, **more}
-    return GymnasiumAgent(env, vocabulary(), instructions, Eyes(), restore, **given)
+) -> OwnEnvironment:
+    make, scene = env if callable(env) else lambda: env, more.pop("scene", lambda env: SCENE)
+    return OwnEnvironment(
+        "corridor", more.pop("visual", vocabulary()), instructions, make, scene, restore=restore, **more
+    )
+
+
+def agent(*given: Any, access: Access = Access.SNAPSHOT, **more: Any) -> ImageAgent:
+    described = environment(*given, **more)
+    return described.agent(Eyes(described.visual), access)

@@ -12,13 +12,14 @@ import gymnasium
 import numpy as np
 import pytest
 
-from aam_vision.envs.gymnasium_agent import GymnasiumAgent
+from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.evaluation import exact
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.perception import Scene
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
@@ -32,7 +33,6 @@ from tests.envs.corridor import (
     SCENE,
     TYPES,
     Corridor,
-    Eyes,
     agent,
     vocabulary,
 )
@@ -48,7 +48,7 @@ def _put(env: Any, token: tuple[int, tuple[bool, ...]]) -> None:
     env.at, env.lit = token[0], list(token[1])
 
 
-def _learned(subject: GymnasiumAgent, budget: Budget | None = None) -> Any:
+def _learned(subject: ImageAgent, budget: Budget | None = None) -> Any:
     policy = policy_for(subject.access, "economical", PyperplanPlanner())
     return interrogate(subject, policy, np.random.default_rng(0), budget=budget)
 
@@ -259,7 +259,7 @@ def test_instructions_that_raise_are_named(changes: dict[str, Any], told: str) -
 )
 def test_a_vocabulary_whose_functions_raise_is_named(define: Any) -> None:
     visual = vocabulary(define)
-    subject = GymnasiumAgent(Corridor, visual, INSTRUCTIONS, Eyes(visual), scene=SCENE)
+    subject = agent(visual=visual)
     assert "predicate next" in _told(subject.initial)
 
 
@@ -270,7 +270,6 @@ def test_a_scene_that_raises_is_named() -> None:
 def test_what_does_not_go_together() -> None:
     assert "one name" in _told(lambda: agent(instructions=(*INSTRUCTIONS, INSTRUCTIONS[0])))
     assert "cannot be set" in _told(lambda: agent(access=Access.SETTABLE))
-    assert "give a function that makes one" in _told(lambda: agent(Corridor(), seeds=(0, 1)))
     simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE)
     assert "use one of left, right, light" in _told(lambda: simulator.instruct("fly", ()))
 

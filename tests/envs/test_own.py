@@ -117,7 +117,7 @@ def test_a_package_of_the_users_own_is_trained_evaluated_and_interrogated(
             "broken_package:ENVIRONMENT of package corridor-package 1.2 cannot be imported (ModuleNot",
         ),
         ("absent", "cannot be imported (AttributeError"),
-        ("nothing", "no OwnEnvironment (but int)"),
+        ("nothing", "not an OwnEnvironment (but int)"),
         ("renamed", "calls itself 'corridor'"),
         ("twice", "uninstall one of them"),
     ],
@@ -150,7 +150,7 @@ def test_what_an_environment_lacks_or_does_wrong_is_named(installed: Path, tmp_p
         untrained.classifiers(None)
     assert untrained.classifiers(tmp_path) == tmp_path
     with pytest.raises(UnusableInput, match=r"make\(\) raised ZeroDivisionError"):
-        untrained.simulator(0)
+        untrained.simulator(("seed", 0))
 
 
 def test_labelled_images_that_raise_are_named(

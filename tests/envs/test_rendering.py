@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from aam_vision.envs.board import Picture
 from aam_vision.envs.lanczos import Axis, reduce_part
 from aam_vision.envs.overlapping import OverlappingTiles
 from aam_vision.envs.pddlgym_drawing import reference_frame
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
+from aam_vision.envs.sprite_stacks import SpriteStacks
 from aam_vision.errors import UnusableInput
 from tests.envs.conftest import ALL, load
 
@@ -26,7 +26,7 @@ def test_frames_of_every_problem_are_pddlgyms(
     name: str, split: str, index: int, rng: np.random.Generator
 ) -> None:
     layout = load(name, split, index)
-    picture = Picture(board_domain(name), layout)
+    picture = board_domain(name).drawing(layout)
     states = [layout.initial, *[state.true for state in islice(legal_states(layout, rng), 2)]]
     for atoms in states:
         assert np.array_equal(picture.frame(atoms), reference_frame(layout, atoms))
@@ -45,7 +45,7 @@ def test_frames_of_synthetic_boards_are_pddlgyms(
 ) -> None:
     for shape in shapes:
         layout = next(synthetic_layouts(name, [shape], rng))
-        picture = Picture(board_domain(name), layout)
+        picture = board_domain(name).drawing(layout)
         for state in islice(legal_states(layout, rng), 2):
             frame = picture.frame(state.true)
             assert frame.shape == picture.shape
@@ -54,7 +54,7 @@ def test_frames_of_synthetic_boards_are_pddlgyms(
 
 def test_a_frame_does_not_depend_on_the_frames_before(rng: np.random.Generator) -> None:
     layout = load("doors", "test", 5)
-    picture = Picture(board_domain("doors"), layout)
+    picture = board_domain("doors").drawing(layout)
     states = [state.true for state in islice(legal_states(layout, rng), 30)]
     first = [picture.frame(atoms) for atoms in states]
     for i in rng.permutation(len(states)):
@@ -64,7 +64,7 @@ def test_a_frame_does_not_depend_on_the_frames_before(rng: np.random.Generator) 
 
 def test_a_frame_is_the_callers_own() -> None:
     layout = load("sokoban", "train", 0)
-    picture = Picture(board_domain("sokoban"), layout)
+    picture = board_domain("sokoban").drawing(layout)
     frame = picture.frame(layout.initial)
     frame[:] = 0
     assert picture.frame(layout.initial).any()
@@ -73,7 +73,7 @@ def test_a_frame_is_the_callers_own() -> None:
 def test_a_board_with_overlapping_sprites_is_refused(rng: np.random.Generator) -> None:
     layout = next(synthetic_layouts("doors", [(3, 3)], rng))
     with pytest.raises(UnusableInput, match="3x3 board is too small"):
-        Picture(board_domain("doors"), layout).frame(layout.initial)
+        board_domain("doors").drawing(layout).frame(layout.initial)
 
 
 @pytest.mark.parametrize("size", [900, 1050, 1350])
@@ -91,11 +91,10 @@ def test_parts_are_reduced_as_pillow_reduces_the_whole(size: int, rng: np.random
 def test_blocks_have_the_colours_of_a_fresh_process(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np\n"
-        "from aam_vision.envs.pddlgym_domains import entities_of, literal_of, load_layout\n"
+        "from aam_vision.envs.pddlgym_domains import Literals, load_layout\n"
         "from aam_vision.envs.pddlgym_package import pddlgym\n"
         "layout = load_layout('blocks', 'train', 3)\n"
-        "own = entities_of(layout)\n"
-        "literals = {literal_of('blocks', own, atom) for atom in layout.initial}\n"
+        "literals = set(map(Literals(layout).of, layout.initial))\n"
         "np.save(sys.argv[1], pddlgym().rendering.blocks.render(literals)[..., :3])"
     )
     target = tmp_path / "picture.npy"
@@ -103,13 +102,13 @@ def test_blocks_have_the_colours_of_a_fresh_process(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(target)], check=True, cwd=root, capture_output=True)
     for other in (1, 4):  # what was drawn before makes no difference
         layout = load("blocks", "test", other)
-        Picture(board_domain("blocks"), layout).frame(layout.initial)
+        board_domain("blocks").drawing(layout).frame(layout.initial)
     layout = load("blocks", "train", 3)
-    assert np.array_equal(Picture(board_domain("blocks"), layout).frame(layout.initial), np.load(target))
+    assert np.array_equal(board_domain("blocks").drawing(layout).frame(layout.initial), np.load(target))
 
 
 def test_sprites_that_let_others_show_through_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    glass = np.full((40, 40, 4), 0.5)
-    monkeypatch.setattr("aam_vision.envs.pddlgym_drawing.sprites", lambda *_: (glass,))
+    glass = SpriteStacks(lambda cell: [np.full((40, 40, 4), 0.5)])
+    monkeypatch.setattr("aam_vision.envs.pddlgym_drawing.stacks", lambda domain: glass)
     with pytest.raises(UnusableInput, match="shows what is below it"):
-        OverlappingTiles("slidetile", 3, 3).frame(np.zeros((3, 3), np.uint8))
+        OverlappingTiles("slidetile", 3, 3).frame(np.full((3, 3), glass.code(0), np.uint8))

@@ -1,4 +1,4 @@
-"""What happens to a job or to its worker costs that job only, and says so."""
+"""A failure of a job or its worker costs that job only, and is reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from aam_vision.errors import UnusableInput
 from experiments.backends import workforce
-from experiments.dispatch import Dispatcher, Limits
+from experiments.dispatch import Dispatcher, JobLimits
 
 
 def work(number: int, act: str, folder: str) -> dict[str, Any]:
@@ -32,13 +32,13 @@ def work(number: int, act: str, folder: str) -> dict[str, Any]:
 
 
 def outcomes(
-    folder: Path, *acts: str, limits: Limits | None = None, said: list[str] | None = None
+    folder: Path, *acts: str, limits: JobLimits | None = None, said: list[str] | None = None
 ) -> dict[int, Any]:
-    """What became of jobs that do this, two at a time."""
+    """The outcomes of jobs that do these acts, two at a time."""
     jobs = [{"number": number, "act": act, "folder": str(folder)} for number, act in enumerate(acts)]
     say: Callable[[str], None] = (said if said is not None else []).append
     with workforce("loky", 2, None) as workers:
-        found = Dispatcher(jobs, work, workers, limits or Limits(), say).outcomes()
+        found = Dispatcher(jobs, work, workers, limits or JobLimits(), say).outcomes()
         return {job["number"]: outcome for job, outcome in found}
 
 
@@ -62,16 +62,16 @@ def test_a_job_that_kills_every_worker_fails_alone(tmp_path: Path) -> None:
 
 
 def test_a_job_over_its_time_fails_and_its_process_ends(tmp_path: Path) -> None:
-    found = outcomes(tmp_path, "do", "hang", "do", limits=Limits(seconds=3))
+    found = outcomes(tmp_path, "do", "hang", "do", limits=JobLimits(seconds=3))
     assert squares(found) == [0, 2]
     assert found[1] == {"error": "over its limit of 3 s"}
 
 
 def test_a_job_over_its_memory_fails_and_the_next_has_all_of_its_own(tmp_path: Path) -> None:
-    found = outcomes(tmp_path, "do", "eat", "do", limits=Limits(gibibytes=0.5))
+    found = outcomes(tmp_path, "do", "eat", "do", limits=JobLimits(gibibytes=0.5))
     assert squares(found) == [0, 2]
     assert found[1] == {"error": "over its limit of 0.5 GiB"}
-    assert outcomes(tmp_path, "eat", "eat", "eat", limits=Limits(gibibytes=1.5)) == {
+    assert outcomes(tmp_path, "eat", "eat", "eat", limits=JobLimits(gibibytes=1.5)) == {
         number: {"result": {"eaten": 2**30}} for number in range(3)
     }
 
@@ -79,7 +79,7 @@ def test_a_job_over_its_memory_fails_and_the_next_has_all_of_its_own(tmp_path: P
 def test_leaving_early_ends_every_worker(tmp_path: Path) -> None:
     jobs = [{"number": n, "act": act, "folder": str(tmp_path)} for n, act in enumerate(["do", "hang"])]
     with workforce("loky", 2, None) as workers:
-        found = Dispatcher(jobs, work, workers, Limits(), lambda said: None).outcomes()
+        found = Dispatcher(jobs, work, workers, JobLimits(), lambda said: None).outcomes()
         job, _ = next(found)
         assert job["number"] == 0
         found.close()  # returns although the other job sleeps
@@ -93,7 +93,7 @@ def test_leaving_early_ends_every_worker(tmp_path: Path) -> None:
         ("loky", -1, "head:6379", "--address head:6379: only with --backend ray"),
     ],
 )
-def test_what_cannot_work_is_told_at_once(
+def test_options_that_cannot_work_are_refused_at_once(
     backend: str, processes: int, address: str | None, said: str
 ) -> None:
     with pytest.raises(UnusableInput, match=said), workforce(backend, processes, address):

@@ -55,7 +55,7 @@ def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_wa
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
     done = _run("--domain", "chess", "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert "--domain chess: not in the paper's figure; use one of blocksworld, gripper" in done.stderr
+    assert "--domain chess: unknown; use one of blocksworld, gripper" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
 

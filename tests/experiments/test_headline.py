@@ -76,7 +76,7 @@ def test_a_readme_without_marks_is_left_alone(
     assert readme.read_text() == "Nothing to fill.\n"
 
 
-def test_nothing_to_show_is_one_line(
+def test_a_folder_without_results_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
@@ -88,7 +88,7 @@ def test_nothing_to_show_is_one_line(
     assert told.count("\n") == 1
 
 
-def test_a_figure_changes_only_with_what_it_shows(tmp_path: Path) -> None:
+def test_a_figure_changes_only_with_its_data(tmp_path: Path) -> None:
     rows = [
         {"env": "gripper", "policy": policy, "planner": "pyperplan", "queries": queries, "lower_bound": 6}
         for policy, queries in (("economical", 6), ("economical", 7), ("aia", 11))

@@ -94,7 +94,7 @@ print(sweep(jobs, work, results := Results(path), processes=1), [row["square"] f
 """
 
 
-def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_no_finished_job_is_lost(tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk: writes fail half-way, as they do there."""
     command = [sys.executable, "-c", FULL_DISK, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])

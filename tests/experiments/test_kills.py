@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.kills import CASES, Case, kill_runs
+from experiments.killing import Case, kill_runs
+from experiments.kills import CASES
 
 
 @pytest.mark.parametrize(
@@ -19,7 +20,7 @@ def test_a_run_survives_kills_of_itself_and_of_its_agent(case: Case, tmp_path: P
     assert tally.kills == 2
 
 
-def test_a_run_that_fails_by_itself_is_told(tmp_path: Path) -> None:
+def test_a_run_that_fails_by_itself_is_reported(tmp_path: Path) -> None:
     *_, tally = kill_runs(Case("nothing", ("--env", "chess")), 2, tmp_path / "runs", np.random.default_rng(0))
     (fault,) = tally.faults
     assert "chess" in fault

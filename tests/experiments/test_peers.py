@@ -1,4 +1,4 @@
-"""What a peer does wrong is a row, and where the peers are, they learn and are scored."""
+"""Failures of a peer are rows; where the peers are installed, they learn and are scored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def learned(peer: str, seconds: float = 100) -> Row:
 
 
 @pytest.mark.skipif(find_spec("amlgym") is not None, reason="the peers are there")
-def test_missing_peers_are_told_in_one_line(
+def test_missing_peers_are_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["peers", "--out", str(tmp_path / "out")])
@@ -43,7 +43,7 @@ def test_a_crash_and_a_hang_are_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "Error" in crashed["why"]
 
 
-def test_what_is_no_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_is_not_a_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def writes_nonsense(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
         (folder / "learn.json").write_text('{"steps": 7, "claims": true}')
         (folder / "learned.pddl").write_text("(define (domain of nonsense))")
@@ -64,7 +64,7 @@ def test_peers_get_names_that_they_can_read_and_keywords_as_they_are(tmp_path: P
     assert states
 
 
-def test_right_is_what_stays_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_right_from_when_it_stays_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that was right by chance, and was then changed, does not count."""
 
     def learns(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
@@ -80,7 +80,9 @@ def test_right_is_what_stays_right(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (row["equivalent"], row["right_after"]) == (True, 5)
 
 
-def test_what_is_no_model_on_the_way_spoils_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_models_on_the_way_do_not_spoil_the_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def learns(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
         right = (folder / "domain.pddl").read_text()
         course = [(0, right), (2, "(define (domain of nonsense))"), (4, right)]

@@ -95,7 +95,7 @@ def test_a_killed_worker_costs_its_job_and_figures_are_those_of_loky(
     assert len(found["ray"]) == 4
 
 
-def test_a_cluster_that_cannot_be_reached_is_told_in_one_line() -> None:
+def test_an_unreachable_cluster_is_reported_in_one_line() -> None:
     for address, said in (
         (f"127.0.0.1:{free_port()}", "no Ray cluster answers there"),
         ("nowhere", "give host:port"),

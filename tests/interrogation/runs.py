@@ -8,11 +8,13 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.queries.moves import Move
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
 from aam_vision.query import Access
@@ -46,7 +48,7 @@ def walked(domain: Domain, seed: int, steps: int = 24) -> Evidence:
     for situation in agent.initial():
         evidence.begin(situation)
     for situation in agent.initial():
-        evidence.walk(agent.walk(situation, steps, rng))
+        evidence.take_in(Walked(tuple(agent.walk(situation, steps, rng))))
     return evidence
 
 

@@ -25,7 +25,7 @@ BAD_DOMAINS = {
     "no name": ("(domain Tiny)", "(domain)", ":2: ", "expected '(domain NAME)'"),
     "a list as its name": ("(domain Tiny)", "(domain (x))", ":2: ", "name of the domain"),
     "no colon": ("(:types", "(types", ":4: ", "expected a section"),
-    "unknown section": ("(:types", "(:kinds", ":4: ", "'(:kinds' is no section of a domain"),
+    "unknown section": ("(:types", "(:kinds", ":4: ", "'(:kinds' is not a section of a domain"),
     "section twice": (":constants dock - place", ":types a", ":5: ", "comes twice, first in line 4"),
     "problem": (DOMAIN, PROBLEM, ":1: ", "defines a problem, but a domain is wanted"),
     "functions": ("(:constants dock - place)", "(:functions (c))", ":5: ", "numeric fluents"),
@@ -127,7 +127,7 @@ BAD_PROBLEMS = {
     "disjunction": ("(not (busy))", "(or (busy))", ":4: ", "the goal uses disjunction"),
     "equality": ("(not (busy))", "(= b b)", ":4: ", "equality"),
     "quantifier": ("(not (busy))", "(forall (?x) (busy))", ":4: ", "quantifiers"),
-    "action": ("(:goal", "(:action", ":4: ", "'(:action' is no section of a problem"),
+    "action": ("(:goal", "(:action", ":4: ", "'(:action' is not a section of a problem"),
     "unclosed": ("(busy))))", "(busy)))", ":5: ", "'(:init' stands inside '(:goal' of line 4"),
 }
 

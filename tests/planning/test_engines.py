@@ -40,11 +40,11 @@ def test_pyperplan_needs_no_engine() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("oracle", "--planner oracle: unknown; installed are pyperplan"),
-        ("sequential_simulator", "no planner"),
+        ("oracle", "planner oracle: unknown; installed are pyperplan"),
+        ("sequential_simulator", "not a planner"),
     ],
 )
-def test_what_is_no_planner_is_refused(name: str, told: str) -> None:
+def test_a_name_without_a_planner_is_refused(name: str, told: str) -> None:
     with pytest.raises(UnusableInput, match=told):
         planner_named(name)
 
@@ -59,7 +59,7 @@ def test_an_engine_that_is_not_installed_is_named_with_what_to_install(tmp_path:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1].endswith(
-        '--planner fast-downward: not installed; pip install "aam-vision[fast-downward]"'
+        'planner fast-downward: not installed; pip install "aam-vision[fast-downward]"'
     )
 
 

@@ -14,7 +14,7 @@ from tests.profiles import thorough
 
 @thorough(120)
 @given(domains.domains(constants=True, max_problems=1))
-def test_every_operator_that_can_be_applied_somewhere_is_found_as_it_is(domain: Domain) -> None:
+def test_every_operator_that_is_applicable_somewhere_is_found(domain: Domain) -> None:
     model, start = domain.model, domain.problems[0]
     states = domains.reachable(model, [start], limit=300)
     assume(states is not None)
@@ -35,7 +35,7 @@ def test_every_operator_that_can_be_applied_somewhere_is_found_as_it_is(domain: 
 
 @thorough(60)
 @given(domains.domains(max_problems=1))
-def test_nothing_is_grounded_whose_positive_preconditions_no_facts_can_give(domain: Domain) -> None:
+def test_operators_with_unreachable_positive_preconditions_are_not_grounded(domain: Domain) -> None:
     """Against the textbook definition of the delete relaxation."""
     start = domain.problems[0]
     facts = set(start.true)

@@ -1,4 +1,4 @@
-"""What the mutexes call impossible never happens."""
+"""Literals that are mutex never hold together."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _assert_possible(mutexes: Mutexes, states: Sequence[State], facts: Sequence[
 
 @thorough(100)
 @given(domains.domains(constants=True))
-def test_whatever_holds_together_in_a_reachable_state_is_possible(domain: Domain) -> None:
+def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex(domain: Domain) -> None:
     model, start = domain.model, domain.problems[0]
     starts = [state for state in domain.problems if state.objects == start.objects]
     states = domains.reachable(model, starts, limit=150)
@@ -54,7 +54,7 @@ def test_whatever_holds_together_in_a_reachable_state_is_possible(domain: Domain
 
 @thorough(100)
 @given(domains.domains(constants=True, max_problems=1), st.data())
-def test_effects_and_facts_that_are_not_known_make_nothing_impossible_that_happens(
+def test_unknown_effects_and_facts_never_make_reachable_states_impossible(
     domain: Domain, data: st.DataObject
 ) -> None:
     """Some true effects are only possible ones, some possible ones never happen, some facts are hidden."""

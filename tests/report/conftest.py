@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from aam_vision.arguments import Arguments
 from aam_vision.run import interrogate_agent
 
 Runs = Callable[..., Path]
@@ -24,7 +25,7 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Runs:
         if key not in made:
             made[key] = tmp_path_factory.mktemp(env)
             with contextlib.redirect_stdout(io.StringIO()):
-                assert interrogate_agent(env=env, out=made[key], quiet=True, **options) == 0  # type: ignore[arg-type]
+                assert interrogate_agent(Arguments(env, out=made[key], quiet=True, **options)) == 0  # type: ignore[arg-type]
         return made[key]
 
     return run

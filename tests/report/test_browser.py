@@ -80,7 +80,7 @@ def test_the_page_is_as_wide_as_the_screen(opened):
     assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_axe_finds_nothing_that_shuts_anybody_out(opened):
+def test_axe_finds_no_accessibility_problem(opened):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     # one of a kind is enough: all of it open takes half a minute
     for part in (f"#{PUSHED_INTO_STONE}", "#query-2", "#why-move-eff-clear-2"):
@@ -90,7 +90,7 @@ def test_axe_finds_nothing_that_shuts_anybody_out(opened):
     assert [violation["id"] for violation in found.response["violations"]] == []
 
 
-def test_axe_finds_nothing_in_the_page_of_answers_that_are_weighed(browser, run_of):
+def test_axe_finds_no_accessibility_problem_where_answers_are_weighed(browser, run_of):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     opened = browser.new_page(viewport={"width": 360, "height": 900})
     opened.goto((run_of("blocksworld", flip_rate=0.1) / "report.html").as_uri())
@@ -101,5 +101,5 @@ def test_axe_finds_nothing_in_the_page_of_answers_that_are_weighed(browser, run_
     opened.close()
 
 
-def test_what_a_run_of_sokoban_leaves_is_small(report):
+def test_the_folder_of_a_sokoban_run_is_small(report):
     assert report.stat().st_size < 5_000_000

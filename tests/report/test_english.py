@@ -26,7 +26,7 @@ def test_a_literal_is_a_clause_of_a_sentence(predicate, arguments, mode, words):
     assert english.literal(LiftedAtom(predicate, arguments), mode, PARAMETERS) == words
 
 
-def test_an_effect_says_what_is_no_longer_so():
+def test_a_negative_effect_says_what_no_longer_holds():
     assert english.effect(LiftedAtom("at", (0, 1)), Mode.NEGATIVE, PARAMETERS) == "?p is no longer at ?from"
 
 

@@ -47,7 +47,7 @@ PLAIN = st.sampled_from(
         {"a": []},
     ]
 )
-"""What stands in place of a value; JSON knows all of these."""
+"""Replacements for a value; JSON has all of these."""
 VALUES = {"about": ("name", "value"), "objects": ("number", "content"), "states": ("number", "content")}
 VALUES |= {f"entries {column}": ("number", column) for column in ("question", "answer", "random")}
 
@@ -106,7 +106,7 @@ def _told(folder: Path) -> str:
         ("agent", {"access": "snapshot", "name": "x", "predicates": {"p": []}, "actions": {"a": []}}),
     ],
 )
-def test_notes_that_are_none(note: tuple[str, object], run_of: Runs, tmp_path: Path) -> None:
+def test_malformed_notes_are_refused(note: tuple[str, object], run_of: Runs, tmp_path: Path) -> None:
     for name in (NAME, "result.json", "model.pddl"):
         shutil.copy(run_of("doors") / name, tmp_path)
     with contextlib.closing(sqlite3.connect(tmp_path / NAME, isolation_level=None)) as connection:
@@ -115,7 +115,7 @@ def test_notes_that_are_none(note: tuple[str, object], run_of: Runs, tmp_path: P
 
 
 @pytest.mark.parametrize("env", ["gripper", "doors"])
-def test_no_change_to_a_value_is_more_than_a_refusal(
+def test_a_run_with_a_changed_value_is_read_or_refused(
     env: str, run_of: Runs, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     whole = run_of(env)

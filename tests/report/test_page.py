@@ -57,7 +57,7 @@ def run(request: pytest.FixtureRequest, run_of: Runs) -> Path:
     return run_of(request.param)
 
 
-def test_a_run_leaves_a_page_that_is_whole_and_fetches_nothing(run):
+def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
     found = _Page((run / "report.html").read_text(encoding="utf-8"))
     assert found.open == []
     assert len(found.ids) == len(set(found.ids))
@@ -101,7 +101,7 @@ def test_a_folder_without_images_still_makes_a_page(run_of, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + b"\0" * 40])
-def test_files_that_are_no_images_are_not_shown(run_of, tmp_path, content):
+def test_files_that_are_not_images_are_not_shown(run_of, tmp_path, content):
     copy = shutil.copytree(run_of("doors"), tmp_path / "run")
     for path in (copy / FOLDER).glob("*.png"):
         path.write_bytes(content)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from aam_vision.interrogation.evidence.transcript import Asked
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.report import video as module
 from aam_vision.report.album import FOLDER
 from aam_vision.report.recorded import read_run
@@ -42,7 +42,9 @@ def test_every_attempted_step_of_every_query_is_a_frame_and_refused_ones_have_a_
     assert len(made.gif) < module.MAX_BYTES
 
 
-def test_what_is_too_much_is_left_out_and_said(run_of: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frames_beyond_the_limit_are_left_out_and_mentioned(
+    run_of: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "MAX_FRAMES", 6)
     monkeypatch.setattr(module, "MAX_BYTES", 10)
     made = video(read_run(run_of("doors")))

@@ -48,7 +48,7 @@ def test_the_answers_are_those_that_the_engine_has_weighed(account: WeighedAccou
             }
 
 
-def test_what_is_certain_is_what_the_answers_speak_for(account: WeighedAccount) -> None:
+def test_the_answers_support_every_certain_palm_tuple(account: WeighedAccount) -> None:
     pals = list(account.weights.probabilities)
     assert all(account.weights.certain(pal) for pal in pals)
     for pal in pals:
@@ -69,7 +69,7 @@ def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account:
     assert "contradict" not in text
 
 
-def test_the_reason_is_told_in_words(account: WeighedAccount) -> None:
+def test_the_reason_is_given_in_words(account: WeighedAccount) -> None:
     console = Console(file=io.StringIO(), width=300)
     pal = named("holding(?x) in eff of pick-up", account.proofs.hypotheses)
     terminal.proof(account, account.line(pal), console)

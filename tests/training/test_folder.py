@@ -11,7 +11,6 @@ import torch
 from PIL import Image
 
 from aam_vision.classifiers.networks import CELL_PIXELS
-from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
@@ -38,7 +37,7 @@ def layout():
 @pytest.fixture
 def folder(tmp_path, layout):
     (tmp_path / "images").mkdir()
-    Image.fromarray(Picture(DOMAIN, layout).frame(layout.initial)).save(tmp_path / "images" / "1.png")
+    Image.fromarray(DOMAIN.drawing(layout).frame(layout.initial)).save(tmp_path / "images" / "1.png")
     (tmp_path / "labels.jsonl").write_text(json.dumps(_line(layout)) + "\n\n")
     return tmp_path
 
@@ -52,7 +51,7 @@ def _refused(folder):
 
 def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout):
     (found,) = labelled_images(DOMAIN, folder)
-    picture = Picture(DOMAIN, layout)
+    picture = DOMAIN.drawing(layout)
     state = State(layout.initial, layout.objects)
     (wanted,) = examples(
         DOMAIN.visual, DOMAIN.scene(layout), [(state, picture.frame(layout.initial))], CELL_PIXELS
@@ -69,8 +68,8 @@ def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout)
         ({"true": ["at(player-01)"]}, "takes 2 objects, not 1"),
         ({"true": ["at player-01"]}, "is no atom"),
         ({"true": []}, "no legal board"),
-        ({"problem": "test/0"}, "none for training"),
-        ({"problem": "train/77"}, "none for training"),
+        ({"problem": "test/0"}, "not one for training"),
+        ({"problem": "train/77"}, "not one for training"),
         ({"image": "2.png"}, "no image"),
         ({"true": 3}, "write {"),
         ({"image": "../labels.jsonl"}, "name of a file"),
@@ -127,12 +126,12 @@ def test_images_that_cannot_be_used(folder):
     file = folder / "images" / "1.png"
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    assert "no sound PNG" in _refused(folder)
+    assert "not a sound PNG" in _refused(folder)
     Image.fromarray(np.zeros((90, 90), np.uint8)).save(file)
     assert "greyscale; save it as RGB" in _refused(folder)
     Image.fromarray(np.zeros((90, 90, 3), np.uint8)).save(file, "JPEG")
-    assert "no PNG" in _refused(folder)
+    assert "not a PNG" in _refused(folder)
     Image.fromarray(np.zeros((3, 3, 3), np.uint8)).save(file)
     assert "render larger images" in _refused(folder)
     file.write_bytes(b"")
-    assert "no PNG" in _refused(folder)
+    assert "not a PNG" in _refused(folder)

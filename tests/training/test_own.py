@@ -17,8 +17,8 @@ from aam_vision.classifiers.networks import CELL_PIXELS
 from aam_vision.envs.own import Labelled, OwnEnvironment
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom
+from aam_vision.training.data import lessons
 from aam_vision.training.folder import labelled_images
-from aam_vision.training.own import own_lessons
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, SCENE, Corridor, pictures, vocabulary
 
 CORRIDOR = OwnEnvironment(
@@ -27,7 +27,7 @@ CORRIDOR = OwnEnvironment(
 
 
 def _lessons(changed: OwnEnvironment = CORRIDOR) -> Any:
-    return own_lessons(changed, np.random.default_rng(0), CELL_PIXELS)
+    return lessons(changed, np.random.default_rng(0), CELL_PIXELS)
 
 
 def _told(changed: OwnEnvironment) -> str:

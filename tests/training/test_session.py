@@ -14,14 +14,13 @@ from aam_vision.classifiers.networks import RESNET18, SEPARATE, SHARED, make_net
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save
 from aam_vision.commandline import Progress
-from aam_vision.envs.board import Picture
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training import data, lesson, session
 from aam_vision.training.labels import NO_LABEL
-from aam_vision.training.lesson import Course
+from aam_vision.training.lesson import TrainingOptions
 from aam_vision.training.logs import CELLS, Confusion
-from aam_vision.training.session import train_domain
+from aam_vision.training.session import TrainingSettings, train_domain
 
 from .toys import toy_boards
 
@@ -46,7 +45,7 @@ def runs(domain, tmp_path_factory):
         patch.chdir(folder)
         told = io.StringIO()
         files = [
-            train_domain(domain, folder / name, seed=seed, steps=STEPS, threads=1, progress=Progress(told))
+            train_domain(domain, folder / name, TrainingSettings(seed=seed, steps=STEPS), Progress(told))
             for name, seed in (("one", 3), ("again", 3), ("other", 4))
         ]
     return folder, files, told.getvalue()
@@ -121,13 +120,13 @@ class _Interrupted(Exception):
     pass
 
 
-def _taught(boards, steps, course=None, stop=None):
+def _taught(boards, steps, options=None, stop=None):
     def progress(done, loss):
         if done == stop:
             raise _Interrupted
 
     network = lesson.teach(
-        ["a", "b"], boards[2:], steps=steps, seed=5, progress=progress, held=boards[:2], course=course
+        ["a", "b"], boards[2:], steps=steps, seed=5, progress=progress, held=boards[:2], options=options
     )
     return network.state_dict()
 
@@ -135,21 +134,21 @@ def _taught(boards, steps, course=None, stop=None):
 def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(tmp_path, monkeypatch):
     monkeypatch.setattr(lesson, "CHECK", 4)
     boards = toy_boards(20)
-    whole = _taught(boards, 12, Course(tmp_path / "whole"))
+    whole = _taught(boards, 12, TrainingOptions(tmp_path / "whole"))
     with pytest.raises(_Interrupted):
-        _taught(boards, 12, Course(tmp_path / "half"), stop=7)
+        _taught(boards, 12, TrainingOptions(tmp_path / "half"), stop=7)
     last = tmp_path / "half" / "checkpoints" / "last.ckpt"
-    resumed = _taught(boards, 12, Course(tmp_path / "half", resume=last))
+    resumed = _taught(boards, 12, TrainingOptions(tmp_path / "half", resume=last))
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
     kept = tmp_path / "whole" / "checkpoints"
     assert sorted(path.name for path in kept.iterdir()) == ["best.ckpt", "last.ckpt"]
     with pytest.raises(UnusableInput, match="of another number or of all"):
-        _taught(boards, 12, Course(resume=kept / "last.ckpt"))
+        _taught(boards, 12, TrainingOptions(resume=kept / "last.ckpt"))
 
 
 def test_neither_checkpoints_nor_looks_change_the_weights(tmp_path):
     boards = toy_boards(20)
-    plain, watched = _taught(boards, 12), _taught(boards, 12, Course(tmp_path, tensorboard=True))
+    plain, watched = _taught(boards, 12), _taught(boards, 12, TrainingOptions(tmp_path, tensorboard=True))
     assert all(torch.equal(plain[name], watched[name]) for name in plain)
     assert (tmp_path / "logs" / "metrics.csv").is_file()
 
@@ -158,7 +157,7 @@ def test_logs_tell_the_confusion_of_every_classifier_and_show_boards(tmp_path, m
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     monkeypatch.setattr(lesson, "CHECK", 5)
     boards = toy_boards(20)
-    _taught(boards, 10, Course(tmp_path, tensorboard=True))
+    _taught(boards, 10, TrainingOptions(tmp_path, tensorboard=True))
     with (tmp_path / "logs" / "metrics.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["held_loss"]]
     assert len(rows) == 2
@@ -177,7 +176,7 @@ def test_logs_tell_the_confusion_of_every_classifier_and_show_boards(tmp_path, m
 def test_a_tensorboard_that_is_missing_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     with pytest.raises(UnusableInput, match=r"pip install 'aam-vision\[tensorboard\]'"):
-        _taught(toy_boards(10), 10, Course(tmp_path, tensorboard=True))
+        _taught(toy_boards(10), 10, TrainingOptions(tmp_path, tensorboard=True))
 
 
 def test_confusion_leaves_out_what_has_no_label():
@@ -194,7 +193,7 @@ def test_training_stops_when_its_time_is_up(tmp_path):
         steps=100_000,
         seed=0,
         progress=lambda done, loss: steps.append(done),
-        course=Course(max_seconds=1.0),
+        options=TrainingOptions(max_seconds=1.0),
     )
     assert 0 < len(steps) < 100_000
 
@@ -207,19 +206,24 @@ def test_a_checkpoint_that_is_none_is_refused(content, tmp_path):
     else:
         file.write_bytes(content)
     with pytest.raises(UnusableInput, match="no checkpoint of this training"):
-        _taught(toy_boards(10), 6, Course(resume=file))
+        _taught(toy_boards(10), 6, TrainingOptions(resume=file))
 
 
 def test_devices_that_are_not_there_are_refused():
-    with pytest.raises(UnusableInput, match="--devices many"):
-        _taught(toy_boards(10), 6, Course(devices="many"))
+    with pytest.raises(UnusableInput, match="devices many"):
+        _taught(toy_boards(10), 6, TrainingOptions(devices="many"))
 
 
 def test_one_classifier_is_trained_anew_and_the_others_stay_bit_by_bit():
     base = lesson.new_network(["a", "b"], 1).eval()
     before = {name: tensor.clone() for name, tensor in base.state_dict().items()}
     network = lesson.teach(
-        ["a", "b"], toy_boards(20), steps=6, seed=5, progress=lambda *_: None, base=base, only=["b"]
+        ["a", "b"],
+        toy_boards(20),
+        steps=6,
+        seed=5,
+        progress=lambda *_: None,
+        start=lesson.StartingPoint(base=base, only=("b",)),
     )
     for name, tensor in network.state_dict().items():
         assert torch.equal(base.state_dict()[name], before[name])
@@ -247,9 +251,11 @@ def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, mon
     with pytest.raises(UnusableInput, match="predicate unlocked is absent there"):
         load(doors.visual, "doors", tmp_path / "old")
     train_domain(
-        doors, tmp_path / "new", seed=0, steps=150, threads=1, progress=Progress(io.StringIO()),
-        only="unlocked", base=tmp_path / "old",
-    )  # fmt: skip
+        doors,
+        tmp_path / "new",
+        TrainingSettings(steps=150, only="unlocked", base=tmp_path / "old"),
+        Progress(io.StringIO()),
+    )
     grown, found = load(doors.visual, "doors", tmp_path / "new")
     mine = make_network(SHARED, poorer.cell_heads())
     mine.adopt(grown, poorer.cell_heads())
@@ -263,12 +269,12 @@ def test_separate_networks_are_trained_and_used_by_the_same_code(domain, tmp_pat
     monkeypatch.setattr(data, "SYNTHETIC", 16)
     monkeypatch.setattr(session, "STATES", 20)
     files = train_domain(
-        domain, tmp_path, seed=0, steps=10, threads=1, progress=Progress(io.StringIO()), network=SEPARATE
+        domain, tmp_path, TrainingSettings(steps=10, network=SEPARATE), Progress(io.StringIO())
     )
     assert "network `separate`" in files.card.with_suffix(".md").read_text()
     perception = BoardPerception.load(domain.visual, "doors", tmp_path)
     layout = domain.load(*domain.held_out[0])
-    frame = Picture(domain, layout).frame(layout.initial)
+    frame = domain.drawing(layout).frame(layout.initial)
     assert perception.look(frame, domain.scene(layout)).state.objects == layout.objects
 
 
@@ -276,7 +282,9 @@ def test_resnet18_learns_and_is_loaded_as_it_was_saved(tmp_path):
     doors = board_domain("doors")
     heads = doors.visual.cell_heads()
     boards = [replace(board, labels=board.labels[[0, 1, 0]]) for board in toy_boards(2, (128, 192))]
-    network = lesson.teach(heads, boards, steps=10, seed=0, progress=lambda *_: None, kind=RESNET18)
+    network = lesson.teach(
+        heads, boards, steps=10, seed=0, progress=lambda *_: None, start=lesson.StartingPoint(RESNET18)
+    )
     _, card = load(doors.visual, "doors")
     save(network, replace(card, network=RESNET18), tmp_path)
     again, _ = load(doors.visual, "doors", tmp_path)

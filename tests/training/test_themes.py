@@ -8,11 +8,13 @@ import pytest
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import Progress
+from aam_vision.envs.pddlgym_drawing import stacks
 from aam_vision.envs.pddlgym_package import pddlgym
-from aam_vision.envs.sokoban import SOKOBAN, painter, scene
+from aam_vision.envs.sokoban import SOKOBAN
+from aam_vision.envs.tiles import BoardCodes
 from aam_vision.training import session
 from aam_vision.training.evaluation import evaluate_domain
-from aam_vision.training.session import train_domain
+from aam_vision.training.session import TrainingSettings, train_domain
 
 SIDE = 24
 STEPS = 120
@@ -22,19 +24,18 @@ class CrispTiles:
     """Boards as PDDLGym's ``render_from_layout_crisp`` draws them: tiles side by side, no background, no margin."""
 
     def __init__(self, layout):
-        board = scene(layout)
-        self._paint = painter(layout)
-        self.shape = (SIDE * board.rows, SIDE * board.columns, 3)
+        self._codes = BoardCodes(layout)
+        rows, columns = self._codes(layout.initial).shape
+        self.shape = (SIDE * rows, SIDE * columns, 3)
 
     def frame(self, atoms):
-        return np.block([[[_tile(int(code))] for code in row] for row in self._paint(atoms)])
+        return np.block([[[_tile(int(code))] for code in row] for row in self._codes(atoms)])
 
 
 @cache
 def _tile(code):
-    rendering = pddlgym().rendering
-    board = np.full((1, 1), code)
-    tile = rendering.utils.render_from_layout_crisp(board, rendering.sokoban.get_token_images, SIDE)
+    sprites, board = stacks("sokoban").sprites(code), np.zeros((1, 1))
+    tile = pddlgym().rendering.utils.render_from_layout_crisp(board, lambda cell: sprites, SIDE)
     return (255 * tile).round().astype(np.uint8)
 
 
@@ -57,7 +58,7 @@ def crisp(tmp_path_factory):
     folder = tmp_path_factory.mktemp("crisp")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "STATES", 20)
-        train_domain(CRISP, folder, seed=0, steps=STEPS, threads=1, progress=Progress())
+        train_domain(CRISP, folder, TrainingSettings(steps=STEPS), Progress())
     return BoardPerception.load(SOKOBAN.visual, "sokoban", folder, remembered=0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -99,10 +99,8 @@ class StateGrid:
         for argument, kind in zip(atom.arguments, kinds, strict=True):
             places = self._places_of(kind)
             if isinstance(argument, int):
-                own = np.array(
-                    [places[name] for name in self.state.objects.of_type(index.header.types[argument])]
-                )
-                picks.append(own[chosen[:, argument]])
+                names = self.state.objects.of_type(index.header.types[argument])
+                picks.append(_numbers(places, names)[chosen[:, argument]])
             else:
                 picks.append(np.full(len(chosen), places[argument]))
         return table[tuple(picks)] if picks else np.full(len(chosen), bool(table))
@@ -112,7 +110,7 @@ class StateGrid:
         if table is None:
             return False
         axes: list[int] = []
-        picks: list[list[int]] = []
+        picks: list[NDArray[np.intp]] = []
         for argument, kind in zip(
             atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True
         ):
@@ -120,13 +118,18 @@ class StateGrid:
             if isinstance(argument, int):
                 axes.append(argument)
                 names = self.state.objects.of_type(index.header.types[argument])
-                picks.append([places[name] for name in names])
+                picks.append(_numbers(places, names))
             else:
                 axes.append(-1)
-                picks.append([places[argument]])
+                picks.append(_numbers(places, [argument]))
         chosen = table[np.ix_(*picks)] if picks else table
         fixed = tuple(i for i, axis in enumerate(axes) if axis < 0)
         return _along(chosen.squeeze(fixed), tuple(axis for axis in axes if axis >= 0), index.header.arity)
+
+
+def _numbers(places: Mapping[str, int], names: Sequence[str]) -> NDArray[np.intp]:
+    """The objects' places, of which there may be none: a type can be empty."""
+    return np.array([places[name] for name in names], dtype=np.intp)
 
 
 def _along(table: Truth, axes: tuple[int, ...], arity: int) -> Truth:

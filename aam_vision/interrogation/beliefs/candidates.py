@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice
 from math import prod
 
-from aam_vision.interrogation.evidence.graph import Node
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
@@ -39,7 +39,7 @@ class Beliefs:
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes[:]
+        self._states = [node.state for node in nodes]
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
         sample = nodes[:: max(1, len(nodes) // SAMPLES)]
         self._rates: dict[str, float] = {}
@@ -65,7 +65,7 @@ class Beliefs:
 
     @cached_property
     def _ever_true(self) -> set[str]:
-        return {predicate for node in self._nodes for predicate, _ in node.state.true}
+        return {predicate for state in self._states for predicate, _ in state.true}
 
     def split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
         """Undecided literals that are probably preconditions, and those that probably are not."""
@@ -100,7 +100,8 @@ class NaturalBeliefs(Beliefs):
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         super().__init__(hypotheses, nodes)
-        self._sample = nodes[:: max(1, len(nodes) // NATURAL_SAMPLES)]
+        # as they are known now: later exchanges may add to what is known of a situation
+        self._sample = [node.index for node in nodes[:: max(1, len(nodes) // NATURAL_SAMPLES)]]
         self._chances: dict[tuple[str, int, int], float] = {}
 
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
@@ -122,10 +123,10 @@ class NaturalBeliefs(Beliefs):
         if key not in self._chances:
             required = atoms(action, rarer)
             holds = total = 0
-            for node in self._sample:
-                for objects in islice(bindings(node.index, action.index.header, required), MAX_NATURAL):
+            for index in self._sample:
+                for objects in islice(bindings(index, action.index.header, required), MAX_NATURAL):
                     total += 1
-                    holds += bool(action.index.values(node.state, objects)[0] & bit)
+                    holds += bool(action.index.values(index.state, objects)[0] & bit)
             self._chances[key] = (holds + 0.5) / (total + 1)
         return self._chances[key]
 

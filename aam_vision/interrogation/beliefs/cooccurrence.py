@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.evidence.graph import Node
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.joins import StateIndex, bindings
 
 NODES = 12
-"""Situations that are looked through at a time; later ones at the next question."""
+"""Situations that are looked through for one question, and as many more for each further one."""
 
 
 @dataclass
@@ -35,10 +35,9 @@ class CoOccurrence:
         """
         name = index.header.name
         seen = self._seen.setdefault(name, np.zeros((len(index.atoms),) * 2, dtype=np.bool_))
-        begun = self._looked.get(name, 0)
-        for node in nodes[begun : begun + NODES]:
-            _look(index, node.index, seen)
-        self._looked[name] = min(begun + NODES, len(nodes))
+        for node in nodes[self._looked.get(name, 0) :]:
+            _look(index, node.index_when_new, seen)
+        self._looked[name] = len(nodes)
         ever = seen.diagonal()
         return np.outer(ever, ever) & ~seen
 

@@ -17,10 +17,9 @@ from aam_vision.interrogation.beliefs.binding_grid import Array, StateGrid
 from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, Beliefs
 from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.beliefs.unexecuted_actions import PROOF, UnexecutedActions
-from aam_vision.interrogation.evidence.graph import Node
+from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
 
 DELETED = 0.97
 """Probability that what a step deletes is required, as it nearly always is in written domains."""
@@ -35,17 +34,16 @@ NEGATIVE = 0.02
 
 
 class StepValue:
-    """Values steps under the hypotheses at one moment."""
+    """Values steps under what is known at one moment."""
 
     def __init__(
         self,
-        hypotheses: Hypotheses,
-        nodes: Sequence[Node],
+        evidence: Evidence,
         unseen: UnexecutedActions,
         rng: np.random.Generator,
     ) -> None:
-        self._hypotheses = hypotheses
-        self.beliefs = Beliefs(hypotheses, nodes)
+        hypotheses = self._hypotheses = evidence.hypotheses
+        self.beliefs = Beliefs(hypotheses, evidence.visited)
         self._prior: dict[str, dict[Literals, float]] = {}
         self._chances: dict[str, dict[Literals, float]] = {}
         for name, action in hypotheses.actions.items():
@@ -53,7 +51,7 @@ class StepValue:
                 prior = {one: self._probability(name, one, action) for one in action.undecided.singles()}
                 self._prior[name], self._chances[name] = prior, _sharpened(prior, action.clauses)
         transfer = Transfer(hypotheses, lambda name, bit: self._prior[name][Literals(bit, 0)])
-        self.unseen = unseen.at(hypotheses, nodes, self.beliefs, transfer, rng)
+        self.unseen = unseen.at(evidence, self.beliefs, transfer, rng)
         for name, guesses in self.unseen.items():
             self._prior[name], self._chances[name] = guesses.prior, guesses.chances
 

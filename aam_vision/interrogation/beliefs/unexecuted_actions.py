@@ -7,7 +7,7 @@ All that only orders questions: nothing is concluded from it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import combinations
 
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from aam_vision.interrogation.beliefs.beam_search import Samples, best_choices
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs
-from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
+from aam_vision.interrogation.beliefs.cooccurrence import NODES, CoOccurrence
 from aam_vision.interrogation.beliefs.gibbs import SAMPLES, sample
 from aam_vision.interrogation.beliefs.transfer import Transfer
-from aam_vision.interrogation.evidence.graph import Node
+from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -183,33 +183,45 @@ class UnexecutedAction:
 
 
 class UnexecutedActions:
-    """The guesses at all actions that were never seen to succeed; kept from move to move while nothing is learnt."""
+    """The guesses at all actions that were never seen to succeed; kept while nothing is learnt of them."""
 
     def __init__(self) -> None:
         self._together = CoOccurrence()
-        self._known: dict[str, tuple[Hashable, UnexecutedAction]] = {}
+        self._known: dict[str, tuple[tuple[int, ...], UnexecutedAction]] = {}
 
     def at(
         self,
-        hypotheses: Hypotheses,
-        nodes: Sequence[Node],
+        evidence: Evidence,
         beliefs: Beliefs,
         transfer: Transfer,
         rng: np.random.Generator,
     ) -> dict[str, UnexecutedAction]:
-        """The guesses by action; ``nodes`` are the situations so far, always in the same order."""
-        seen = tuple(action.version for action in hypotheses.actions.values() if action.successes)
+        """The guesses by action.
+
+        Their samples are drawn from a child of the generator, one for all that is known: so they are the same
+        whenever the evidence is the same.
+        """
+        hypotheses, nodes, looks = evidence.hypotheses, evidence.visited, len(evidence.exchanges) + 1
+        seen = [action.version for action in hypotheses.actions.values() if action.successes]
         places = _unused(hypotheses)
         found: dict[str, UnexecutedAction] = {}
-        for name, action in hypotheses.actions.items():
+        for number, (name, action) in enumerate(hypotheses.actions.items()):
             if action.successes:
                 continue
-            key = seen, len(nodes), action.version
+            key = number, action.version, len(nodes), *seen
             if name not in self._known or self._known[name][0] != key:
-                apart = self._together.apart(action.index, nodes)
-                self._known[name] = key, UnexecutedAction(name, action, beliefs, transfer, places, apart, rng)
+                apart = self._together.apart(action.index, nodes[: looks * NODES])
+                own = child(rng, key)
+                self._known[name] = key, UnexecutedAction(name, action, beliefs, transfer, places, apart, own)
             found[name] = self._known[name][1]
         return found
+
+
+def child(rng: np.random.Generator, key: tuple[int, ...]) -> np.random.Generator:
+    """A generator of its own for every key: it depends on the seed of ``rng``, and not on what was drawn from that."""
+    seeds = rng.bit_generator.seed_seq
+    assert isinstance(seeds, np.random.SeedSequence), "generators made by default_rng have one"
+    return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, *key)))
 
 
 def _unused(hypotheses: Hypotheses) -> dict[str, int]:

@@ -112,6 +112,8 @@ class Indistinguishability:
         """What of ``closed`` some step may tell in one problem, where the agent gets if ``assumed`` is closed."""
         starts = [(frozenset(state.true), frozenset(state.unknown)) for state in origins]
         grounding = self._ground(origins, assumed)
+        if sum(len(self._cases[operator.action.name]) for operator in grounding.operators) > MAX_POSSIBLE:
+            raise TooManyOperators(f"more than {MAX_POSSIBLE} operators to find mutexes with")
         possible = [
             _possible(action, literals, union([case, assumed[name].literals]), assumed[name].effects)
             for operator in grounding.operators
@@ -120,8 +122,6 @@ class Indistinguishability:
             for literals in [GroundLiterals(action, operator.action.objects)]
             for case in self._cases[name]
         ]
-        if len(possible) > MAX_POSSIBLE:
-            raise TooManyOperators(f"more than {MAX_POSSIBLE} operators to find mutexes with")
         mutexes = Mutexes(possible, starts)
         told = {}
         for name, action in self._hypotheses.actions.items():

@@ -19,7 +19,7 @@ from aam_vision.interrogation.evidence.attempted_steps import (
     ruled_out,
     violated,
 )
-from aam_vision.interrogation.evidence.transcript import Transcript, fresh, take_in
+from aam_vision.interrogation.evidence.transcript import Transcript, fresh
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -125,7 +125,7 @@ class Proofs:
         for number, entry in enumerate(single.entries):
             before = {name: _masks(action) for name, action in self.hypotheses.actions.items()}
             try:
-                take_in(evidence, entry)
+                evidence.take_in(entry)
             except InconsistentAgent as error:
                 return number, str(error)
             self._note(number, before)

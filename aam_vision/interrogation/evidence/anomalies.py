@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.transcript import Asked, Entry, Transcript
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import Atom, GroundAction, State
 
@@ -76,9 +77,7 @@ def misled(transcript: Transcript, hypotheses: Hypotheses) -> str | None:
         if not isinstance(entry, Asked) or entry.response.executed < 2:
             continue
         executed, final = entry.query.plan[: entry.response.executed], entry.response.final.state
-        state = entry.query.initial.state
-        for step in executed:
-            state = evidence.predict(state, step)
+        state = evidence.predict_plan(entry.query.initial.state, executed)
         differing = sorted((state.true ^ final.true) - state.unknown - final.unknown)
         if differing:
             atom = differing[0]

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.evidence.transcript import Entry, Transcript, fresh, take_in
+from aam_vision.interrogation.evidence.entries import Entry
+from aam_vision.interrogation.evidence.transcript import Transcript, fresh
 
 
 def disagreement(transcript: Transcript) -> str | None:
@@ -70,7 +71,7 @@ def _first_contradicted(transcript: Transcript) -> int | None:
     evidence = fresh(transcript)
     for number, entry in enumerate(transcript.entries):
         try:
-            take_in(evidence, entry)
+            evidence.take_in(entry)
         except InconsistentAgent:
             return number
     return None

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from aam_vision.interrogation.evidence.graph import Evidence, Refusal
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Refusal
 from aam_vision.interrogation.hypotheses.literals import Literals
 
 REFUSALS = 3

@@ -1,6 +1,6 @@
 """Everything that was asked of an agent and everything it showed, in order: enough to check a result.
 
-A transcript holds no conclusions. ``replayed`` draws them afresh, whatever policy asked the questions.
+A transcript holds no conclusions: they can be drawn from it afresh, whatever policy asked the questions.
 """
 
 from __future__ import annotations
@@ -8,43 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A query and its answer."""
-
-    query: Query
-    response: Response
-
-    @property
-    def looks(self) -> bool:
-        """Whether it only asks what a situation looks like."""
-        return not self.query.plan
-
-    @property
-    def actions(self) -> tuple[GroundAction, ...]:
-        """The attempted steps, the refused one included."""
-        return self.query.plan[: self.response.executed + 1]
-
-
-@dataclass(frozen=True)
-class Walked:
-    """A walk, as it was seen."""
-
-    steps: tuple[WalkStep, ...]
-
-    @property
-    def actions(self) -> tuple[GroundAction, ...]:
-        """The executed steps."""
-        return tuple(step.action for step in self.steps)
-
-
-Entry = Asked | Walked
+from aam_vision.query import Access, Situation
+from aam_vision.strips import ActionHeader, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -101,15 +69,3 @@ def fresh(transcript: Transcript) -> Evidence:
     for situation in transcript.initial:
         evidence.begin(situation)
     return evidence
-
-
-def take_in(evidence: Evidence, entry: Entry) -> None:
-    """Learn from one entry.
-
-    Raises:
-        InconsistentAgent: the entry contradicts what is known.
-    """
-    if isinstance(entry, Asked):
-        evidence.answer(entry.query, entry.response)
-    else:
-        evidence.walk(entry.steps)

@@ -27,7 +27,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -40,7 +42,6 @@ from aam_vision.interrogation.policies.distinguishing import (
     strictest,
 )
 from aam_vision.interrogation.policies.random_states import random_states, walks
-from aam_vision.interrogation.queries.moves import Ask, Move, Stop
 from aam_vision.joins import FactIndex, Row, bindings
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner

@@ -9,22 +9,31 @@ result says so.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Refusal
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Policy, Stop
+from aam_vision.interrogation.evidence.nodes import Refusal
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, supported
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.policies.replay_under_reset import replay
-from aam_vision.interrogation.queries.moves import Ask, Move, Policy, Stop
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, refuses_surely
 
+CONFIRM = "confirm"
+"""The purpose of steps that were refused before."""
 MAX_ATTEMPTS = 2 * REFUSALS
 """Times that one conclusion is asked about again."""
+
+
+def _stopped(evidence: Evidence) -> Stop | None:
+    """How the policy has stopped, if nothing was learnt since."""
+    last = evidence.exchanges[-1] if evidence.exchanges else None
+    return last.move.stopped if last is not None and isinstance(last.move, Ask) and not last.told else None
 
 
 def confirmed(policy: Policy, agent: Agent, planner: Planner) -> Policy:
@@ -40,28 +49,29 @@ class Confirming:
     access: Access
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=lambda: Limits(states=3000))
-    _stop: tuple[int, Stop] | None = None
-    _attempts: Counter[Claim] = field(default_factory=Counter)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move; once it stops, an attempt at what was refused too seldom."""
-        version = evidence.hypotheses.version
-        if self._stop is None or self._stop[0] != version:
-            move = self.policy.next(evidence, rng)
-            if not isinstance(move, Stop):
-                return move
-            self._stop = version, move
+        stop = _stopped(evidence) or self.policy.next(evidence, rng)
+        if not isinstance(stop, Stop):
+            return stop
+        attempts = Counter(
+            Claim(aim.action, aim.literals)
+            for exchange in evidence.exchanges
+            if isinstance(exchange.move, Ask)
+            for aim in exchange.move.aims
+            if aim.purpose == CONFIRM
+        )
         open_claims = [
             (claim, refusals)
             for claim, refusals in supported(evidence).items()
-            if len(refusals) < REFUSALS and self._attempts[claim] < MAX_ATTEMPTS
+            if len(refusals) < REFUSALS and attempts[claim] < MAX_ATTEMPTS
         ]
         for looked_at in (self._here, self._there):
             for claim, refusals in open_claims:
                 if ask := looked_at(evidence, claim, refusals):
-                    self._attempts[claim] += 1
-                    return ask
-        return self._stop[1]
+                    return replace(ask, aims=(Aim(CONFIRM, claim.action, claim.literals),), stopped=stop)
+        return stop
 
     def _here(self, evidence: Evidence, claim: Claim, refusals: list[Refusal]) -> Ask | None:
         """The refused step again, where the agent stands; or in its situation, if it may start there."""
@@ -90,9 +100,7 @@ class Confirming:
                 continue
             planned = paths.reach(action, holding, self.planner, self.limits)
             if isinstance(planned, PlannedNearMiss):
-                state = node.state
-                for step in planned.path:
-                    state = evidence.predict(state, step)
+                state = evidence.predict_plan(node.state, planned.path)
                 again = evidence.was_seen_in(state, planned.step)
                 return Ask(
                     node, (*planned.path, planned.step), "ask elsewhere for what was refused", again=again

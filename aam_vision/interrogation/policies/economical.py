@@ -16,7 +16,8 @@ precondition is needed, and all else should cost none:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -24,11 +25,11 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, origins, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Walk
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.policies.walking import Walker, after_walking
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.first_success import FirstSuccess
-from aam_vision.interrogation.queries.moves import Ask, Move, Walk
 from aam_vision.interrogation.queries.near_misses import revealing_step
 from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
 from aam_vision.interrogation.queries.reachability import Reachability, by_problem
@@ -37,6 +38,10 @@ from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import GroundAction
 
+SEGMENT = "segment"
+"""The purpose of steps that violate undecided literals."""
+UNCOVER = "uncover"
+"""Why walks are made that may uncover a hidden effect."""
 MAX_GUESSES = 6
 """Refused guesses at how an action may succeed, after which it is given up."""
 UNCOVER_ATTEMPTS = 3
@@ -60,18 +65,22 @@ class EconomicalPolicy:
     """Searches for probes that may end at their limits, and as many for guesses; what needs more is left open."""
     walker: Walker = field(default_factory=lambda: Walker(share=1.5))
     _inquiry: _Inquiry | None = None
-    _uncovered: dict[int, int] = field(default_factory=dict)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: walk while that pays, then ask, then stop."""
         if self._inquiry is None:
-            walk = self.walker.next(evidence, rng)
+            walked = after_walking(evidence)
+            walk = self.walker.next(evidence, rng) if walked is evidence else None
             if walk is not None:
                 return walk
-            beliefs = NaturalBeliefs(evidence.hypotheses, evidence.visited)
+            beliefs = NaturalBeliefs(walked.hypotheses, walked.visited)
             searches, on_the_way, guessing = (
-                BoundedSearch(self.planner, limits, self.patience)
-                for limits in (self.limits, ON_THE_WAY, self.limits)
+                BoundedSearch(purpose, self.planner, limits, self.patience)
+                for purpose, limits in (
+                    ("near miss", self.limits),
+                    ("on the way", ON_THE_WAY),
+                    ("first success", self.limits),
+                )
             )
             journeys = PlannedSegments(beliefs, searches, on_the_way)
             self._inquiry = _Inquiry(
@@ -82,9 +91,10 @@ class EconomicalPolicy:
     def _uncover(self, evidence: Evidence) -> Walk | None:
         """A few steps on from where an effect is hidden, so that it may be seen after all."""
         for node in evidence.hidden_effects():
-            if self._uncovered.get(node.number, 0) < UNCOVER_ATTEMPTS:
-                self._uncovered[node.number] = self._uncovered.get(node.number, 0) + 1
-                return Walk(node, 2)
+            made = [exchange.move for exchange in evidence.exchanges]
+            walks = [move for move in made if isinstance(move, Walk) and move.why == UNCOVER]
+            if sum((walk.wanted or walk.start) is node for walk in walks) < UNCOVER_ATTEMPTS:
+                return Walk(node, 2, UNCOVER)
         return None
 
 
@@ -98,6 +108,8 @@ class _Inquiry:
     journeys: PlannedSegments
     guesses: FirstSuccess
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
+    """The first segments of the queries so far."""
+    _exchanges: int = 0
     _paths: list[Reachability] = field(default_factory=list)
     _paths_basis: tuple[object, ...] = ()
     _equivalence: Indistinguishability | None = None
@@ -105,8 +117,21 @@ class _Inquiry:
 
     def query(self) -> Ask | None:
         """The next query; None when no way is found to ask what is open."""
+        searches = self.journeys.searches, self.journeys.on_the_way, self.guesses.searches
+        for one in searches:
+            one.begin(self.evidence)
+        self._take_in()
         standpoint = Standpoint(self.evidence, self.evidence.hypotheses, self.evidence.visited)
-        return self._first_success() or self._chain(standpoint) or self._effect()
+        ask = self._first_success() or self._chain(standpoint) or self._effect()
+        return ask and replace(ask, searches=tuple(chain.from_iterable(one.made for one in searches)))
+
+    def _take_in(self) -> None:
+        for exchange in self.evidence.exchanges[self._exchanges :]:
+            move = exchange.move
+            if isinstance(move, Ask) and move.aims and move.aims[0].purpose == SEGMENT:
+                segment = move.plan[move.replayed :][: move.aims[0].step + 1]
+                self._asked.add(((move.wanted or move.start).number, segment))
+        self._exchanges = len(self.evidence.exchanges)
 
     def _first_success(self) -> Ask | None:
         """A guess at a situation in which an action that was never executed can be."""
@@ -123,7 +148,7 @@ class _Inquiry:
         if link is None:
             return None
         start, steps, why = link.start, link.steps, _why(standpoint, link)
-        self._asked.add((start.number, steps))
+        aims = [_aim(link, steps)]
         for _ in range(MAX_LINKS - 1):
             if link.success < RIDER_SUCCESS:
                 break
@@ -132,8 +157,9 @@ class _Inquiry:
             if link is None:
                 break
             steps += link.steps
+            aims.append(_aim(link, steps))
             why += f"; then {_why(standpoint, link)}"
-        return Ask(start, steps, why)
+        return Ask(start, steps, why, aims=tuple(aims))
 
     def _link(self, standpoint: Standpoint) -> Segment | None:
         """The best link to begin with."""
@@ -196,7 +222,11 @@ class _Inquiry:
     def _known_paths(self) -> list[Reachability]:
         """Where the cautious model leads; what only proves a candidate changes nothing there."""
         actions = self.evidence.hypotheses.actions.values()
-        basis = (len(self.evidence.nodes), *((a.cautious, a.adds, a.deletes, a.keeps) for a in actions))
+        basis = (
+            len(self.evidence.nodes),
+            self.evidence.learned,
+            *((a.cautious, a.adds, a.deletes, a.keeps) for a in actions),
+        )
         if self._paths_basis != basis:
             self._paths_basis = basis
             self._paths = [
@@ -211,6 +241,11 @@ class _Inquiry:
             self._equivalence_basis = basis
             self._equivalence = indistinguishability_of(self.evidence)
         return self._equivalence
+
+
+def _aim(link: Segment, steps: tuple[GroundAction, ...]) -> Aim:
+    """What the last of the steps, with which the segment ends, is to find out."""
+    return Aim(SEGMENT, link.steps[-1].name, link.violated, len(steps) - 1)
 
 
 def _why(standpoint: Standpoint, link: Segment) -> str:

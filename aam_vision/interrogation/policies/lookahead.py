@@ -13,7 +13,8 @@ from itertools import islice
 
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.beliefs.step_value import StepValue
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals

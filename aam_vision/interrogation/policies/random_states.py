@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.queries.moves import Walk
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Walk
+from aam_vision.interrogation.evidence.nodes import Node
 
 STRIDE = 25
 """Steps of one walk from an initial situation."""

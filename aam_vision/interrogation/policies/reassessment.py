@@ -22,19 +22,23 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.settable import SettablePolicy
-from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.policies.walking import Walker, after_walking
 from aam_vision.interrogation.queries.argument_choices import ArgumentChoices
 from aam_vision.interrogation.queries.constructed_states import roomiest
-from aam_vision.interrogation.queries.moves import Ask, Move
 from aam_vision.joins import Fact
 from aam_vision.query import Situation
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, State
 
+SUCCESS = "success as before"
+"""The purpose of steps that should succeed if the earlier model still holds."""
 UNCHANGED = 0.95
 """The probability that a literal which was a precondition still is one."""
 NEW = 0.01
@@ -71,51 +75,41 @@ class ReassessmentPolicy:
     prior: Model
     walker: Walker = field(default_factory=lambda: Walker(limit=40))
     rest: SettablePolicy = field(init=False)
-    _wishes: list[ExpectedSuccess] | None = None
     _required: Mapping[str, Literals] = field(default_factory=dict)
     """What the earlier model requires, by action."""
-    _asked: list[ExpectedSuccess] = field(default_factory=list)
-    _questions: set[tuple[State, tuple[GroundAction, ...]]] = field(default_factory=set)
-    _edges: int = 0
-    """Executed steps that were known before the last question."""
-    _posed: Counter[ExpectedSuccess] = field(default_factory=Counter)
+    _asked: _AskedBefore | None = None
 
     def __post_init__(self) -> None:
-        self.rest = SettablePolicy(Walker(limit=0), partial(PriorBeliefs, self.prior))
+        self.rest = SettablePolicy(Walker(limit=0), partial(PriorBeliefs, self.prior), SUCCESS)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: walk a little, ask for what should succeed, then for the rest."""
-        if self._wishes is None:
-            walk = self.walker.next(evidence, rng)
+        if self._asked is None:
+            walk = self.walker.next(evidence, rng) if after_walking(evidence) is evidence else None
             if walk is not None:
                 return walk
             self._required = requirements(self.prior, evidence.hypotheses)
-            self._wishes = [
-                ExpectedSuccess(name, others) for name in self._required for others in (False, True)
-            ]
-        self._wishes = self._open(evidence, self._wishes)
-        plan, self._asked = self._plan(evidence, self._wishes)
-        question = plan.state(), tuple(plan.steps)
-        if not self._asked or question in self._questions:
-            self._asked = []
-            return self.rest.next(evidence, rng)
-        self._questions.add(question)
-        self._posed.update(self._asked)
-        self._edges = len(evidence.edges)
-        state, steps = question
-        why = f"see {', '.join(dict.fromkeys(wish.name for wish in self._asked))} succeed as before"
-        return Ask(evidence.situation(Situation(state, state)), steps, why)
-
-    def _open(self, evidence: Evidence, wishes: list[ExpectedSuccess]) -> list[ExpectedSuccess]:
-        """What would still tell something; what was asked for last comes last, where no step hides its effects."""
-        executed = len(evidence.edges) - self._edges
-        refused = self._asked[executed : executed + 1]
-        left = [
-            wish
-            for wish in wishes
-            if wish not in refused and self._posed[wish] < TIMES and self._tells(evidence, wish)
+            self._asked = _AskedBefore(
+                [ExpectedSuccess(name, o) for name in self._required for o in (False, True)]
+            )
+        asked = self._asked
+        asked.take_in(evidence)
+        asked.wishes = [
+            wish for wish in asked.wishes if asked.times[wish] < TIMES and self._tells(evidence, wish)
         ]
-        return sorted(left, key=self._asked.__contains__)
+        plan, wishes = self._plan(evidence, asked.wishes)
+        state, steps = plan.state(), tuple(plan.steps)
+        if not wishes or (state, steps) in asked.questions:
+            return self.rest.next(evidence, rng)
+        aims = tuple(
+            Aim(SUCCESS, name, self._others(evidence, name) if others else NOTHING) for name, others in wishes
+        )
+        why = f"see {', '.join(dict.fromkeys(wish.name for wish in wishes))} succeed as before"
+        return Ask(evidence.situation(Situation(state, state)), steps, why, aims=aims)
+
+    def _others(self, evidence: Evidence, name: str) -> Literals:
+        """All that may be said of an action's arguments and that the earlier model does not forbid."""
+        return Literals(evidence.hypotheses[name].index.everything & ~self._required[name].negative, 0)
 
     def _tells(self, evidence: Evidence, wish: ExpectedSuccess) -> bool:
         """Whether the success would tell anything."""
@@ -141,6 +135,36 @@ class ReassessmentPolicy:
             if stages[number - 1].fail(known):
                 return stages[number - 1], asked[:number]
         return plan, asked
+
+
+@dataclass
+class _AskedBefore:
+    """The successes that were asked for, as the evidence has them."""
+
+    wishes: list[ExpectedSuccess]
+    """What is left to ask for: what was asked for last comes last, where no step hides its effects."""
+    questions: set[tuple[State, tuple[GroundAction, ...]]] = field(default_factory=set)
+    times: Counter[ExpectedSuccess] = field(default_factory=Counter)
+    """How often each was asked for."""
+    _exchanges: int = 0
+
+    def take_in(self, evidence: Evidence) -> None:
+        for exchange in evidence.exchanges[self._exchanges :]:
+            move, entry = exchange.move, exchange.entry
+            if (
+                isinstance(move, Ask)
+                and isinstance(entry, Asked)
+                and move.aims
+                and move.aims[0].purpose == SUCCESS
+            ):
+                asked = [ExpectedSuccess(aim.action, bool(aim.literals)) for aim in move.aims]
+                self.questions.add((move.start.state, move.plan))
+                self.times.update(asked)
+                executed = entry.response.executed
+                refused = asked[executed : executed + 1]
+                left = [wish for wish in self.wishes if wish not in refused]
+                self.wishes = sorted(left, key=asked.__contains__)
+        self._exchanges = len(evidence.exchanges)
 
 
 class Expected:

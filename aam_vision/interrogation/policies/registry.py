@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.policies.exhaustive import Exhaustive
 from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
 from aam_vision.interrogation.policies.replay_under_reset import Replaying
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
-from aam_vision.interrogation.queries.moves import Policy
 from aam_vision.planning.planner import Planner
 from aam_vision.query import Access
 from aam_vision.strips import Model
@@ -24,7 +25,7 @@ def check_policy(name: str) -> None:
         UnusableInput: there is none of that name.
     """
     if name not in POLICIES:
-        raise UnusableInput(f"--policy {name}: unknown; use {' or '.join(POLICIES)}")
+        raise UnusableInput(f"unknown; use {' or '.join(POLICIES)}", argument="policy", value=name)
 
 
 def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
@@ -36,13 +37,19 @@ def policy_for(access: Access, name: str, planner: Planner, prior: Model | None 
         UnusableInput: there is no such policy, or it needs another access.
     """
     check_policy(name)
+    if name == "aia" and access is not Access.SETTABLE:
+        raise UnusableInput(
+            f"needs settable access, and the agent allows {access.value}", argument="policy", value=name
+        )
+    exhaustive = Exhaustive(_policy(access, name, planner, prior), access)
+    return Replaying(exhaustive) if access is Access.RESET else exhaustive
+
+
+def _policy(access: Access, name: str, planner: Planner, prior: Model | None) -> Policy:
     if name == "aia":
-        if access is not Access.SETTABLE:
-            raise UnusableInput(f"--policy aia: needs settable access, and the agent allows {access.value}")
         return AiaPolicy(planner=planner)
     if access is Access.SETTABLE:
         return SettablePolicy() if prior is None else ReassessmentPolicy(prior)
     if access is Access.TRAJECTORY:
         return TrajectoryPolicy(planner=planner)
-    economical = EconomicalPolicy(planner=planner)
-    return Replaying(economical) if access is Access.RESET else economical
+    return EconomicalPolicy(planner=planner)

@@ -7,11 +7,13 @@ initial situation. They become a prefix of the question and are paid for as step
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from dataclasses import replace
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Edge, Evidence, Node
-from aam_vision.interrogation.queries.moves import Ask, Move, Policy, Stop, Walk
+from aam_vision.interrogation.evidence.graph import Evidence, Exchange
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
+from aam_vision.interrogation.evidence.nodes import Edge, Node
 from aam_vision.strips import GroundAction
 
 
@@ -24,7 +26,6 @@ class Replaying:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._walked_from: tuple[Node, int] | None = None
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's next move, from where it may start."""
@@ -33,16 +34,25 @@ class Replaying:
             return move
         if isinstance(move, Ask):
             start, prefix = replay(evidence, move.start)
-            return Ask(start, (*prefix, *move.plan), move.why)
-        return Walk(self._walk_from(evidence, move.start), move.steps)
+            return replace(
+                move, start=start, plan=(*prefix, *move.plan), replayed=len(prefix), wanted=move.start
+            )
+        return replace(move, start=_walk_from(evidence, move.start), wanted=move.start)
 
-    def _walk_from(self, evidence: Evidence, wanted: Node) -> Node:
-        current = evidence.current
-        before, self._walked_from = self._walked_from, (current, len(evidence.edges))
-        stuck = before == self._walked_from
-        if current.state.objects == wanted.state.objects and not stuck:
-            return current
-        return replay(evidence, wanted)[0]
+
+def _walk_from(evidence: Evidence, wanted: Node) -> Node:
+    """Where the agent stands, unless that is another problem, or the last walk from there led nowhere."""
+    current = evidence.current
+    last = next((one for one in reversed(evidence.exchanges) if _moved(one)), None)
+    stuck = last is not None and (last.came_from, last.edges) == (current, len(evidence.edges))
+    if current.state.objects == wanted.state.objects and not stuck:
+        return current
+    return replay(evidence, wanted)[0]
+
+
+def _moved(exchange: Exchange) -> bool:
+    """Whether this was a walk that could not start where it was wanted."""
+    return isinstance(exchange.move, Walk) and exchange.move.wanted is not None
 
 
 def replay(evidence: Evidence, node: Node) -> tuple[Node, tuple[GroundAction, ...]]:

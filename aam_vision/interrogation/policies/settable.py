@@ -14,7 +14,7 @@ made for it, with every atom of its arguments true, as in the paper's own experi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import chain as chain_together
 from itertools import islice
@@ -23,11 +23,13 @@ from math import log
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.policies.walking import Walker, after_walking
 from aam_vision.interrogation.queries.constructed_states import arguments_as, left_false, roomiest, with_atoms
 from aam_vision.interrogation.queries.literal_groups import (
     ActionTests,
@@ -36,11 +38,12 @@ from aam_vision.interrogation.queries.literal_groups import (
     action_tests,
     likeliest,
 )
-from aam_vision.interrogation.queries.moves import Ask, Move, Stop
 from aam_vision.interrogation.queries.settable_chains import Chain, Sketch
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, State
 
+TEST = "test"
+"""The purpose of steps that violate positive literals."""
 MAX_CHAIN = 9
 """Near misses in one query."""
 RIDERS = 24
@@ -62,20 +65,23 @@ class SettablePolicy:
     walker: Walker = field(default_factory=lambda: Walker(limit=150, per_action=5))
     expect: Callable[[Hypotheses, Sequence[Node]], Beliefs] = Beliefs
     """What is believed once walking is over, from what is known and the situations seen."""
+    besides: str = ""
+    """The purpose of queries that come with the walks, before anything is believed."""
     _beliefs: Beliefs | None = None
     _sketch: Sketch | None = None
     _outlooks: dict[str, ActionTests] = field(default_factory=dict)
-    _asked: list[tuple[str, Literals]] = field(default_factory=list)
+    _exchanges: int = 0
     _tested: int = 0
     _refuted: int = 0
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: walk, make unseen actions succeed, prove with refutations riding along, stop."""
         if self._beliefs is None:
-            walk = self.walker.next(evidence, rng)
+            walked = after_walking(evidence, besides=self.besides)
+            walk = self.walker.next(evidence, rng) if walked is evidence else None
             if walk is not None:
                 return walk
-            self._beliefs = self.expect(evidence.hypotheses, evidence.nodes)
+            self._beliefs = self.expect(walked.hypotheses, walked.nodes)
         self._take_stock(evidence)
         return (
             self._first_success(evidence)
@@ -183,9 +189,13 @@ class SettablePolicy:
         return None
 
     def _ask_tests(self, evidence: Evidence, chain: Chain) -> Ask:
-        """The query that a chain makes; it is noted what it tests."""
-        self._asked = [(s.instruction.name, s.violated) for s in chain.steps if s.violated.positive]
-        return _ask_chain(evidence, chain)
+        """The query that a chain makes, with what it tests."""
+        aims = [
+            Aim(TEST, step.instruction.name, step.violated, number)
+            for number, step in enumerate(chain.steps)
+            if step.violated.positive
+        ]
+        return replace(_ask_chain(evidence, chain), aims=tuple(aims))
 
     def _chain_length(self) -> int:
         """How many near misses in a row make it improbable that all of them succeed."""
@@ -193,15 +203,13 @@ class SettablePolicy:
         return max(1, min(MAX_CHAIN, 1 + int(log(0.1) / log(min(share, 0.9)))))
 
     def _take_stock(self, evidence: Evidence) -> None:
-        """Count how many of the literals tested last turned out to be spurious."""
-        for name, literal in self._asked:
-            action = evidence.hypotheses[name]
-            if not literal.positive & action.positive:
-                self._refuted += 1
-                self._tested += 1
-            elif action.certain_to_fail(literal):
-                self._tested += 1
-        self._asked = []
+        """Count how many of the literals tested so far turned out to be spurious."""
+        for exchange in evidence.exchanges[self._exchanges :]:
+            move = exchange.move
+            if isinstance(move, Ask) and move.aims and move.aims[0].purpose == TEST:
+                self._refuted += exchange.refuted
+                self._tested += exchange.refuted + exchange.proven
+        self._exchanges = len(evidence.exchanges)
 
     def _refutation(self, evidence: Evidence) -> Ask | None:
         """A step that violates a group of probably spurious literals at once."""
@@ -227,12 +235,12 @@ class SettablePolicy:
                 shown = self._shown(action, bit)
                 for objects in sketch.arguments.choices(action.index.header.types)[:1]:
                     on, off = candidates.positive | shown, candidates.negative | (bit & ~shown)
-                    state = with_atoms(start, action, objects, on, off)
-                    if not action.violated(*action.index.values(state, objects)):
+                    state, step = with_atoms(start, action, objects, on, off), GroundAction(name, objects)
+                    if action.violated(*action.index.values(state, objects)):
+                        continue
+                    if not evidence.was_seen_in(state, step):
                         text = action.index.text(Literals(bit, 0))[0]
-                        return _ask(
-                            evidence, state, [GroundAction(name, objects)], f"see the effect on {text}"
-                        )
+                        return _ask(evidence, state, [step], f"see the effect on {text}")
         return None
 
     @staticmethod
@@ -254,10 +262,8 @@ class SettablePolicy:
                 continue
             state = with_atoms(start, action, objects, action.candidates.positive, action.candidates.negative)
             step = GroundAction(name, objects)
-            node = evidence.situation(Situation(state, state))
-            if not action.violated(*action.index.values(state, objects)) and not evidence.was_seen(
-                node, step
-            ):
+            violated = action.violated(*action.index.values(state, objects))
+            if not violated and not evidence.was_seen_in(state, step):
                 text = action.index.text(Literals(bit, 0))[0]
                 return _ask(evidence, state, [step], f"see whether {text} is added where it is deleted")
         return None

@@ -8,7 +8,9 @@ model come first by what they are worth; refusals that prove what the model says
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,15 +18,18 @@ from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.beliefs.step_value import StepValue
 from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.policies.lookahead import Lookahead, Test
-from aam_vision.interrogation.queries.moves import Ask, Move
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import GroundAction
 
+TEST = "test"
+"""The purpose of a step within sight that may tell something."""
 MAX_FRUITLESS = 25
 """Questions in a row that told nothing, after which none is asked any more."""
 MAX_LOOKING = 3
@@ -46,29 +51,18 @@ class TrajectoryPolicy:
     limits: Limits = field(default_factory=lambda: Limits(states=3000))
     work: int = 20_000
     _unseen: UnexecutedActions = field(default_factory=UnexecutedActions)
-    _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
-    _version: int = -1
-    _fruitless: int = 0
-    _paths: tuple[tuple[int, tuple[int, ...]], Reachability] | None = None
-    _about: tuple[str, Literals] | None = None
-    _stale: dict[tuple[str, Literals], int] = field(default_factory=dict)
+    _paths: tuple[tuple[int, ...], Reachability] | None = None
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: the best test within sight, else one that is planned for, else stop."""
-        version = evidence.hypotheses.version
-        if version == self._version:
-            self._fruitless += 1
-            if self._about is not None:
-                self._stale[self._about] = self._stale.get(self._about, 0) + 1
-        else:
-            self._fruitless = 0
-        self._about = None
-        self._version = version
-        if self._fruitless > MAX_FRUITLESS:
+        fruitless = sum(
+            1 for _ in takewhile(lambda exchange: not exchange.told, reversed(evidence.exchanges))
+        )
+        if fruitless > MAX_FRUITLESS:
             return sound_stop(indistinguishability_of(evidence))
         node = evidence.current
-        worth = StepValue(evidence.hypotheses, evidence.visited, self._unseen, rng)
-        outlook = Lookahead(evidence, node, worth, self._stale, work=self.work)
+        worth = StepValue(evidence, self._unseen, rng)
+        outlook = Lookahead(evidence, node, worth, _stale(evidence), work=self.work)
         test = outlook.best()
         first = self._first_success(evidence, node, worth) if worth.unseen else None
         if first is not None and (test is None or first.value > test.value):
@@ -76,12 +70,11 @@ class TrajectoryPolicy:
         if test is not None:
             ask = self._ask(evidence, node, test.plan, test.why)
             if ask is not None:
-                self._about = test.about
-                return ask
+                return replace(ask, aims=(Aim(TEST, *test.about),))
         stop = sound_stop(indistinguishability_of(evidence))
         if not outlook.exhausted and not stop.complete:
             ask = self._planned(evidence, node, worth)
-            if ask is None and outlook.farthest and self._fruitless < MAX_LOOKING:
+            if ask is None and outlook.farthest and fruitless < MAX_LOOKING:
                 ask = self._ask(evidence, node, outlook.farthest, "see what is farther away")
             if ask is not None:
                 return ask
@@ -114,7 +107,7 @@ class TrajectoryPolicy:
     def _paths_from(self, evidence: Evidence, node: Node) -> Reachability:
         """What can be reached from here; refusals of unseen actions leave it as it was."""
         seen = [action.version for action in evidence.hypotheses.actions.values() if action.successes]
-        key = (node.number, tuple(seen))
+        key = (node.number, evidence.learned, *seen)
         if self._paths is None or self._paths[0] != key:
             self._paths = key, Reachability(evidence.hypotheses, [node], bold=True)
         return self._paths[1]
@@ -135,16 +128,14 @@ class TrajectoryPolicy:
                 planned = paths.reach(action, holding, self.planner, self.limits)
                 if not isinstance(planned, PlannedNearMiss):
                     continue
-                state = node.state
-                for step in planned.path:
-                    state = evidence.predict(state, step)
+                state = evidence.predict_plan(node.state, planned.path)
                 found = unseen.best_in(StateGrid(state, evidence.hypotheses.vocabulary), len(planned.path))
                 if found is None:
                     continue
                 objects, value = found
                 plan = (*planned.path, GroundAction(name, objects))
                 violated = action.certainly_violated(*action.index.values(state, objects))
-                if (node.number, plan) not in self._asked and value > (best.value if best else 0):
+                if not evidence.was_asked(node, plan) and value > (best.value if best else 0):
                     best = Test(plan, value, f"see {name} succeed", (name, violated))
         return best
 
@@ -158,7 +149,15 @@ class TrajectoryPolicy:
                 plan = plan[:number]
                 break
             state = evidence.predict(state, step)
-        if (node.number, plan) in self._asked:
-            return None
-        self._asked.add((node.number, plan))
-        return Ask(node, plan, why)
+        return None if evidence.was_asked(node, plan) else Ask(node, plan, why)
+
+
+def _stale(evidence: Evidence) -> Counter[tuple[str, Literals]]:
+    """How often each test was made and told nothing."""
+    return Counter(
+        (aim.action, aim.literals)
+        for exchange in evidence.exchanges
+        if isinstance(exchange.move, Ask) and not exchange.told
+        for aim in exchange.move.aims
+        if aim.purpose == TEST
+    )

@@ -16,10 +16,13 @@ from operator import itemgetter
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.queries.moves import Walk
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Walk
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.strips import Objects
 
+EXPLORE = "explore"
+"""Why the walks of a ``Walker`` are made."""
 LEAST_PATIENCE = 30
 """Steps that are always allowed, with or without news."""
 
@@ -40,50 +43,81 @@ class Walker:
     share: float = inf
     patience: float = 1.0
     stride: int = 4
-    steps: int = 0
-    _fruitless: int = 0
-    _version: int = -1
-    _problems: dict[Objects, dict[Kind, list[Node]]] = field(default_factory=dict)
-    _sorted: dict[Objects, list[tuple[Kind, list[Node]]]] = field(default_factory=lambda: defaultdict(list))
-    _departures: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    _taken: int = 0
+    _walks: _Walks = field(default_factory=lambda: _Walks())
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Walk | None:
         """The next walk, or None once enough was walked."""
-        version = evidence.hypotheses.version
-        if version != self._version:
-            self._version, self._fruitless = version, 0
+        walks = self._walks
+        walks.take_in(evidence)
         size = evidence.hypotheses.size
         patience = max(LEAST_PATIENCE, int(size * self.patience))
         limit = max(self.limit, self.per_action * len(evidence.hypotheses.actions))
         limit = int(min(limit, max(LEAST_PATIENCE, size * self.share)))
-        if self.steps >= limit or self._fruitless >= patience:
+        if walks.steps >= limit or walks.fruitless >= patience:
             return None
-        self._take_in(evidence)
-        problems = list(self._problems)
-        start = self._start(problems[int(rng.integers(len(problems)))], rng)
-        steps = min(self.stride, limit - self.steps)
-        self.steps += steps
-        self._fruitless += steps
-        return Walk(start, steps)
+        problems = list(walks.problems)
+        start = walks.start(problems[int(rng.integers(len(problems)))], rng)
+        return Walk(start, min(self.stride, limit - walks.steps), EXPLORE)
 
-    def _take_in(self, evidence: Evidence) -> None:
-        """Sort the situations that are new by problem and kind."""
-        for node in evidence.nodes[self._taken :]:
+
+@dataclass
+class _Walks:
+    """The walks so far, and the situations that they may start from, as the evidence has them."""
+
+    steps: int = 0
+    fruitless: int = 0
+    """Steps since anything was learnt."""
+    problems: dict[Objects, dict[Kind, list[Node]]] = field(default_factory=dict)
+    _sorted: dict[Objects, list[tuple[Kind, list[Node]]]] = field(default_factory=lambda: defaultdict(list))
+    _kinds: dict[int, list[Node]] = field(default_factory=dict)
+    """By the number of a situation, all of its kind."""
+    _departures: Counter[int] = field(default_factory=Counter)
+    _exchanges: int = 0
+
+    def take_in(self, evidence: Evidence) -> None:
+        """Sort the situations that are new by problem and kind, and count the walks that are new."""
+        for node in evidence.nodes[len(self._kinds) :]:
+            self._kinds[node.number] = []
             if node.situation is not None:
-                objects = node.state.objects
-                true = Counter(map(itemgetter(0), node.state.true))
-                kind = tuple(chain.from_iterable(sorted(true.items())))
-                kinds = self._problems.setdefault(objects, {})
-                if kind not in kinds:
-                    kinds[kind] = []
-                    insort(self._sorted[objects], (kind, kinds[kind]))
-                kinds[kind].append(node)
-        self._taken = len(evidence.nodes)
+                self._sort(node)
+        for exchange in evidence.exchanges[self._exchanges :]:
+            if exchange.told:
+                self.fruitless = 0
+            if isinstance(exchange.move, Walk) and exchange.move.why == EXPLORE:
+                walk = exchange.move
+                self.steps += walk.steps
+                self.fruitless += 0 if exchange.told else walk.steps
+                self._departures[self._kinds[(walk.wanted or walk.start).number][0].number] += 1
+        self._exchanges = len(evidence.exchanges)
 
-    def _start(self, problem: Objects, rng: np.random.Generator) -> Node:
+    def _sort(self, node: Node) -> None:
+        state = node.state_when_new
+        assert state is not None, "it is noted when an exchange has been taken in"
+        true = Counter(map(itemgetter(0), state.true))
+        kind = tuple(chain.from_iterable(sorted(true.items())))
+        kinds = self.problems.setdefault(state.objects, {})
+        if kind not in kinds:
+            kinds[kind] = []
+            insort(self._sorted[state.objects], (kind, kinds[kind]))
+        kinds[kind].append(node)
+        self._kinds[node.number] = kinds[kind]
+
+    def start(self, problem: Objects, rng: np.random.Generator) -> Node:
+        """A situation of a kind that few walks have started from."""
         kinds = [nodes for _, nodes in self._sorted[problem]]
         weights = np.array([1.0 / (1 + self._departures[nodes[0].number]) ** 2 for nodes in kinds])
         kind = kinds[int(rng.choice(len(kinds), p=weights / weights.sum()))]
-        self._departures[kind[0].number] += 1
         return kind[int(rng.integers(len(kind)))]
+
+
+def after_walking(evidence: Evidence, *, besides: str = "") -> Evidence:
+    """The evidence as it was when the first walks were over.
+
+    Queries whose first aim has the purpose ``besides`` count as part of them.
+    """
+    for number, exchange in enumerate(evidence.exchanges):
+        move = exchange.move
+        exploring = isinstance(move, Walk) and move.why == EXPLORE
+        if not exploring and not (isinstance(move, Ask) and move.aims and move.aims[0].purpose == besides):
+            return evidence.as_of(number)
+    return evidence

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from aam_vision.interrogation.evidence.graph import Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, LimitedSearch
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
@@ -17,19 +19,41 @@ from aam_vision.planning.planner import Limits, Planner, Verdict
 
 @dataclass
 class BoundedSearch:
-    """Reaches where literals of an action hold; remembers what was tried in vain."""
+    """Reaches where literals of an action hold, and makes no search in vain twice.
 
+    What was in vain is written on the moves: ``begin`` reads it from the evidence, ``made`` tells what to write on the
+    next move.
+    """
+
+    purpose: str
     planner: Planner
     limits: Limits
     patience: int
     """Searches that may end at their limits; after them nothing is searched any more."""
-    _vain: int = 0
-    _hopeless: set[tuple[int, str, Literals]] = field(default_factory=set)
+    _vain: list[LimitedSearch] = field(default_factory=list)
+    _hopeless: set[LimitedSearch] = field(default_factory=set)
+    _exchanges: int = 0
+    _made: int = 0
+    """How many of those in vain are written on moves."""
+
+    def begin(self, evidence: Evidence) -> None:
+        """Start on a new move: whatever is not written on an earlier one is forgotten."""
+        del self._vain[self._made :]
+        for exchange in evidence.exchanges[self._exchanges :]:
+            if isinstance(exchange.move, Ask):
+                self._vain += [search for search in exchange.move.searches if search.purpose == self.purpose]
+        self._exchanges, self._made = len(evidence.exchanges), len(self._vain)
+        self._hopeless = {search for search in self._vain if search.anywhere}
+
+    @property
+    def made(self) -> tuple[LimitedSearch, ...]:
+        """The searches in vain since the last move."""
+        return tuple(self._vain[self._made :])
 
     @property
     def exhausted(self) -> bool:
         """Whether nothing is searched any more."""
-        return self._vain >= self.patience
+        return len(self._vain) >= self.patience
 
     def reach(
         self, paths: Reachability, action: ActionHypotheses, holding: Literals, start: Node | None = None
@@ -38,12 +62,12 @@ class BoundedSearch:
 
         A search from all situations that ended at its limits is not made again.
         """
-        key = paths.problem, action.index.header.name, holding
-        if self.exhausted or (start is None and key in self._hopeless):
+        search = LimitedSearch(self.purpose, paths.problem, action.index.header.name, holding, start is None)
+        if self.exhausted or search in self._hopeless:
             return Verdict.LIMIT
         planned = paths.reach(action, holding, self.planner, self.limits, start)
         if planned is Verdict.LIMIT:
-            self._vain += 1
-            if start is None:
-                self._hopeless.add(key)
+            self._vain.append(search)
+            if search.anywhere:
+                self._hopeless.add(search)
         return planned

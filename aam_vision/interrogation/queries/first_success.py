@@ -14,10 +14,10 @@ from itertools import islice
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.moves import Ask
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 
 SEEDS = 8
@@ -47,9 +47,7 @@ class FirstSuccess:
                 planned = None if holding is None else self.searches.reach(path, action, holding)
                 if not isinstance(planned, PlannedNearMiss):
                     continue
-                state = planned.start.state
-                for step in planned.path:
-                    state = evidence.predict(state, step)
+                state = evidence.predict_plan(planned.start.state, planned.path)
                 violated = action.violated(*action.index.values(state, planned.step.objects))
                 if not action.certain_to_fail(violated):
                     yield Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from math import prod
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -52,10 +53,8 @@ class Standpoint:
 
     def replay(self, state: State, steps: Sequence[GroundAction]) -> tuple[State, State]:
         """The states before and after the last of the steps, as far as they follow from what is known."""
-        before = state
-        for step in steps:
-            before, state = state, self.evidence.predict(state, step)
-        return before, state
+        before = self.evidence.predict_plan(state, steps[:-1])
+        return before, self.evidence.predict(before, steps[-1])
 
 
 def success(beliefs: Beliefs, name: str, action: ActionHypotheses, violated: Literals) -> float:
@@ -68,7 +67,8 @@ class SegmentFinder:
 
     def __init__(self, beliefs: Beliefs) -> None:
         self._beliefs = beliefs
-        self._scanned: dict[tuple[str, Literals, Literals], tuple[int, int]] = {}
+        self._scanned: dict[tuple[str, Literals, Literals], tuple[int, int, int]] = {}
+        """By what was looked for: the versions of the action and of the evidence, and how many situations were."""
 
     def refutation(self, standpoint: Standpoint) -> Segment | None:
         """A step that should succeed and refute as many probably spurious candidates as possible."""
@@ -113,8 +113,9 @@ class SegmentFinder:
             return None
         key = (name, suspects, target)
         real = standpoint.hypotheses is standpoint.evidence.hypotheses
-        version, begin = self._scanned.get(key, (-1, 0)) if real else (-1, 0)
-        if version != action.version:
+        version = action.version, standpoint.evidence.learned
+        *scanned, begin = self._scanned.get(key, (-1, -1, 0)) if real else (-1, -1, 0)
+        if tuple(scanned) != version:
             begin = 0
         best: tuple[float, Node, NearMiss, float] | None = None
         known: dict[Literals, float] = {}
@@ -134,7 +135,7 @@ class SegmentFinder:
                 break
         if best is None:
             if real:
-                self._scanned[key] = (action.version, len(standpoint.nodes))
+                self._scanned[key] = (*version, len(standpoint.nodes))
             return None
         _, node, probe, chance = best
         return Segment(node, (probe.action,), probe.violated, chance)

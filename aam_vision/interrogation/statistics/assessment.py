@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.evidence.transcript import Entry, Transcript
+from aam_vision.interrogation.evidence.entries import Entry
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from aam_vision.interrogation.evidence.transcript import Asked, Entry
+from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.strips import GroundAction, State
 
 

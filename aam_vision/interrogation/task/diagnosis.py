@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from aam_vision.interrogation.evidence.anomalies import unexplained
 from aam_vision.interrogation.evidence.conflict import culprits
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Agent, Query
 
 ROUNDS = 3

@@ -36,9 +36,9 @@ def differences(before: Model, now: Model, *, repeated: bool = False) -> list[Mo
 
 
 def check_prior(
-    prior: Model, vocabulary: Vocabulary, headers: tuple[ActionHeader, ...], source: object
+    prior: Model, vocabulary: Vocabulary, headers: tuple[ActionHeader, ...], source: object = None
 ) -> None:
-    """Say at once that a model is about other agents.
+    """Refuse a model of another agent; ``source`` names the model in the message.
 
     Raises:
         UnusableInput: its predicates or actions are not those of the agent.
@@ -54,8 +54,10 @@ def check_prior(
         if own != given:
             other = sorted(own.keys() ^ given.keys()) or sorted(n for n in own if own[n] != given[n])
             raise UnusableInput(
-                f"--prior {source}: is a model of another agent (its {what} differ: {', '.join(other[:3])}); "
-                "give one with the agent's vocabulary and instructions"
+                f"is a model of another agent (its {what} differ: {', '.join(other[:3])}); give one with the agent's "
+                "vocabulary and instructions",
+                argument="prior",
+                value=source or prior.vocabulary.name,
             )
 
 

@@ -20,7 +20,7 @@ from aam_vision.interrogation.evidence.refusal_support import REFUSALS
 from aam_vision.interrogation.statistics.counts import Counts, sizes
 from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, ErrorRates, misreadings, share
 from aam_vision.interrogation.statistics.sequential_test import SequentialTest, estimate
-from aam_vision.interrogation.task.loop import Budget
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import Objects
 

@@ -1,67 +1,146 @@
-"""Making the moves of an earlier run again: a decorator around its policy.
+"""Going on with an interrogation that was cut short: its moves are taken from the record, and no policy is asked.
 
-The policy is asked as before, so that all it remembers is as before, and its moves are those of the earlier run,
-but for one thing: what is given up after some time of planning may be found this time, or the other way
-round. Then the earlier move is made, and not the policy's: whatever was asked is sound, and answered already.
-
-What was asked a second time, and not to attempt again what was refused, was no move of a policy, but what follows the
-last of them (``noisy.doubting``): there the policy has stopped.
+Every move is recorded before it is made, with the state of the random generator. A run that goes on makes the recorded
+moves again, from whose recorded answers all follows that was known; then the generator gets the state that it
+had, and the policy is asked for the next move. What a policy remembers is in the evidence, so it goes on as if
+nothing had been.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
+from aam_vision.agents.encoding import Malformed, field, plan_json, read_plan
+from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.queries.moves import Ask, Move, Policy, Stop, Walk
+from aam_vision.interrogation.evidence.moves import Aim, Ask, LimitedSearch, Move, Policy, Stop, Walk
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.query import Situation
-from aam_vision.strips import GroundAction
 
 
-class Resuming:
-    """The moves of an earlier run first, then the policy's own.
+class MoveRecord(Protocol):
+    """Keeps the moves of an interrogation, as plain data."""
+
+    def next_move(self, rng: np.random.Generator) -> tuple[Situation | None, Mapping[str, Any]] | None:
+        """The next recorded move: where it begins and what it is; None when all have been made again.
+
+        The generator gets the state that it had when the move was made.
+        """
+        ...
+
+    def note_move(self, start: Situation | None, told: Mapping[str, Any], rng: np.random.Generator) -> None:
+        """Record a move that is about to be made."""
+        ...
+
+    def damaged(self, why: object) -> UnusableInput:
+        """The error that says that the record cannot be used."""
+        ...
+
+
+class Recorded:
+    """The recorded moves first, then the policy's own, which are recorded.
 
     Args:
-        policy: a fresh one, as the earlier run had it.
-        upcoming: where the earlier run's next move started, and its plan or the steps of its walk; None
-            when all its moves have been made.
+        policy: a fresh one; it is asked for nothing that is recorded.
+        record: of the interrogation as a whole: several policies may come one after the other.
     """
 
-    def __init__(
-        self,
-        policy: Policy,
-        upcoming: Callable[[], tuple[Situation, tuple[GroundAction, ...] | int] | None],
-    ) -> None:
+    def __init__(self, policy: Policy, record: MoveRecord) -> None:
         self._policy = policy
-        self._upcoming = upcoming
-        self.differences = 0
-        """How often the policy would have moved otherwise this time."""
-        self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
+        self._record = record
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-        """The earlier move, or the policy's."""
+        """The next move.
+
+        Raises:
+            UnusableInput: the record is damaged.
+        """
+        recorded = self._record.next_move(rng)
+        if recorded is not None:
+            try:
+                return _read(*recorded, evidence)
+            except (Malformed, ValueError, TypeError, LookupError) as error:
+                raise self._record.damaged(error) from None
         move = self._policy.next(evidence, rng)
-        earlier = self._upcoming()
-        if earlier is None:
-            return move
-        start, what = earlier
-        node = evidence.situation(start)
-        if isinstance(what, int):
-            # a budget may have cut the walk short
-            if not (isinstance(move, Walk) and move.start is node and move.steps >= what):
-                self.differences += 1
-            return Walk(node, what)
-        before = (node.number, what) in self._asked
-        self._asked.add((node.number, what))
-        if isinstance(move, Ask) and move.start is node and move.plan == what:
-            return move
-        again = len(what) == 1 and evidence.was_seen(node, what[0])
-        if before and not again:
-            if isinstance(move, Stop):
-                return move
-            self.differences += 1
-            return Stop(False, "the earlier run found no way to ask more in its time")
-        self.differences += 1
-        return Ask(node, what, "as in the earlier run", again)
+        start = None if isinstance(move, Stop) else evidence.departure(move.start)
+        self._record.note_move(start, _told(move), rng)
+        return move
+
+
+def recorded(policy: Policy, record: MoveRecord | None) -> Policy:
+    """The policy, its moves recorded if there is a record."""
+    return policy if record is None else Recorded(policy, record)
+
+
+def _told(move: Move) -> dict[str, Any]:
+    """A move as plain data, without where it begins."""
+    if isinstance(move, Stop):
+        return {"stop": [move.complete, move.why]}
+    wanted = None if move.wanted is None else move.wanted.number
+    if isinstance(move, Walk):
+        return {"walk": move.steps, "why": move.why, "wanted": wanted}
+    return {
+        "ask": plan_json(move.plan),
+        "why": move.why,
+        "again": move.again,
+        "aims": [[aim.purpose, aim.action, *aim.literals, aim.step] for aim in move.aims],
+        "searches": [
+            [one.purpose, one.problem, one.action, *one.holding, one.anywhere] for one in move.searches
+        ],
+        "replayed": move.replayed,
+        "wanted": wanted,
+        "stopped": None if move.stopped is None else [move.stopped.complete, move.stopped.why],
+    }
+
+
+def _read(start: Situation | None, told: Mapping[str, Any], evidence: Evidence) -> Move:
+    """The move that ``_told`` wrote."""
+    if "stop" in told:
+        return _stop(told["stop"])
+    if start is None:
+        raise Malformed("a move begins nowhere")
+    node, hypotheses = evidence.situation(start), evidence.hypotheses
+    number = told["wanted"]
+    wanted = None if number is None else _node(evidence, number)
+    if "walk" in told:
+        return Walk(node, field(told, "walk", int), field(told, "why", str), wanted)
+    headers = {header.name: header for header in hypotheses.headers}
+
+    def literals(action: str, positive: int, negative: int) -> Literals:
+        everything = hypotheses[action].index.everything
+        if not 0 <= positive | negative <= everything:
+            raise Malformed(f"no literals of {action}")
+        return Literals(positive, negative)
+
+    return Ask(
+        node,
+        read_plan(field(told, "ask", list), headers, start.state.objects),
+        field(told, "why", str),
+        field(told, "again", bool),
+        tuple(
+            Aim(str(purpose), action, literals(action, *masks), int(step))
+            for purpose, action, *masks, step in told["aims"]
+        ),
+        tuple(
+            LimitedSearch(str(purpose), int(problem), action, literals(action, *masks), bool(anywhere))
+            for purpose, problem, action, *masks, anywhere in told["searches"]
+        ),
+        field(told, "replayed", int),
+        wanted,
+        None if told["stopped"] is None else _stop(told["stopped"]),
+    )
+
+
+def _stop(told: Any) -> Stop:
+    complete, why = told
+    return Stop(bool(complete), str(why))
+
+
+def _node(evidence: Evidence, number: object) -> Node:
+    if not isinstance(number, int) or not 0 <= number < len(evidence.nodes):
+        raise Malformed(f"there is no situation {number!r}")
+    return evidence.nodes[number]

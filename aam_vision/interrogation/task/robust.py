@@ -17,17 +17,17 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.evidence.anomalies import erred, misled
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.transcript import Asked
-from aam_vision.interrogation.queries.moves import Move, Policy
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Policy
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.diagnosis import ROUNDS, diagnose
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
 from aam_vision.interrogation.task.repeating_agent import RepeatingAgent, Spent
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.settable_trials import CONFIDENCE, Watch, weigh
+from aam_vision.interrogation.task.resuming import MoveRecord, recorded
+from aam_vision.interrogation.task.scrutiny import DOUBTED
+from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial, weigh
 from aam_vision.query import Access, Agent, Situation
-
-WatchMove = Callable[[Move, Evidence, CountingAgent], None]
 
 
 def interrogate_robustly(
@@ -40,8 +40,9 @@ def interrogate_robustly(
     repeated: bool = False,
     confidence: float = CONFIDENCE,
     confirm: bool = False,
-    watch: WatchMove = lambda move, evidence, agent: None,
-    watch_trial: Watch = lambda proposal, assessment, agent: None,
+    record: MoveRecord | None = None,
+    watch: Watch = lambda move, evidence, agent: None,
+    watch_trial: WatchTrial = lambda proposal, assessment, agent: None,
 ) -> Result:
     """As ``loop.interrogate``, and on with weighed answers where the agent contradicts itself.
 
@@ -54,6 +55,7 @@ def interrogate_robustly(
         repeated: whether one object may be named twice.
         confidence: how probable the model has to be where answers prove unreliable.
         confirm: take no answer at its word.
+        record: keeps all moves, and gives back those of a run that was cut short.
         watch: called after every move.
         watch_trial: called after every trial in a state of our own.
 
@@ -68,7 +70,13 @@ def interrogate_robustly(
     if settable or not confirm:
         try:
             result = interrogate(
-                counting, policy, rng, budget=budget, repeated=repeated, doubting=True, watch=watch
+                counting,
+                recorded(policy, record),
+                rng,
+                budget=budget,
+                repeated=repeated,
+                scrutiny=DOUBTED,
+                watch=watch,
             )
             _check(result)
             if not confirm or repeated:
@@ -85,6 +93,7 @@ def interrogate_robustly(
                 confidence=confidence,
                 budget=budget,
                 curve=result.curve,
+                record=record,
                 watch=watch_trial,
             )
             assert weighed.assessment is not None, "answers that were weighed are assessed"
@@ -94,7 +103,7 @@ def interrogate_robustly(
     starts = _starts(counting, doubted)
     steady = RepeatingAgent(counting, starts, confidence, budget)
     curve = doubted.result.curve if doubted is not None else ()
-    result = _steadily(steady, afresh(), rng, budget, repeated, watch)
+    result = _steadily(steady, recorded(afresh(), record), rng, budget, repeated, watch)
     result = replace(result, rates=steady.rates, confidence=confidence, curve=(*curve, *result.curve))
     if doubted is None or steady.erred or erred(doubted.result.transcript):
         return result
@@ -113,7 +122,7 @@ def _steadily(
     rng: np.random.Generator,
     budget: Budget,
     repeated: bool,
-    watch: WatchMove,
+    watch: Watch,
 ) -> Result:
     """An interrogation of what is certain.
 

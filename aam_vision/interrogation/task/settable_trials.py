@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript
+from aam_vision.agents.encoding import Malformed, field, plan_json, read_plan
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
-from aam_vision.interrogation.task.loop import Budget
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
+from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.trial_design import Proposal, next_trial
 from aam_vision.query import Access, Query, Situation
+from aam_vision.strips import ActionHeader
 
 CONFIDENCE = 0.999
 """How probable a palm tuple has to be to count as certain, unless the user says otherwise."""
 
-Watch = Callable[[Proposal, Assessment, CountingAgent], None]
+WatchTrial = Callable[[Proposal, Assessment, CountingAgent], None]
 
 
 def weigh(
@@ -29,7 +34,8 @@ def weigh(
     confidence: float = CONFIDENCE,
     budget: Budget | None = None,
     curve: tuple[CurvePoint, ...] = (),
-    watch: Watch = lambda proposal, assessment, agent: None,
+    record: MoveRecord | None = None,
+    watch: WatchTrial = lambda proposal, assessment, agent: None,
 ) -> Result:
     """Go on with an interrogation whose answers are doubtful, under ``settable`` access.
 
@@ -52,7 +58,9 @@ def weigh(
     allowed = (1 - confidence) / max(1, blank().size)
     while True:
         assessment = assessor.assess()
-        proposal = next_trial(assessment, bases, allowed, rng)
+        proposal = recorded_trial(
+            partial(next_trial, assessment, bases, allowed, rng), so_far.headers, record, rng
+        )
         spent = budget.spent(agent.counts, steps=1, queries=1)
         if proposal is None or spent:
             break
@@ -87,3 +95,32 @@ def weigh(
         assessment.rates,
         confidence,
     )
+
+
+def recorded_trial(
+    propose: Callable[[], Proposal | None],
+    headers: Sequence[ActionHeader],
+    record: MoveRecord | None,
+    rng: np.random.Generator,
+) -> Proposal | None:
+    """The next trial: the recorded one, if the run was cut short after it; else a new one, which is recorded.
+
+    Raises:
+        UnusableInput: the record is damaged.
+    """
+    earlier = None if record is None else record.next_move(rng)
+    if record is not None and earlier is not None:
+        start, told = earlier
+        try:
+            if start is None:
+                raise Malformed("a trial begins nowhere")
+            by_name = {header.name: header for header in headers}
+            (action,) = read_plan(field(told, "trial", list), by_name, start.state.objects)
+            return Proposal(start.state, action, field(told, "why", str))
+        except (Malformed, ValueError) as error:
+            raise record.damaged(error) from None
+    proposal = propose()
+    if record is not None and proposal is not None:
+        start = Situation(proposal.start, proposal.start)
+        record.note_move(start, {"trial": plan_json([proposal.action]), "why": proposal.why}, rng)
+    return proposal

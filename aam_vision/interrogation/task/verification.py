@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of
 from aam_vision.interrogation.evidence.conflict import disagreement
-from aam_vision.interrogation.evidence.graph import Edge, Evidence, Refusal
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Edge, Refusal
 from aam_vision.interrogation.evidence.refusal_support import unconfirmed
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript, fresh, take_in
+from aam_vision.interrogation.evidence.transcript import Transcript, fresh
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import assess
@@ -51,7 +53,7 @@ def verify(transcript: Transcript, result: Result) -> Verification:
     for name, entry in zip(transcript.names(), transcript.entries, strict=True):
         edges, refusals = len(evidence.edges), len(evidence.refusals)
         try:
-            take_in(evidence, entry)
+            evidence.take_in(entry)
         except InconsistentAgent as error:
             return Verification((f"{error}: {disagreement(transcript)}",), 0, evidence.hypotheses.size)
         sources += [(name, edge) for edge in evidence.edges[edges:]]

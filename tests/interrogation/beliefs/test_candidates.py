@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs, NaturalBeliefs
+from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -42,7 +43,7 @@ def _evidence() -> Evidence:
         evidence.situation(Situation(cell, _state(cell)))
     for cell, following in (("c0", "c1"), ("c2", "c3")):
         before, after = Situation(cell, _state(cell)), Situation(following, _state(following))
-        evidence.walk([WalkStep(before, GroundAction("leave", (cell,)), after)])
+        evidence.take_in(Walked((WalkStep(before, GroundAction("leave", (cell,)), after),)))
     return evidence
 
 

@@ -14,6 +14,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness import indistinguishability
 from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, without
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
@@ -135,7 +136,7 @@ def _hypotheses(
     for place, action in questions:
         query = Query(known[place % len(known)], (GroundAction(f"a{action % len(truth)}", ()),))
         response = agent.ask(query)
-        evidence.answer(query, response)
+        evidence.take_in(Asked(query, response))
         known.append(response.final)
     return evidence.hypotheses
 

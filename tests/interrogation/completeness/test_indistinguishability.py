@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import origins
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.query import Query, Situation
@@ -38,7 +40,7 @@ def _asked(domain: Domain, seed: int, walked: int, queries: int) -> Evidence:
     for situation in agent.initial():
         evidence.begin(situation)
     for situation in agent.initial():
-        evidence.walk(agent.walk(situation, walked, rng))
+        evidence.take_in(Walked(tuple(agent.walk(situation, walked, rng))))
     for _ in range(queries):
         node = evidence.nodes[int(rng.integers(len(evidence.nodes)))]
         everything = [
@@ -48,7 +50,7 @@ def _asked(domain: Domain, seed: int, walked: int, queries: int) -> Evidence:
         ]
         if everything and node.situation is not None:
             query = Query(node.situation, (everything[int(rng.integers(len(everything)))],))
-            evidence.answer(query, agent.ask(query))
+            evidence.take_in(Asked(query, agent.ask(query)))
     return evidence
 
 
@@ -109,10 +111,12 @@ def test_two_ways_to_say_the_same_are_closed_once_one_of_them_was_proven() -> No
         }
 
     for _ in range(2):
-        evidence.walk(agent.walk(evidence.nodes[-1].situation or situation, 1, np.random.default_rng(0)))
+        evidence.take_in(
+            Walked(tuple(agent.walk(evidence.nodes[-1].situation or situation, 1, np.random.default_rng(0))))
+        )
     assert prospects() == {"is-player(?x)": Prospect.OPEN, "not is-stone(?x)": Prospect.OPEN}
     query = Query(situation, (GroundAction("look", ("rock",)),))
-    evidence.answer(query, agent.ask(query))
+    evidence.take_in(Asked(query, agent.ask(query)))
     assert prospects() == {"is-player(?x)": Prospect.CLOSED, "not is-stone(?x)": Prospect.CLOSED}
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.proofs import Proof, Proofs
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript, fresh, take_in
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript, fresh
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
@@ -38,7 +39,7 @@ def _modes_from(transcript: Transcript, entries: tuple[int, ...], pal: PalTuple)
     """What the entries alone leave of a pal tuple, effects that restate a precondition read as absent."""
     evidence = fresh(transcript)
     for number in entries:
-        take_in(evidence, transcript.entries[number])
+        evidence.take_in(transcript.entries[number])
     action, bit = evidence.hypotheses[pal.action], evidence.hypotheses[pal.action].index.bit[pal.atom]
     modes = set(evidence.hypotheses.modes(pal))
     if pal.location is Location.EFF and not action.undecided_effects & bit and len(modes) > 1:

@@ -15,7 +15,8 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence import conflict
 from aam_vision.interrogation.evidence.conflict import disagreement
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript, Walked
+from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import Interrupted, interrogate

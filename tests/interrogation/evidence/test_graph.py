@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.query import Query, Response, Situation, WalkStep
@@ -66,7 +67,7 @@ class Showing:
             after = self.see(state)
             walked.append(WalkStep(situation, action, after))
             situation = after
-        self.evidence.walk(walked)
+        self.evidence.take_in(Walked(tuple(walked)))
         return situation, state
 
     def ask(self, situation: Situation, state: State, length: int) -> tuple[Situation, State]:
@@ -86,7 +87,7 @@ class Showing:
                 plan.append(self._chance.choice(everything))
         executed, final = self.model.run(state, plan)
         response = Response(executed, self.see(final) if executed else situation)
-        self.evidence.answer(Query(situation, tuple(plan)), response)
+        self.evidence.take_in(Asked(Query(situation, tuple(plan)), response))
         return response.final, final
 
     def assert_recovered_values_are_true(self) -> None:
@@ -136,7 +137,7 @@ def test_hiding_never_teaches_more_than_showing_everything(domain: Domain, seed:
             action = chance.choice(options)
             state = domains.successor(domain.model, state, action)
             after = showing.see(state)
-            showing.evidence.walk([WalkStep(situation, action, after)])
+            showing.evidence.take_in(Walked((WalkStep(situation, action, after),)))
             situation = after
         left.append(showing.evidence.hypotheses)
     everything, hidden = left
@@ -178,7 +179,7 @@ def _state(*true: Atom, unknown: tuple[Atom, ...] = ()) -> State:
 
 def _walk(evidence: Evidence, *states: State) -> None:
     seen = [Situation(number, state) for number, state in enumerate(states, start=len(evidence.nodes))]
-    evidence.walk([WalkStep(a, DO, b) for a, b in pairwise(seen)])
+    evidence.take_in(Walked(tuple([WalkStep(a, DO, b) for a, b in pairwise(seen)])))
 
 
 def test_a_value_no_step_can_touch_is_carried_over_a_hidden_moment() -> None:
@@ -231,13 +232,15 @@ def test_one_refusal_of_one_violated_literal_proves_it() -> None:
     evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
     _walk(evidence, _state(), _state(ON, WARM))
     start = Situation("s", _state(WARM))
-    assert evidence.answer(Query(start, (DO,)), Response(1, Situation("t", _state(ON, WARM))))
+    assert evidence.take_in(Asked(Query(start, (DO,)), Response(1, Situation("t", _state(ON, WARM)))))
     lit = Situation("u", _state(ON, WARM))
-    assert evidence.answer(Query(lit, (DO,)), Response(0, lit))
+    assert evidence.take_in(Asked(Query(lit, (DO,)), Response(0, lit)))
     action = evidence.hypotheses["switch"]
     assert action.index.text(action.proven) == ["not lit(?x)"]
     assert_sound(evidence.hypotheses, model)
-    assert not evidence.answer(Query(lit, (DO,)), Response(0, lit)), "the same refusal tells nothing new"
+    assert not evidence.take_in(Asked(Query(lit, (DO,)), Response(0, lit))), (
+        "the same refusal tells nothing new"
+    )
     assert evidence.was_seen(evidence.situation(lit), DO)
 
 
@@ -246,7 +249,7 @@ def test_contradictions_are_named() -> None:
     start = Situation("s", _state())
     _walk(evidence, _state(), _state(ON))
     with pytest.raises(InconsistentAgent, match=r"switch was refused"):
-        evidence.answer(Query(start, (DO,)), Response(0, start))
+        evidence.take_in(Asked(Query(start, (DO,)), Response(0, start)))
     evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
     _walk(evidence, _state(), _state(ON))
     with pytest.raises(InconsistentAgent, match=r"switch changed .*lit\(\?x\)"):

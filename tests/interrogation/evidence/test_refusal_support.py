@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, supported, unconfirmed
-from aam_vision.interrogation.evidence.transcript import fresh, take_in
+from aam_vision.interrogation.evidence.transcript import fresh
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.scrutiny import DOUBTED
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
 from tests import domains
@@ -25,11 +26,11 @@ from tests.profiles import thorough
 def test_wherever_one_can_go_back_to_everything_is_confirmed(domain: Domain, access: Access) -> None:
     agent = SymbolicAgent(domain.model, domain.problems, access)
     policy = Confirming(policy_for(access, "economical", PyperplanPlanner()), access)
-    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, doubting=True)
+    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
     assert not result.unconfirmed
     evidence = fresh(result.transcript)
     for entry in result.transcript.entries:
-        take_in(evidence, entry)
+        evidence.take_in(entry)
     for claim, refusals in supported(evidence).items():
         assert len(refusals) >= REFUSALS
         action = evidence.hypotheses[claim.action]
@@ -43,11 +44,11 @@ def test_wherever_one_can_go_back_to_everything_is_confirmed(domain: Domain, acc
 def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domain: Domain) -> None:
     agent = SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT)
     policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
-    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, doubting=True)
+    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
     assert not (result.complete and result.unconfirmed)
     evidence = fresh(result.transcript)
     for entry in result.transcript.entries:
-        take_in(evidence, entry)
+        evidence.take_in(entry)
     assert result.unconfirmed == unconfirmed(evidence)
     for claim in result.unconfirmed:
         if claim.literals.size() == 1:

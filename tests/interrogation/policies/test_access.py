@@ -12,11 +12,12 @@ from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Walk
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.replay_under_reset import Replaying, replay
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
-from aam_vision.interrogation.queries.moves import Ask, Move, Policy, Walk
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
 from aam_vision.query import Access
@@ -28,7 +29,7 @@ from tests.profiles import thorough
 
 REGIMES = st.sampled_from([Access.TRAJECTORY, Access.RESET])
 PEERS = {"gripper": 8, "blocksworld": 16, "miconic": 17, "satellite": 29, "logistics": 39}
-"""Steps that OLAM or information-gain-aml take to the correct model, the fewer of the two."""
+"""Steps that OLAM or information-gain-aml take to the correct model, the fewer of the two. Ours are means: seeds differ by half."""
 
 
 def _policy(access: Access) -> Policy:
@@ -116,6 +117,6 @@ def _steps_to_the_correct_model(model: Model, problem: State, seed: int) -> int 
 def test_packaged_domains_need_no_more_steps_than_the_peers_do(name: str) -> None:
     model = packaged.load(name)
     problem = packaged.generate(name, 2, np.random.default_rng([0, 1])).initial
-    steps = _steps_to_the_correct_model(model, problem, seed=0)
-    assert steps is not None
-    assert steps <= PEERS[name]
+    steps = [_steps_to_the_correct_model(model, problem, seed) for seed in range(3)]
+    assert None not in steps
+    assert sum(filter(None, steps)) / len(steps) <= PEERS[name]

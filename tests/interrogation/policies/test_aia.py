@@ -15,11 +15,12 @@ from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies import aia
 from aam_vision.interrogation.policies.aia import AiaPolicy, filter_models
 from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
-from aam_vision.interrogation.queries.moves import Ask, Move
-from aam_vision.interrogation.task.loop import Budget, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.ppo import ppo_pddl

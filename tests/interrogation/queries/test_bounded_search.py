@@ -6,14 +6,17 @@ import numpy as np
 
 from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access
+from aam_vision.query import Access, Query, Response
 
 
 class Counting:
@@ -34,14 +37,14 @@ def _walked() -> tuple[Evidence, list[Node]]:
     evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
     (situation,) = agent.initial()
     evidence.begin(situation)
-    evidence.walk(agent.walk(situation, 40, rng))
+    evidence.take_in(Walked(tuple(agent.walk(situation, 40, rng))))
     return evidence, sorted(evidence.visited, key=lambda node: node.number)
 
 
 def test_what_was_in_vain_is_not_searched_again_and_patience_ends() -> None:
     evidence, nodes = _walked()
     paths, planner = Reachability(evidence.hypotheses, nodes), Counting()
-    searches = BoundedSearch(planner, Limits(states=0), patience=3)
+    searches = BoundedSearch("test", planner, Limits(states=0), patience=3)
     holdings = [
         (action, holding)
         for action in evidence.hypotheses.actions.values()
@@ -56,7 +59,7 @@ def test_what_was_in_vain_is_not_searched_again_and_patience_ends() -> None:
                 assert searches.reach(paths, action, holding) is Verdict.LIMIT
         assert planner.searches == min(asked, 3), "the same search was made twice, or one too many"
     assert searches.exhausted
-    generous = BoundedSearch(Counting(), Limits(), patience=1)
+    generous = BoundedSearch("test", Counting(), Limits(), patience=1)
     found = [generous.reach(paths, action, holding) for action, holding in holdings]
     assert any(isinstance(one, PlannedNearMiss) for one in found), (
         "what ends within its limits costs no patience"
@@ -66,8 +69,31 @@ def test_what_was_in_vain_is_not_searched_again_and_patience_ends() -> None:
 def test_searches_from_one_situation_are_not_remembered_for_another() -> None:
     evidence, nodes = _walked()
     paths, planner = Reachability(evidence.hypotheses, nodes), Counting()
-    searches = BoundedSearch(planner, Limits(states=0), patience=9)
+    searches = BoundedSearch("test", planner, Limits(states=0), patience=9)
     action = next(action for action in evidence.hypotheses.actions.values() if action.successes)
     for start in (*nodes[:2], None, None):
         assert searches.reach(paths, action, action.proven, start) is Verdict.LIMIT
     assert planner.searches == 3
+
+
+def test_what_was_in_vain_is_read_from_the_moves_of_the_evidence() -> None:
+    """A search of a run that goes on knows what was searched before it was cut short; nothing else is kept."""
+    evidence, nodes = _walked()
+    paths = Reachability(evidence.hypotheses, nodes)
+    action = next(action for action in evidence.hypotheses.actions.values() if action.successes)
+    first = BoundedSearch("test", Counting(), Limits(states=0), patience=2)
+    first.begin(evidence)
+    assert first.reach(paths, action, action.proven) is Verdict.LIMIT
+    (situation,) = (node.situation for node in nodes if node.initial)
+    assert situation is not None
+    move = Ask(evidence.situation(situation), (), "look", searches=first.made)
+    evidence.take_in(Asked(Query(situation, ()), Response(0, situation)), move)
+    planner = Counting()
+    for purpose, searches in (("test", 0), ("another", 1)):
+        again = BoundedSearch(purpose, planner, Limits(states=0), patience=2)
+        again.begin(evidence)
+        assert again.made == ()
+        assert again.reach(paths, action, action.proven) is Verdict.LIMIT
+        assert planner.searches == searches
+        again.begin(evidence)
+        assert again.made == (), "what no move was made with is forgotten"

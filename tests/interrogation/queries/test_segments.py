@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint, success
 from aam_vision.query import Query, Situation
@@ -51,7 +52,7 @@ def test_an_assumed_success_tells_what_a_real_one_would(domain: Domain, seed: in
         query = Query(link.start.situation, link.steps)
         response = agent_of(domain).ask(query)
         if response.executed == len(link.steps):
-            evidence.answer(query, response)
+            evidence.take_in(Asked(query, response))
             really, thought = evidence.hypotheses[name], assumed.hypotheses[name]
             assert (really.candidates, really.proven) == (thought.candidates, thought.proven)
             here = assumed.nodes[0].state
@@ -77,5 +78,5 @@ def test_what_was_scanned_in_vain_is_found_once_a_new_situation_allows_it(domain
             break
         start = Situation(state, state)
         query = Query(start, (options[0],))
-        evidence.answer(query, agent_of(domain).ask(query))
+        evidence.take_in(Asked(query, agent_of(domain).ask(query)))
         state = domains.successor(domain.model, state, options[0])

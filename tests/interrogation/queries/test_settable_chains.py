@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -31,7 +32,7 @@ def _walk(evidence: Evidence, domain: Domain, seed: int, steps: int = 3) -> None
     rng = np.random.default_rng(seed)
     for situation in agent.initial():
         evidence.begin(situation)
-        evidence.walk(agent.walk(situation, steps, rng))
+        evidence.take_in(Walked(tuple(agent.walk(situation, steps, rng))))
 
 
 @thorough(100)

@@ -66,5 +66,5 @@ def test_a_model_of_another_agent_is_refused(domain: Domain) -> None:
     model = domain.model
     check_prior(model, model.vocabulary, model.headers, "old.pddl")
     fewer = replace(model, actions=model.actions[1:])
-    with pytest.raises(UnusableInput, match=r"--prior old\.pddl: is a model of another agent"):
+    with pytest.raises(UnusableInput, match=r"prior old\.pddl: is a model of another agent"):
         check_prior(fewer, model.vocabulary, model.headers, "old.pddl")

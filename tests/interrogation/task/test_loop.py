@@ -11,9 +11,10 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.queries.moves import Ask, Move, Stop
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.query import Query, Response
 from tests import domains
 from tests.domains import Domain

@@ -15,11 +15,12 @@ from aam_vision import evaluation
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.interrogation.evidence.transcript import Asked
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.queries.moves import Policy
-from aam_vision.interrogation.task.loop import Budget, Interrupted, interrogate
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.robust import interrogate_robustly
 from aam_vision.interrogation.task.verification import verify

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.transcript import Asked, Transcript, Walked
+from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate

@@ -1,0 +1,63 @@
+"""Checks of the options of ``python -m aam_vision.run``, made before anything heavy is loaded."""
+
+from __future__ import annotations
+
+from aam_vision import targets
+from aam_vision.arguments import MAX_NUMBER, MAX_PROBLEM_SIZE, Arguments
+from aam_vision.errors import UnusableInput
+
+MAX_AGENT_SECONDS = 1e6
+MAX_AGENT_MEMORY = 2**40
+"""Megabytes."""
+
+
+def check(arguments: Arguments) -> None:
+    """Say at once which options cannot be used.
+
+    Raises:
+        UnusableInput: the options do not fit together, a number is out of range, or there is no such policy or
+            environment.
+    """
+    from aam_vision.interrogation.policies.registry import check_policy
+
+    check_policy(arguments.policy)
+    _check_agent(arguments)
+    _check_ranges(arguments)
+
+
+def _check_agent(arguments: Arguments) -> None:
+    env = arguments.env
+    given = [one for one in (env, arguments.domain, arguments.agent) if one is not None]
+    if len(given) != 1 and given != [env, arguments.agent]:
+        raise UnusableInput(
+            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND "
+            "(with --env NAME if it shows images, for the concepts and classifiers that read them)"
+        )
+    if env is not None:
+        targets.check_name(env)
+
+
+def _check_ranges(arguments: Arguments) -> None:
+    for name, value in vars(arguments).items():
+        if isinstance(value, int) and value >= MAX_NUMBER:
+            raise UnusableInput("give a number below 2^63", name)
+    if not 1 <= arguments.problem_size <= MAX_PROBLEM_SIZE:
+        raise _out_of_range("problem_size", arguments, f"a number from 1 to {MAX_PROBLEM_SIZE}")
+    if not 1 <= arguments.agent_memory < MAX_AGENT_MEMORY:
+        raise _out_of_range("agent_memory", arguments, "a number of megabytes from 1")
+    if not 0 < arguments.agent_seconds < MAX_AGENT_SECONDS:
+        raise _out_of_range("agent_seconds", arguments, "a number above 0")
+    noise = arguments.image_noise
+    if not 0 <= noise <= 1 or (noise and arguments.env is None):
+        raise _out_of_range(
+            "image_noise", arguments, "a number from 0 to 1, for an image environment (--env) only"
+        )
+    for name in ("flip_rate", "refusal_rate"):
+        if not 0 <= getattr(arguments, name) <= 1:
+            raise _out_of_range(name, arguments, "a number from 0 to 1")
+    if not 0.5 <= arguments.confidence < 1:
+        raise _out_of_range("confidence", arguments, "a number from 0.5 to below 1")
+
+
+def _out_of_range(name: str, arguments: Arguments, wanted: str) -> UnusableInput:
+    return UnusableInput(f"give {wanted}", name, f"{getattr(arguments, name):g}")

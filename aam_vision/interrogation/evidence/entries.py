@@ -1,0 +1,41 @@
+"""What one exchange with an agent has shown: the answer to a query, or a walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aam_vision.query import Query, Response, WalkStep
+from aam_vision.strips import GroundAction
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query and its answer."""
+
+    query: Query
+    response: Response
+
+    @property
+    def looks(self) -> bool:
+        """Whether it only asks what a situation looks like."""
+        return not self.query.plan
+
+    @property
+    def actions(self) -> tuple[GroundAction, ...]:
+        """The attempted steps, the refused one included."""
+        return self.query.plan[: self.response.executed + 1]
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A walk, as it was seen."""
+
+    steps: tuple[WalkStep, ...]
+
+    @property
+    def actions(self) -> tuple[GroundAction, ...]:
+        """The executed steps."""
+        return tuple(step.action for step in self.steps)
+
+
+Entry = Asked | Walked

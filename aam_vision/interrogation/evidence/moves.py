@@ -1,0 +1,94 @@
+"""What a policy may do next, and the role of a policy (paper: "Query policies ... Stop").
+
+A policy is a function of the evidence. What it wants to know later of a move that it makes now, it writes on the move:
+the evidence keeps the moves with their answers, and nothing else is remembered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+from aam_vision.strips import GroundAction
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from aam_vision.interrogation.evidence.graph import Evidence
+
+
+class Aim(NamedTuple):
+    """What one step of a query is meant to find out, in the terms of the policy that asks."""
+
+    purpose: str
+    action: str
+    literals: Literals = NOTHING
+    step: int = 0
+    """Which step of the policy's plan it is, from 0."""
+
+
+class LimitedSearch(NamedTuple):
+    """A search for a plan that ended at its limits; it is not made again."""
+
+    purpose: str
+    problem: int
+    action: str
+    holding: Literals
+    anywhere: bool
+    """Whether it began in all situations seen so far, not in a single one."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Nothing more is asked. ``complete`` only if no query could tell any more."""
+
+    complete: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Pose a plan outcome query: this plan from this node's situation."""
+
+    start: Node
+    plan: tuple[GroundAction, ...]
+    why: str
+    again: bool = False
+    """Whether its last step was refused there before, and is attempted once more."""
+    aims: tuple[Aim, ...] = ()
+    searches: tuple[LimitedSearch, ...] = ()
+    """Searches that were made in vain for this move."""
+    replayed: int = 0
+    """How many steps of the plan only lead back to where the policy wanted to start."""
+    wanted: Node | None = None
+    """Where that is, if the plan begins elsewhere."""
+    stopped: Stop | None = None
+    """How the policy had stopped, where this only confirms an earlier answer."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Let the agent act on its own from this node."""
+
+    start: Node
+    steps: int
+    why: str = "explore"
+    wanted: Node | None = None
+    """Where the policy wanted it to start, if the agent cannot be brought there."""
+
+
+Move = Ask | Walk | Stop
+
+
+class Policy(Protocol):
+    """Maps what is known to the next question, walk, or Stop."""
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The next move.
+
+        It depends on nothing but the evidence and the generator: a policy object may keep what it has worked out
+        from them, so as not to work it out again.
+        """
+        ...

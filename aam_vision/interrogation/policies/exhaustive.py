@@ -1,0 +1,54 @@
+"""Stopping only when nothing is left to ask: a decorator around any policy.
+
+A policy asks what is likely to tell most, and may overlook a question in an unusual domain. So before it stops without
+a proof, all steps are tried in all states within the access, as far as these are few. A step whose outcome does not
+follow from what is known is asked for, and the policy goes on from there. If there is none, no query could tell any
+more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
+from aam_vision.query import Access
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """The moves of a policy; and once it stops without a proof, steps with an unknown outcome."""
+
+    policy: Policy
+    access: Access
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, a step that it overlooked, or the policy's stop, with a proof if there is one."""
+        move = self.policy.next(evidence, rng)
+        if not isinstance(move, Stop) or move.complete:
+            return move
+        if self.access is Access.SETTABLE:
+            found = constructed_step(evidence)
+        else:
+            found = reachable_step(evidence, self._starts(evidence))
+        if found.ask is not None:
+            return found.ask
+        if found.exhausted and self.access is Access.TRAJECTORY:
+            # complete for all problems, not just for what is left of them
+            found = reachable_step(evidence, _initial(evidence))
+        return Stop(True, "no query could tell any more") if found.exhausted else move
+
+    def _starts(self, evidence: Evidence) -> Sequence[Node]:
+        """Where a query may begin; under ``reset`` access it may lead to what was seen before."""
+        if self.access is not Access.TRAJECTORY:
+            return evidence.visited
+        return [evidence.current] if evidence.edges or evidence.refusals else _initial(evidence)
+
+
+def _initial(evidence: Evidence) -> Sequence[Node]:
+    return [node for node in evidence.nodes if node.initial]

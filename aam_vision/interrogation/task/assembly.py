@@ -1,0 +1,95 @@
+"""One interrogation put together: agent, policy, planner and budget. The command, the API and the experiments use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aam_vision.interrogation.evidence.moves import Policy
+from aam_vision.interrogation.policies.confirming import confirmed
+from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.differences import check_prior
+from aam_vision.interrogation.task.loop import Watch
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.resuming import MoveRecord
+from aam_vision.interrogation.task.robust import interrogate_robustly
+from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial
+from aam_vision.planning.planner import Planner
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Agent
+from aam_vision.strips import Model
+
+
+def _ignore(*_: object) -> None:
+    """Watch nothing."""
+
+
+@dataclass(frozen=True)
+class Interrogation:
+    """An agent, and how it is interrogated.
+
+    Raises:
+        UnusableInput: there is no such policy, or it or the prior does not fit the agent.
+    """
+
+    agent: Agent
+    policy: str = "economical"
+    planner: Planner = field(default_factory=PyperplanPlanner)
+    prior: Model | None = None
+    """A model learned earlier, to be verified instead of learned anew."""
+    budget: Budget = field(default_factory=Budget)
+    repeated: bool = False
+    """Whether one object may be named twice in an instruction."""
+    confidence: float = CONFIDENCE
+    """How probable the model has to be where answers prove unreliable."""
+    confirm: bool = False
+    """Whether no answer is taken at its word, even if none proves unreliable."""
+
+    def __post_init__(self) -> None:
+        if self.prior is not None:
+            check_prior(self.prior, self.agent.vocabulary, self.agent.headers)
+        self.moves()
+
+    def moves(self) -> Policy:
+        """A fresh policy, which asks again for refusals unless the agent refuses surely."""
+        return confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
+
+    def run(
+        self,
+        rng: np.random.Generator,
+        *,
+        record: MoveRecord | None = None,
+        watch: Watch = _ignore,
+        watch_trial: WatchTrial = _ignore,
+    ) -> Result:
+        """Interrogate the agent until nothing is left to ask, or the budget is spent.
+
+        Args:
+            rng: the source of all random choices.
+            record: keeps all moves, and gives back those of a run that was cut short.
+            watch: called after every move.
+            watch_trial: called after every trial whose answer is weighed.
+
+        Raises:
+            AccessViolation: the policy started where the agent's access does not allow.
+            Interrupted: the agent or the planner failed, or the agent is not a STRIPS agent; its ``result`` holds
+                what was learned.
+        """
+        return interrogate_robustly(
+            self.agent,
+            self.moves(),
+            rng,
+            afresh=lambda: self._policy("economical"),
+            budget=self.budget,
+            repeated=self.repeated,
+            confidence=self.confidence,
+            confirm=self.confirm,
+            record=record,
+            watch=watch,
+            watch_trial=watch_trial,
+        )
+
+    def _policy(self, name: str, prior: Model | None = None) -> Policy:
+        return policy_for(self.agent.access, name, self.planner, prior)

@@ -1,0 +1,38 @@
+"""How much may be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from aam_vision.agents.counting import Counts
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits on an interrogation; None is no limit."""
+
+    queries: int | None = None
+    steps: int | None = None
+
+    def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
+        """Why so many more cannot be afforded, in words; empty if they can."""
+        if self.steps is not None and counts.steps + steps > self.steps:
+            return f"the budget of {self.steps} steps is spent"
+        if self.queries is not None and queries and counts.queries + queries > self.queries:
+            return f"the budget of {self.queries} queries is spent"
+        return ""
+
+    def affordable(self, move: Move, counts: Counts) -> Move:
+        """The move, with a walk cut short if need be; Stop where the budget does not allow it."""
+        if isinstance(move, Stop):
+            return move
+        if isinstance(move, Ask):
+            spent = self.spent(counts, steps=len(move.plan), queries=0 if move.again else 1)
+        else:
+            spent = self.spent(counts, steps=1)
+        if spent:
+            return Stop(False, spent)
+        if isinstance(move, Ask) or self.steps is None:
+            return move
+        return replace(move, steps=min(move.steps, self.steps - counts.steps))

@@ -1,0 +1,86 @@
+"""How far an agent's answers are taken at their word: a strategy of the loop.
+
+Whatever the strategy, an atom that changed though no executed step names its objects shows that a state was misread,
+or that the agent is not a STRIPS agent. ``TAKEN_AT_THEIR_WORD`` goes on and calls nothing certain in the end.
+``DOUBTED`` ends the interrogation at once, so that something better can be done (``task.robust``), and calls nothing
+certain that follows from too few refusals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.evidence.anomalies import unexplained
+from aam_vision.interrogation.evidence.entries import Entry
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Stop
+from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, unconfirmed
+from aam_vision.query import Access, Agent, refuses_surely
+
+
+@dataclass(frozen=True)
+class Scrutiny:
+    """What is done about answers that cannot be right."""
+
+    ends_at_once: bool
+    """Whether the first sign of a misread state ends the interrogation."""
+    counts_refusals: bool
+    """Whether a conclusion needs several refusals, of an agent that may refuse by mistake."""
+
+    def of(self, agent: Agent) -> Examination:
+        """The examination of one agent's answers."""
+        return Examination(
+            self.ends_at_once or agent.access is Access.SETTABLE,
+            self.counts_refusals and not refuses_surely(agent),
+            agent.vocabulary.constants,
+        )
+
+
+TAKEN_AT_THEIR_WORD = Scrutiny(ends_at_once=False, counts_refusals=False)
+DOUBTED = Scrutiny(ends_at_once=True, counts_refusals=True)
+
+
+class Verdict(NamedTuple):
+    """How an interrogation ended, after all that is in doubt."""
+
+    stop: Stop
+    doubt: str
+    """Why nothing is certain, if so."""
+    unconfirmed: tuple[Claim, ...]
+
+
+@dataclass
+class Examination:
+    """The examination of one agent's answers, as they come in."""
+
+    ends_at_once: bool
+    counts_refusals: bool
+    constants: Collection[str]
+    misread: list[str] = field(default_factory=list)
+    """Signs that states were misread."""
+
+    def check(self, entry: Entry, name: Callable[[], str]) -> None:
+        """Look at one answer before anything is concluded from it; ``name`` tells what it is called.
+
+        Raises:
+            InconsistentAgent: it cannot be right, and that ends the interrogation.
+        """
+        if changed := unexplained(entry, self.constants):
+            sign = f"{name()} changed {changed[0]}, which no step of it names"
+            self.misread.append(f"{sign}: a state was misread, or this is no STRIPS agent")
+            if self.ends_at_once:
+                raise InconsistentAgent(self.misread[-1])
+
+    def verdict(self, evidence: Evidence, stop: Stop, doubt: str = "") -> Verdict:
+        """The end, and what of it is certain."""
+        doubt = doubt or (self.misread[0] if self.misread else "")
+        weak = unconfirmed(evidence) if self.counts_refusals else ()
+        if doubt and stop.complete:
+            stop = Stop(False, f"nothing is certain: {doubt}")
+        elif weak and stop.complete:
+            why = f"{len(weak)} conclusions rest on fewer than {REFUSALS} refusals, and could not be asked for again"
+            stop = Stop(False, why)
+        return Verdict(stop, doubt, weak)

@@ -1,0 +1,81 @@
+"""The files of a run: ``model.pddl``, ``result.json``, ``report.html``, and the images that the agent showed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+from aam_vision.agents.journal import Journal
+from aam_vision.arguments import Arguments
+from aam_vision.commandline import write_atomically
+from aam_vision.interrogation.task.result import Result
+from aam_vision.pddl import domain_text
+from aam_vision.planning.planner import cpu_seconds
+from aam_vision.report.album import Album
+from aam_vision.report.page import page
+from aam_vision.report.recorded import read_journal
+from aam_vision.report.weighed import account_of
+from aam_vision.strips import Model
+from aam_vision.summary import summary, text
+from aam_vision.targets import Target
+
+
+class Times(NamedTuple):
+    """When a run began (``perf_counter``), and the CPU seconds of its parts."""
+
+    began: float
+    interrogation: float
+    planner: float
+    perception: float | None
+
+    def figures(self) -> dict[str, float | None]:
+        """The times as ``result.json`` has them."""
+        return {
+            "wall_s": round(perf_counter() - self.began, 3),
+            "cpu_s": round(cpu_seconds(), 3),
+            "interrogation_s": round(self.interrogation, 3),
+            "planner_s": round(self.planner, 3),
+            "perception_s": self.perception,
+        }
+
+
+def keep_images(target: Target, folder: Path, *, anew: bool) -> None:
+    """Keep the images that the agent shows, for the report."""
+    album = Album(folder)
+    if anew:
+        album.clear()
+    if target.keep_images is not None:
+        target.keep_images(album.keep)
+
+
+def save(
+    folder: Path,
+    arguments: Arguments,
+    target: Target,
+    result: Result,
+    times: Times,
+    prior: Model | None,
+    journal: Journal,
+) -> str:
+    """Write and print what was learned; return its status."""
+    model = domain_text(result.model)
+    found = summary(arguments, target, result, times.figures(), prior)
+    write_atomically(folder / "model.pddl", model)
+    write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
+    print(model)
+    print(text(found, result, folder))
+    _write_report(target, folder, journal)
+    return str(found["status"])
+
+
+def _write_report(target: Target, folder: Path, journal: Journal) -> None:
+    """Write ``report.html`` from the contents of the folder, and the true model that it compares with."""
+    journal.note("sources", target.sources)
+    journal.note("scenes", target.scenes())
+    if target.truth is not None:
+        write_atomically(folder / "truth.pddl", domain_text(target.truth()))
+    else:
+        (folder / "truth.pddl").unlink(missing_ok=True)
+    write_atomically(folder / "report.html", page(account_of(read_journal(folder, journal))))

@@ -1,0 +1,96 @@
+"""The contract of an image domain: PDDLGym's board domains and users' own environments both keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from aam_vision.perception import Frame, Scene, Simulator, VisualVocabulary
+from aam_vision.strips import ActionHeader, Model, State
+
+Problem = tuple[str, int]
+"""A group of problems and a number in it: ``("train", 0)`` of PDDLGym's, ``("seed", 3)`` of a user's own."""
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """States of one scene with what draws them: labelled images to learn from, or to be examined on.
+
+    Attributes:
+        scene: what the user points out about the problem.
+        states: the labels: at least the perceived atoms that are true.
+        draw: makes the image of a state.
+        complete: whether a state also holds what is defined and given.
+        checked: whether the labels are right by construction; those of a user's own code may be wrong.
+    """
+
+    scene: Scene
+    states: Sequence[State]
+    draw: Callable[[State], Frame]
+    complete: bool = True
+    checked: bool = True
+
+
+class ImageDomain(Protocol):
+    """What the command, training and evaluation need to know of a domain that is seen in images."""
+
+    @property
+    def name(self) -> str:
+        """Of the domain and of its weights."""
+        ...
+
+    @property
+    def visual(self) -> VisualVocabulary:
+        """The predicates, each with the source of its truth."""
+        ...
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        """The agent's instructions."""
+        ...
+
+    @property
+    def interrogated(self) -> tuple[Problem, ...]:
+        """The problems that are interrogated together."""
+        ...
+
+    def simulator(self, problem: Problem) -> Simulator:
+        """A problem, ready to be instructed; UnusableInput if there is none."""
+        ...
+
+    @property
+    def truth(self) -> Callable[[], Model] | None:
+        """Gives the true or intended model, for evaluation only; None if nobody knows it."""
+        ...
+
+    def held_out_states(self) -> list[State]:
+        """Initial states of problems that are not interrogated, for evaluation only."""
+        ...
+
+    def classifiers(self, given: Path | None) -> Path | None:
+        """The folder of the weights, by default the domain's own; None for those shipped with the toolkit."""
+        ...
+
+    def scene_of(self, problem: str) -> Scene:
+        """The scene of a problem by its name, for images that were labelled by hand; UnusableInput if it is none."""
+        ...
+
+    def lessons(self, rng: np.random.Generator, fewer: int = 1) -> Iterable[Pictures]:
+        """What classifiers learn from; ``fewer`` divides the number of images."""
+        ...
+
+    def examinations(self, states: int, seed: int) -> Mapping[str, Iterable[Pictures]]:
+        """Group -> about ``states`` states to evaluate classifiers on."""
+        ...
+
+    def example(self, rng: np.random.Generator, shape: tuple[int, int], number: int) -> Pictures:
+        """Up to ``number`` states of one board, of that shape (rows, columns) if the domain can choose."""
+        ...
+
+    def depends_on(self) -> Mapping[str, Any] | None:
+        """All that the lessons depend on besides code and seed; None if that cannot be told."""
+        ...

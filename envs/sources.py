@@ -1,0 +1,211 @@
+"""Where the truth of a predicate comes from, said in one line per predicate.
+
+A *source* makes the entry of a visual vocabulary for a predicate that is declared elsewhere: in a PDDL file, or in
+PDDL's notation as a key of ``vocabulary``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from aam_vision.envs.grids import STEPS, neighbours, places_by_cell
+from aam_vision.envs.notation import predicate as declared
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import (
+    Constraint,
+    Defined,
+    Entry,
+    Given,
+    Perceived,
+    Reading,
+    Scene,
+    VisualVocabulary,
+)
+from aam_vision.strips import Atom, Predicate, State, Types
+
+Source = Callable[[Predicate], Entry | tuple[Entry, ...]]
+"""Makes the entry of a predicate, and those of the auxiliary predicates that it is defined over."""
+
+Truths = tuple[Iterable[Atom], Iterable[Atom]]
+"""The atoms that are true, and those that are unknown."""
+
+
+def there(head: str, description: str, *, hidden_by: str | None = None, auxiliary: bool = False) -> Source:
+    """p(place): the classifier ``head`` is asked of the place; see ``perception.Perceived``."""
+    return _perceived(Reading.THERE, {"": head}, description, hidden_by, auxiliary)
+
+
+def on(head: str, description: str, *, auxiliary: bool = False) -> Source:
+    """p(thing): the classifier ``head`` is asked of the cell where the thing is."""
+    return _perceived(Reading.ON, {"": head}, description, None, auxiliary)
+
+
+def where(looks: Sequence[str], description: str, *, auxiliary: bool = False) -> Source:
+    """p(thing, place): things of these looks are searched by the classifiers of the same names, and followed."""
+    return _perceived(Reading.WHERE, {look: look for look in looks}, description, None, auxiliary)
+
+
+def _perceived(
+    reading: Reading, heads: Mapping[str, str], description: str, hidden_by: str | None, auxiliary: bool
+) -> Source:
+    def source(predicate: Predicate) -> Perceived:
+        return Perceived(predicate, reading, heads, description, hidden_by, auxiliary)
+
+    return source
+
+
+def defined(define: Callable[[Scene, State], Truths], description: str) -> Source:
+    """A function of the scene and of what is perceived; see ``perception.Defined``."""
+    return lambda predicate: Defined(predicate, define, description)
+
+
+def given(description: str) -> Source:
+    """Facts that the user states for each problem."""
+    return lambda predicate: Given(predicate, description)
+
+
+def named(holds: Callable[[str], bool], description: str) -> Source:
+    """p(object): true of the objects whose names satisfy a condition."""
+
+    def source(predicate: Predicate) -> Defined:
+        def define(scene: Scene, seen: State) -> Truths:
+            of_type = scene.objects.of_type(predicate.types[0])
+            return [Atom(predicate.name, (name,)) for name in of_type if holds(name)], []
+
+        return Defined(predicate, define, description)
+
+    return source
+
+
+def of_look(look: str, description: str) -> Source:
+    """p(thing): true of the things of a look, which the user points out with the scene."""
+
+    def source(predicate: Predicate) -> Defined:
+        def define(scene: Scene, seen: State) -> Truths:
+            return [Atom(predicate.name, (thing,)) for thing, own in scene.looks.items() if own == look], []
+
+        return Defined(predicate, define, description)
+
+    return source
+
+
+def always(facts: Iterable[tuple[str, ...]], description: str) -> Source:
+    """True of these objects in every problem, and of no others."""
+    kept = tuple(facts)
+    return lambda predicate: Defined(
+        predicate, lambda scene, seen: ([Atom(predicate.name, objects) for objects in kept], []), description
+    )
+
+
+def adjacent(description: str, steps: Mapping[str, tuple[int, int]] = STEPS) -> Source:
+    """p(place, next place, direction): neighbouring cells; ``steps`` gives each direction's (down, right)."""
+
+    def source(predicate: Predicate) -> Defined:
+        def define(scene: Scene, seen: State) -> Truths:
+            return [Atom(predicate.name, objects) for objects in neighbours(places_by_cell(scene), steps)], []
+
+        return Defined(predicate, define, description)
+
+    return source
+
+
+def nowhere(searched: str, description: str) -> Source:
+    """p(thing): the thing is at no place, by the perceived predicate ``searched(thing, place)``."""
+
+    def source(predicate: Predicate) -> Defined:
+        def define(scene: Scene, seen: State) -> Truths:
+            true: list[Atom] = []
+            unknown: list[Atom] = []
+            for thing in scene.objects.of_type(predicate.types[0]):
+                values = [seen.value(Atom(searched, (thing, place))) for place in scene.cells]
+                if True not in values:
+                    (unknown if None in values else true).append(Atom(predicate.name, (thing,)))
+            return true, unknown
+
+        return Defined(predicate, define, description)
+
+    return source
+
+
+def somewhere(heads: Sequence[str], place: str, description: str) -> Source:
+    """p(object): the classifier that is called like the object says yes to some place.
+
+    The classifiers are those of auxiliary predicates ``p-HEAD(place)``.
+
+    Args:
+        heads: names of objects, and of their classifiers.
+        place: the type of the places.
+        description: with ``{}`` for the head.
+    """
+
+    def source(predicate: Predicate) -> tuple[Entry, ...]:
+        def define(scene: Scene, seen: State) -> Truths:
+            true: list[Atom] = []
+            unknown: list[Atom] = []
+            for head in heads:
+                values = [seen.value(Atom(f"{predicate.name}-{head}", (at,))) for at in scene.cells]
+                if True in values or None in values:
+                    (true if True in values else unknown).append(Atom(predicate.name, (head,)))
+            return true, unknown
+
+        asked = [there(head, description.format(head), auxiliary=True) for head in heads]
+        auxiliary = [Predicate(f"{predicate.name}-{head}", (place,)) for head in heads]
+        return (
+            Defined(predicate, define, description.format("that way")),
+            *flat(each(own) for each, own in zip(asked, auxiliary, strict=True)),
+        )
+
+    return source
+
+
+def cyclic(order: Sequence[str], description: str) -> Source:
+    """p(object, next object): the next one in this order, and the first one after the last."""
+    return always(zip(order, [*order[1:], order[0]], strict=True), description)
+
+
+def flat(made: Iterable[Entry | tuple[Entry, ...]]) -> list[Entry]:
+    """The entries that sources have made."""
+    return [entry for own in made for entry in (own if isinstance(own, tuple) else (own,))]
+
+
+def vocabulary(
+    name: str,
+    types: Mapping[str, str],
+    sources: Mapping[str, Source],
+    *,
+    constraints: Sequence[Constraint] = (),
+    **more: Any,
+) -> VisualVocabulary:
+    """A visual vocabulary whose predicates are declared in PDDL's notation.
+
+    Args:
+        name: of the vocabulary.
+        types: the type hierarchy, each type with its parent; ``object`` is the root.
+        sources: declaration, such as ``lies ?k - key ?at - cell`` -> the source of its truth.
+        constraints: what no picture shows; see ``VisualVocabulary``.
+        more: the other fields of ``VisualVocabulary``.
+
+    Raises:
+        UnusableInput: a declaration is not one.
+    """
+    entries = flat(source(declared(text)) for text, source in sources.items())
+    return VisualVocabulary(name, tuple(entries), Types(types), constraints=tuple(constraints), **more)
+
+
+def entries(
+    domain: str,
+    predicates: Iterable[Predicate],
+    sources: Mapping[str, Source],
+    auxiliary: Mapping[str, Source],
+) -> tuple[Entry, ...]:
+    """The entries of declared predicates, in their order, then the auxiliary ones.
+
+    Raises:
+        UnusableInput: a predicate has no source, or a source no predicate.
+    """
+    by_name = {predicate.name: predicate for predicate in predicates}
+    if wrong := sorted(by_name.keys() ^ sources.keys()):
+        raise UnusableInput(f"{domain}: give exactly one source for each predicate of its PDDL: {wrong[0]}")
+    stated = flat(sources[name](predicate) for name, predicate in by_name.items())
+    return (*stated, *flat(source(declared(text)) for text, source in auxiliary.items()))

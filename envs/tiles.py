@@ -1,0 +1,55 @@
+"""Boards that PDDLGym draws sprite by sprite: each cell's stack of sprites is asked of PDDLGym's own renderer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aam_vision.envs.overlapping import OverlappingTiles
+from aam_vision.envs.rendering import Codes, board_renderer
+from aam_vision.envs.whole_pictures import WholePictures
+from aam_vision.perception import Frame
+from aam_vision.strips import Atom
+
+if TYPE_CHECKING:
+    from aam_vision.envs.board import Layout
+
+
+class BoardCodes:
+    """The code of every cell's stack of sprites in the states of one problem."""
+
+    def __init__(self, layout: Layout) -> None:
+        from aam_vision.envs.pddlgym_domains import Literals
+
+        self._domain = layout.domain
+        self._literals = Literals(layout)
+
+    def __call__(self, atoms: frozenset[Atom]) -> Codes:
+        """The codes of a legal state, (rows, columns); its unchangeable atoms may be left out."""
+        from aam_vision.envs.pddlgym_drawing import cells, stacks
+
+        found, known = cells(self._domain, self._literals.of_state(atoms)), stacks(self._domain)
+        rows, columns = found.shape[:2]
+        return np.array([[known.code(found[r, c]) for c in range(columns)] for r in range(rows)], np.uint8)
+
+
+class Tiles:
+    """Draws a problem whose sprites stay within their cells; see ``aam_vision.envs.board.Drawing``."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._codes = BoardCodes(layout)
+        rows, columns = self._codes(layout.initial).shape
+        self._renderer = board_renderer(layout.domain, rows, columns)
+        self.shape = self._renderer.shape
+
+    def frame(self, atoms: frozenset[Atom]) -> Frame:
+        """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
+        return self._renderer.frame(self._codes(atoms))
+
+
+def overlapping(layout: Layout) -> WholePictures:
+    """Draws a problem whose sprites overlap their neighbours."""
+    codes = BoardCodes(layout)
+    tiles = OverlappingTiles(layout.domain, *codes(layout.initial).shape)
+    return WholePictures(layout, lambda atoms: tiles.frame(codes(atoms)))

@@ -1,0 +1,131 @@
+"""Small STRIPS domains drawn at random, with everything that written domains seldom have.
+
+Types with inheritance, types of which a problem has no object, constants, nullary predicates, negative
+preconditions, actions that change nothing, that add what they require, that can never be executed, and one problem or
+two. They are small enough for brute force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from aam_vision.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+    lifted_atoms,
+)
+from experiments.brute_force import Domain, all_bindings, ground_atoms
+
+MAX_LIFTED = 10
+"""Lifted atoms of one action at most: so many have 3 ** 10 preconditions and as many effects."""
+MAX_FACTS = 16
+"""Ground atoms of one problem at most."""
+HIERARCHIES: tuple[dict[str, str], ...] = (
+    {},
+    {"thing": ROOT_TYPE, "place": ROOT_TYPE},
+    {"thing": ROOT_TYPE, "box": "thing", "place": ROOT_TYPE},
+    {"thing": ROOT_TYPE, "box": "thing", "crate": "box"},
+)
+ARITIES = (0, 0, 1, 1, 1, 1, 2, 2)
+PARAMETERS = (0, 1, 1, 2, 2, 3)
+PRECONDITIONS = (0, 1, 1, 2, 2, 3)
+EFFECTS = (0, 1, 1, 1, 2, 2, 2, 3, 3)
+UNUSUAL = 0.12
+"""Share of literals that are not as in the example: many make an action that can never be executed."""
+UNDOING = 0.5
+"""Share of domains with an action that undoes what another does, so that more can be reached."""
+CONSTANTS = 0.3
+"""Share of domains with a constant."""
+
+Choice = TypeVar("Choice")
+
+
+def random_domain(seed: int) -> Domain:
+    """The domain of this seed."""
+    rng = np.random.default_rng(seed)
+    while True:
+        vocabulary = _vocabulary(rng)
+        problems = [_problem(rng, vocabulary) for _ in range(1 + int(rng.random() < 0.3))]
+        headers = [_header(rng, vocabulary, f"a{number}") for number in range(int(rng.integers(1, 5)))]
+        if max(len(ground_atoms(vocabulary, state.objects)) for state in problems) > MAX_FACTS:
+            continue
+        if all(0 < len(lifted_atoms(vocabulary, header)) <= MAX_LIFTED for header in headers):
+            break
+    actions = [_schema(rng, vocabulary, header, problems[0]) for header in headers]
+    if rng.random() < UNDOING:
+        actions.append(_undoing(actions[0]))
+    return Domain(Model(vocabulary, tuple(actions)), tuple(problems))
+
+
+def _vocabulary(rng: np.random.Generator) -> Vocabulary:
+    types = Types(_one(rng, HIERARCHIES))
+    kinds = [*types.parents, *types.parents, ROOT_TYPE]
+    predicates = tuple(
+        Predicate(f"p{number}", tuple(_one(rng, kinds) for _ in range(_one(rng, ARITIES))))
+        for number in range(int(rng.integers(1, 5)))
+    )
+    constants = {"k": _one(rng, kinds)} if rng.random() < CONSTANTS else {}
+    return Vocabulary("random", predicates, types, constants)
+
+
+def _problem(rng: np.random.Generator, vocabulary: Vocabulary) -> State:
+    """One to five objects beside the constants, of any types, and any facts about them."""
+    kinds = [*vocabulary.types.parents] or [ROOT_TYPE]
+    named = {f"o{number}": _one(rng, kinds) for number in range(int(rng.integers(1, 6)))}
+    objects = Objects({**named, **vocabulary.constants}, vocabulary.types)
+    share = rng.uniform(0.2, 0.8)
+    facts = ground_atoms(vocabulary, objects)
+    return State(frozenset(fact for fact in facts if rng.random() < share), objects)
+
+
+def _header(rng: np.random.Generator, vocabulary: Vocabulary, name: str) -> ActionHeader:
+    spoken = [kind for predicate in vocabulary.predicates for kind in predicate.types]
+    kinds = [*spoken, *spoken, *vocabulary.types.parents, ROOT_TYPE]
+    types = tuple(_one(rng, kinds) for _ in range(_one(rng, PARAMETERS)))
+    return ActionHeader(name, tuple("xyz"[: len(types)]), types)
+
+
+def _schema(
+    rng: np.random.Generator, vocabulary: Vocabulary, header: ActionHeader, example: State
+) -> ActionSchema:
+    """Preconditions that mostly hold in the example under some binding, and effects that mostly change it."""
+    pool = lifted_atoms(vocabulary, header)
+    rows = all_bindings(header, example.objects)
+    row = _one(rng, rows) if rows else None
+
+    def literals(counts: Sequence[int], *, like: bool) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:
+        signs: dict[LiftedAtom, bool] = {}
+        for place in rng.permutation(len(pool))[: _one(rng, counts)]:
+            atom = pool[int(place)]
+            holds = bool(rng.integers(2)) if row is None else bool(example.value(atom.ground(row)))
+            signs[atom] = (holds is like) is not bool(rng.random() < UNUSUAL)
+        return (
+            frozenset(atom for atom, sign in signs.items() if sign),
+            frozenset(atom for atom, sign in signs.items() if not sign),
+        )
+
+    return ActionSchema(header, *literals(PRECONDITIONS, like=True), *literals(EFFECTS, like=False))
+
+
+def _undoing(schema: ActionSchema) -> ActionSchema:
+    """An action with the opposite effects, so that more can be reached."""
+    kept = schema.positive - schema.add - schema.delete
+    return ActionSchema(
+        replace(schema.header, name="undo"), kept, frozenset(), add=schema.delete, delete=schema.add
+    )
+
+
+def _one(rng: np.random.Generator, options: Sequence[Choice]) -> Choice:
+    return options[int(rng.integers(len(options)))]

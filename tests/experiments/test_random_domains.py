@@ -1,0 +1,144 @@
+"""The random domains have what they are for, and the models found consistent are those of a plain enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.query import Access, Query
+from aam_vision.strips import ActionSchema, GroundAction, Model, lifted_atoms
+from experiments.brute_force import Domain, all_bindings, applicable, ground_atoms, reachable
+from experiments.consistent_models import ConsistentModels, answer, askable
+from experiments.random_domains import CASES, batch, summary
+from experiments.random_strips import MAX_FACTS, MAX_LIFTED, random_domain
+from tests.profiles import FACTOR
+
+DOMAINS = [random_domain(seed) for seed in range(150 * FACTOR)]
+
+
+def test_domains_have_what_written_ones_seldom_have() -> None:
+    marks = [_marks(domain) for domain in DOMAINS]
+    for mark in marks[0]:
+        assert 0.05 * len(marks) < sum(bool(one[mark]) for one in marks) < len(marks), mark
+
+
+def _marks(domain: Domain) -> dict[str, object]:
+    vocabulary, actions = domain.model.vocabulary, domain.model.actions
+    states = reachable(domain.model, domain.problems, 3000) or {}
+    executed = {action.name for state in states for action in applicable(domain.model, state)}
+    pools = [
+        state.objects.of_type(kind)
+        for state in domain.problems
+        for header in domain.model.headers
+        for kind in header.types
+    ]
+    return {
+        "two problems": len(domain.problems) == 2,
+        "inheritance": any(parent != "object" for parent in vocabulary.types.parents.values()),
+        "constant": vocabulary.constants,
+        "nullary predicate": any(not predicate.types for predicate in vocabulary.predicates),
+        "empty type": not all(pools),
+        "no-op": any(not schema.add | schema.delete for schema in actions),
+        "adds what it requires": any(schema.add & schema.positive for schema in actions),
+        "negative precondition": any(schema.negative for schema in actions),
+        "never executable": any(schema.header.name not in executed for schema in actions),
+    }
+
+
+def test_domains_are_small_and_the_same_for_the_same_seed() -> None:
+    for seed, domain in enumerate(DOMAINS[:50]):
+        vocabulary = domain.model.vocabulary
+        assert domain == random_domain(seed)
+        assert all(len(ground_atoms(vocabulary, state.objects)) <= MAX_FACTS for state in domain.problems)
+        assert all(len(lifted_atoms(vocabulary, header)) <= MAX_LIFTED for header in domain.model.headers)
+
+
+@pytest.mark.parametrize("seed", range(12 * FACTOR))
+def test_consistent_models_are_those_of_a_plain_enumeration(seed: int) -> None:
+    domain = _smallest(seed)
+    transcript = _transcript(domain, seed)
+    models = ConsistentModels(transcript)
+    plain = [model for model in _all_models(domain.model) if _gives_every_answer(model, transcript)]
+    assert domain.model in plain
+    assert all(models.contain(model) for model in plain)
+    steps = askable(domain, Access.SETTABLE, domain.problems, 0)
+    assert steps is not None
+    for step in steps:
+        differing = any(answer(model, step) != answer(domain.model, step) for model in plain)
+        assert models.differ(domain.model, step) is differing, step
+
+
+def test_the_steps_that_can_be_asked_for_depend_on_the_access() -> None:
+    for domain in DOMAINS[:30]:
+        anywhere = askable(domain, Access.SETTABLE, domain.problems, 0)
+        reached = askable(domain, Access.SNAPSHOT, domain.problems, 3000)
+        assert anywhere is not None
+        assert reached is None or reached <= anywhere
+
+
+def test_runs_are_counted_by_outcome() -> None:
+    jobs = [{"access": access, "policy": policy, "seed": 0, "count": 2} for access, policy in CASES[:2]]
+    table = summary([{**job, **batch(**job)} for job in jobs])
+    assert [row[:3] for row in table.rows] == [[*case, 2] for case in CASES[:2]]
+    assert all(sum(row[3:9]) == 2 for row in table.rows)
+
+
+def _smallest(seed: int) -> Domain:
+    """A random domain of one action with few atoms, so that all its models can be written out."""
+    number = 1000 * seed
+    while True:
+        domain = random_domain(number)
+        schema = domain.model.actions[0]
+        if 1 < len(lifted_atoms(domain.model.vocabulary, schema.header)) <= 3 and all(
+            all_bindings(schema.header, state.objects) for state in domain.problems
+        ):
+            return Domain(Model(domain.model.vocabulary, (schema,)), domain.problems)
+        number += 1
+
+
+def _transcript(domain: Domain, seed: int) -> Transcript:
+    """A walk, and two plans that the agent executes as far as it can."""
+    rng = np.random.default_rng(seed)
+    agent = SymbolicAgent(domain.model, domain.problems)
+    (header,) = domain.model.headers
+    entries: list[Asked | Walked] = []
+    for situation in agent.initial():
+        entries.append(Walked(tuple(agent.walk(situation, int(rng.integers(2)), rng))))
+        rows = all_bindings(header, situation.state.objects)
+        for _ in range(2):
+            chosen = [rows[int(place)] for place in rng.integers(len(rows), size=int(rng.integers(1, 4)))]
+            query = Query(situation, tuple(GroundAction(header.name, row) for row in chosen))
+            entries.append(Asked(query, agent.ask(query)))
+    return Transcript(agent.vocabulary, agent.headers, agent.access, tuple(agent.initial()), tuple(entries))
+
+
+def _all_models(model: Model) -> Iterator[Model]:
+    """Every choice of a mode for every pal tuple of the one action."""
+    (schema,) = model.actions
+    atoms = lifted_atoms(model.vocabulary, schema.header)
+    for required in product((None, True, False), repeat=len(atoms)):
+        for effect in product((None, True, False), repeat=len(atoms)):
+            parts = [
+                frozenset(atom for atom, mode in zip(atoms, modes, strict=True) if mode is sign)
+                for modes in (required, effect)
+                for sign in (True, False)
+            ]
+            yield Model(model.vocabulary, (ActionSchema(schema.header, *parts),))
+
+
+def _gives_every_answer(model: Model, transcript: Transcript) -> bool:
+    for entry in transcript.entries:
+        if isinstance(entry, Walked):
+            told = all(model.run(s.before.state, [s.action]) == (1, s.after.state) for s in entry.steps)
+        else:
+            expected = entry.response.executed, entry.response.final.state
+            told = model.run(entry.query.initial.state, entry.query.plan) == expected
+        if not told:
+            return False
+    return True

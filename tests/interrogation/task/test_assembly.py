@@ -1,0 +1,50 @@
+"""An interrogation put together: its parts are checked at once, and a policy may be put in place of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from aam_vision import domains as packaged
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.confirming import Confirming
+from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
+from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.query import Access
+
+MODEL = packaged.load("gripper")
+
+
+def agent(access: Access = Access.SETTABLE, *, sure: bool = True) -> SymbolicAgent:
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
+    return SymbolicAgent(MODEL, [problem], access, refuses_surely=sure)
+
+
+def test_the_policy_follows_from_the_parts() -> None:
+    assert isinstance(Interrogation(agent()).moves(), SettablePolicy)
+    assert isinstance(Interrogation(agent(), policy="aia").moves(), AiaPolicy)
+    assert isinstance(Interrogation(agent(), prior=MODEL).moves(), ReassessmentPolicy)
+    assert isinstance(Interrogation(agent(sure=False)).moves(), Confirming)
+
+
+def test_parts_that_do_not_fit_are_refused_before_anything_is_asked() -> None:
+    with pytest.raises(UnusableInput, match=r"^policy lazy: unknown"):
+        Interrogation(agent(), policy="lazy")
+    other = packaged.load("miconic")
+    with pytest.raises(UnusableInput, match=rf"^prior {other.vocabulary.name}: is a model of another agent"):
+        Interrogation(agent(), prior=other)
+
+
+def test_it_runs_to_the_true_model_and_within_its_budget() -> None:
+    whole = Interrogation(agent())
+    result = whole.run(np.random.default_rng(0))
+    assert result.complete
+    assert whole.run(np.random.default_rng(0)).transcript == result.transcript, "a fresh policy every time"
+    short = replace(whole, budget=Budget(queries=2)).run(np.random.default_rng(0))
+    assert (short.status, short.counts.queries) == ("budget", 2)
