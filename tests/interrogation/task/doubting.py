@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from aam_vision.agents.numbered import NumberedAgent
@@ -10,20 +12,18 @@ from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.robust import interrogate_robustly
+from aam_vision.interrogation.task.robust import Setup, interrogate_robustly
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent
 
 
 def doubting(agent: Agent, *, steps: int = 1500, confirm: bool = False) -> Result:
-    return interrogate_robustly(
-        agent,
-        Confirming(policy(agent.access), agent.access),
-        np.random.default_rng(0),
-        afresh=lambda: policy(agent.access),
-        budget=Budget(steps=steps),
-        confirm=confirm,
-    )
+    setup = replace(setup_for(agent.access), budget=Budget(steps=steps), confirm=confirm)
+    return interrogate_robustly(agent, setup, np.random.default_rng(0))
+
+
+def setup_for(access: Access) -> Setup:
+    return Setup(Confirming(policy(access), access), lambda: policy(access))
 
 
 def policy(access: Access) -> Policy:

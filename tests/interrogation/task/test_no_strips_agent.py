@@ -9,7 +9,6 @@ from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.robust import interrogate_robustly
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
@@ -27,7 +26,7 @@ from aam_vision.strips import (
 )
 from tests.interrogation.runs import read_mode
 
-from .doubting import doubting, hidden, policy
+from .doubting import doubting, hidden, setup_for
 
 VOCABULARY = Vocabulary("lamps", (Predicate("lit", ("object",)), Predicate("hot", ("object",))))
 LIT, HOT = LiftedAtom("lit", (0,)), LiftedAtom("hot", (0,))
@@ -128,12 +127,7 @@ def test_nothing_is_certain_of_an_action_that_no_trial_settles() -> None:
     problems = [packaged.generate("gripper", 2, rng).initial for _ in range(3)]
     agent = SymbolicAgent(packaged.load("gripper"), problems)
     unreliable = UnreliableAgent(agent, 0.2, 0.02, np.random.default_rng([101, 3]))
-    result = interrogate_robustly(
-        unreliable,
-        Confirming(policy(Access.SETTABLE), Access.SETTABLE),
-        np.random.default_rng(101),
-        afresh=lambda: policy(Access.SETTABLE),
-    )
+    result = interrogate_robustly(unreliable, setup_for(Access.SETTABLE), np.random.default_rng(101))
     assert not result.complete
     doubtful = {one.action for one in result.undetermined}
     assert doubtful
