@@ -41,6 +41,8 @@ CASES = (
     ("reset", "economical"),
     ("trajectory", "economical"),
     ("settable", "aia"),
+    ("snapshot", "aia"),
+    ("reset", "aia"),
 )
 """Access and policy."""
 BATCH = 50
