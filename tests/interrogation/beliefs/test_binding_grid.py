@@ -14,7 +14,7 @@ from tests.profiles import FACTOR
 
 def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
     empty = 0
-    for seed in range(150 * FACTOR):
+    for seed in range(int(150 * FACTOR)):
         domain = random_domain(seed)
         for state, header in product(domain.problems, domain.model.headers):
             grid, index = (
