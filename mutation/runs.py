@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ KILLED = {1, 3}
 TIMEOUT = {-24, 24, 36, 152, 255}
 """The exit codes that mutmut gives when the tests take too long. Such a mutant counts as killed."""
 CRASHED = {-11, -9, -6}
+_GUARD = re.compile(r",\s*(strict=\w+)?\s*\)")
 MESSAGES = [r"\w \w.*\"[,)]*$"]
 """Lines that end in a text of more than one word: they are messages."""
 
@@ -131,12 +133,18 @@ def _verdicts(file: str, mutants: list[str], place: Path) -> list[Verdict]:
             diff = get_diff_for_mutant(mutant, path=file)
             if codes[mutant] in KILLED | TIMEOUT | CRASHED:
                 state = "killed"
-            elif change_of(file, diff) in _equivalent():
+            elif change_of(file, diff) in _equivalent() or _is_guard(diff):
                 state = "equivalent"
             else:
                 state = "survived"
             verdicts.append(Verdict(file, mutant, state, diff))
     return verdicts
+
+
+def _is_guard(diff: str) -> bool:
+    """Whether the mutant only leaves out that ``zip`` checks the lengths, which are equal."""
+    _, taken, put = (_GUARD.sub(")", text) for text in change_of("", diff))
+    return taken == put
 
 
 def change_of(file: str, diff: str) -> tuple[str, str, str]:

@@ -17,10 +17,8 @@ def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
     for seed in range(150 * FACTOR):
         domain = random_domain(seed)
         for state, header in product(domain.problems, domain.model.headers):
-            grid, index = (
-                StateGrid(state, domain.model.vocabulary),
-                AtomIndex(domain.model.vocabulary, header),
-            )
+            grid = StateGrid(state, domain.model.vocabulary)
+            index = AtomIndex(domain.model.vocabulary, header, repeated=domain.repeated)
             pools = [state.objects.of_type(kind) for kind in header.types]
             rows = list(product(*pools))
             empty += not rows

@@ -17,8 +17,8 @@ SEEDS = range(40 * FACTOR)
 
 
 def _evidence(domain: Domain, access: Access) -> tuple[SymbolicAgent, Evidence]:
-    agent = SymbolicAgent(domain.model, domain.problems, access)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
+    agent = SymbolicAgent(domain.model, domain.problems, access, repeated=domain.repeated)
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers, repeated=domain.repeated))
     for situation in agent.initial():
         evidence.begin(situation)
     return agent, evidence

@@ -22,7 +22,7 @@ from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.robust import interrogate_robustly
+from aam_vision.interrogation.task.robust import Setup, interrogate_robustly
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
@@ -45,14 +45,12 @@ from tests.profiles import thorough
 
 
 def _doubting(agent: Agent, *, steps: int = 1500, confirm: bool = False) -> Result:
-    return interrogate_robustly(
-        agent,
-        Confirming(_policy(agent.access), agent.access),
-        np.random.default_rng(0),
-        afresh=lambda: _policy(agent.access),
-        budget=Budget(steps=steps),
-        confirm=confirm,
-    )
+    setup = replace(_setup(agent.access), budget=Budget(steps=steps), confirm=confirm)
+    return interrogate_robustly(agent, setup, np.random.default_rng(0))
+
+
+def _setup(access: Access) -> Setup:
+    return Setup(Confirming(_policy(access), access), lambda: _policy(access))
 
 
 def _policy(access: Access) -> Policy:
@@ -331,12 +329,7 @@ def test_nothing_is_certain_of_an_action_that_no_trial_settles() -> None:
     problems = [packaged.generate("gripper", 2, rng).initial for _ in range(3)]
     agent = SymbolicAgent(packaged.load("gripper"), problems)
     unreliable = UnreliableAgent(agent, 0.2, 0.02, np.random.default_rng([101, 3]))
-    result = interrogate_robustly(
-        unreliable,
-        Confirming(_policy(Access.SETTABLE), Access.SETTABLE),
-        np.random.default_rng(101),
-        afresh=lambda: _policy(Access.SETTABLE),
-    )
+    result = interrogate_robustly(unreliable, _setup(Access.SETTABLE), np.random.default_rng(101))
     assert not result.complete
     doubtful = {one.action for one in result.undetermined}
     assert doubtful
