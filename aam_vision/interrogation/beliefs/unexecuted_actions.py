@@ -1,8 +1,8 @@
-"""What an action that was never seen to succeed may require, and where it is best tried.
+"""Probable preconditions of an action that was never seen to succeed, and where it is best tried.
 
-Nothing is known of such an action but its refusals. What is likely is judged by how often its atoms hold, by what
-other actions require (``transfer``), by what can hold together (``together``) and by the refusals (``posterior``).
-All that only orders questions: nothing is concluded from it.
+Only the refusals of such an action are known. How probable a precondition is depends on how often its atom holds,
+on the preconditions of other actions (``transfer``), on the atoms that can hold together (``cooccurrence``) and on the
+refusals (``gibbs``). This only orders questions: nothing is concluded from it.
 """
 
 from __future__ import annotations

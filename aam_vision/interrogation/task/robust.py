@@ -1,9 +1,9 @@
 """An interrogation that takes answers at their word, until they prove to be wrong; then it weighs them.
 
 An agent that is right is asked nothing new. One that is not shows it: answers contradict each other, or atoms change
-that no step names (``symptoms``), or a step that was refused is executed when it is attempted once more
-(``policies.confirming``). Then trials are made in states of our own (``engine``), or, where the agent's access allows
-none, its answers are asked for until they are certain (``steady``).
+that no step names (``evidence.anomalies``), or a step that was refused is executed when it is attempted once more
+(``policies.confirming``). Then trials are made in states of our own (``settable_trials``), or, where the agent's access
+allows none, its answers are asked for until they are certain (``repeating_agent``).
 """
 
 from __future__ import annotations
