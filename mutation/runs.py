@@ -126,6 +126,7 @@ def _mutants(file: str, place: Path) -> list[str]:
 def _verdicts(file: str, mutants: list[str], place: Path) -> list[Verdict]:
     from mutmut.mutation.diff_apply import get_diff_for_mutant
 
+    equivalent = equivalent_changes()
     codes = json.loads((place / "mutants" / f"{file}.meta").read_text(encoding="utf-8"))["exit_code_by_key"]
     verdicts = []
     with chdir(place):
@@ -133,7 +134,7 @@ def _verdicts(file: str, mutants: list[str], place: Path) -> list[Verdict]:
             diff = get_diff_for_mutant(mutant, path=file)
             if codes[mutant] in KILLED | TIMEOUT | CRASHED:
                 state = "killed"
-            elif change_of(file, diff) in _equivalent() or _is_guard(diff):
+            elif change_of(file, diff) in equivalent or _is_guard(diff):
                 state = "equivalent"
             else:
                 state = "survived"
@@ -154,7 +155,11 @@ def change_of(file: str, diff: str) -> tuple[str, str, str]:
     return file, taken, put
 
 
-def _equivalent() -> set[tuple[str, str, str]]:
-    """The changes that are known to change no behaviour, each with its reason in the file."""
-    entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
-    return {(entry["file"], entry["line"].strip(), entry["mutant"].strip()) for entry in entries}
+def equivalent_changes() -> set[tuple[str, str, str]]:
+    """The changes that are known to change no behaviour: file, line and mutant. The file has the reason of each."""
+    found = set()
+    for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", []):
+        if not entry.get("reason"):
+            raise ValueError(f"{EQUIVALENT}: {entry['mutant']!r} has no reason")
+        found.add((entry["file"], entry["line"].strip(), entry["mutant"].strip()))
+    return found

@@ -21,7 +21,7 @@ FACTOR, LEAST = PROFILES[PROFILE]
 def thorough(examples: int) -> settings:
     """The settings of a property that is tried on so many examples."""
     return settings(
-        max_examples=_scaled(examples),
+        max_examples=scaled(examples),
         phases=[Phase.explicit, Phase.generate] if PROFILE == "mutants" else list(Phase),
         deadline=None,
         derandomize=PROFILE != "nightly",
@@ -33,8 +33,9 @@ def thorough(examples: int) -> settings:
 
 def promised(examples: int) -> settings:
     """The settings of a property that the engine promises: never less than ``LEAST`` examples."""
-    return settings(thorough(examples), max_examples=max(_scaled(examples), LEAST))
+    return settings(thorough(examples), max_examples=max(scaled(examples), LEAST))
 
 
-def _scaled(examples: int) -> int:
+def scaled(examples: int) -> int:
+    """So many examples of a property, in this profile."""
     return max(1, round(examples * FACTOR))
