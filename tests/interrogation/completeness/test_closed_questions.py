@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness import indistinguishability
-from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, without
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -284,34 +283,3 @@ def test_an_effect_that_may_happen_is_taken_both_ways() -> None:
 def test_nothing_undecided_leaves_nothing_open() -> None:
     hypotheses, _ = _named("p")
     assert Indistinguishability(hypotheses, [_start()]).open_questions() == 0
-
-
-some = st.builds(Closed, st.builds(Literals, masks, masks), masks)
-
-
-@thorough(100)
-@given(st.dictionaries(st.sampled_from("abc"), some), st.lists(st.dictionaries(st.sampled_from("abc"), some)))
-def test_whatever_was_told_anywhere_is_taken_out(
-    closed: dict[str, Closed], told: list[dict[str, Closed]]
-) -> None:
-    left = without(closed, told)
-    assert left.keys() == closed.keys()
-    for name, mine in closed.items():
-        others = [one.get(name, NONE) for one in told]
-        assert left[name] == Closed(
-            Literals(
-                mine.literals.positive & ~_any(other.literals.positive for other in others),
-                mine.literals.negative & ~_any(other.literals.negative for other in others),
-            ),
-            mine.effects & ~_any(other.effects for other in others),
-        )
-        for other in others:
-            assert left[name].without(other) == left[name]
-            assert mine.joined(other).without(mine) == other.without(mine)
-
-
-def _any(masks: Iterator[int]) -> int:
-    found = 0
-    for mask in masks:
-        found |= mask
-    return found

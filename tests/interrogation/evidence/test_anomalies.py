@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched, erred, misled, unexplained
-from aam_vision.interrogation.evidence.transcript import Asked, Entry, Transcript, Walked, fresh, take_in
+from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript, fresh
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
 from tests import domains
@@ -123,8 +124,8 @@ def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named() -> None:
     whole = _asked(_state(), (ACT["a"], SEE), 2, _state())
     transcript = _transcript(other, adds, whole)
     evidence = fresh(transcript)
-    take_in(evidence, other)
-    take_in(evidence, adds)
+    evidence.take_in(other)
+    evidence.take_in(adds)
     told = misled(transcript, evidence.hypotheses)
     assert told == (
         "query 3 (act(a), see(b): 2 of 2 steps executed) ended with p(a) false, "
@@ -164,7 +165,7 @@ def test_a_right_transcript_shows_nothing_and_a_misread_atom_shows(
     assert not erred(transcript)
     evidence = fresh(transcript)
     for entry in entries:
-        take_in(evidence, entry)
+        evidence.take_in(entry)
     assert misled(transcript, evidence.hypotheses) is None
     steps = [step for entry in entries if isinstance(entry, Walked) for step in entry.steps]
     assume(steps)
