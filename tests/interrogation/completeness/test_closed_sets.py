@@ -4,14 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, without
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, may_undo, without
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
+from aam_vision.strips import ActionHeader, LiftedAtom, Predicate, Types, Vocabulary
 from tests.profiles import thorough
 
 masks = st.integers(0, 15)
+PAIR = Vocabulary("pair", (Predicate("p", ("object",)), Predicate("q")), Types(), {"k": "object"})
+
+
+@pytest.mark.parametrize(
+    ("row", "adding", "deleted", "undone"),
+    [
+        (("a", "a"), (0,), (1,), True),
+        (("a", "a"), (0,), (0,), False),  # the very atom: an effect is one or the other
+        (("a", "b"), (0,), (1,), False),  # two atoms
+        (("a", "k"), (0,), (1,), False),
+        (("a", "k"), (1,), ("k",), True),  # a constant for an argument
+        (("a", "k"), ("k",), (1,), True),
+        (("a", "k"), (1,), (0,), False),
+    ],
+)
+def test_an_addition_may_undo_the_deletion_of_another_atom_that_is_the_same(
+    row: tuple[str, str], adding: tuple[int | str], deleted: tuple[int | str], undone: bool
+) -> None:
+    index = AtomIndex(PAIR, ActionHeader("act", ("x", "y"), ("object", "object")), repeated=True)
+    action = ActionHypotheses(index)
+    action.deletes = index.bit[LiftedAtom("p", deleted)]
+    assert may_undo(action, GroundLiterals(action, row), index.bit[LiftedAtom("p", adding)]) is undone
+
+
 some = st.builds(Closed, st.builds(Literals, masks, masks), masks)
 
 
