@@ -62,6 +62,7 @@ def test_whatever_was_told_anywhere_is_taken_out(
         for other in others:
             assert left[name].without(other) == left[name]
             assert mine.joined(other).without(mine) == other.without(mine)
+            assert mine.joined(other) == other.joined(mine)
 
 
 def _any(masks: Iterator[int]) -> int:
