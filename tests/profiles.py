@@ -12,7 +12,7 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
-PROFILES = {"default": (1, 0), "ci": (1, 500), "nightly": (10, 5000), "mutants": (1, 0)}
+PROFILES = {"default": (1.0, 0), "ci": (1.0, 500), "nightly": (10.0, 5000), "mutants": (0.5, 0)}
 """A factor for every property, and the least number of examples for what the engine promises."""
 PROFILE = os.environ.get("AAM_PROFILE", "default")
 FACTOR, LEAST = PROFILES[PROFILE]
@@ -21,7 +21,7 @@ FACTOR, LEAST = PROFILES[PROFILE]
 def thorough(examples: int) -> settings:
     """The settings of a property that is tried on so many examples."""
     return settings(
-        max_examples=_scaled(examples),
+        max_examples=scaled(examples),
         phases=[Phase.explicit, Phase.generate] if PROFILE == "mutants" else list(Phase),
         deadline=None,
         derandomize=PROFILE != "nightly",
@@ -33,8 +33,9 @@ def thorough(examples: int) -> settings:
 
 def promised(examples: int) -> settings:
     """The settings of a property that the engine promises: never less than ``LEAST`` examples."""
-    return settings(thorough(examples), max_examples=max(_scaled(examples), LEAST))
+    return settings(thorough(examples), max_examples=max(scaled(examples), LEAST))
 
 
-def _scaled(examples: int) -> int:
-    return max(1, examples // 2) if PROFILE == "mutants" else examples * FACTOR
+def scaled(examples: int) -> int:
+    """So many examples of a property, in this profile."""
+    return max(1, round(examples * FACTOR))

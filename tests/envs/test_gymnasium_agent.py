@@ -1,34 +1,54 @@
-"""Any Gymnasium environment as an agent: the same model by whatever way back."""
+"""Any Gymnasium environment as an agent: the same model by whatever way back; what cannot be used is told in one line."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
+from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
+from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.evaluation import exact
+from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.perception import Scene
+from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader
+from aam_vision.strips import ActionHeader, Atom, Objects
 from tests.envs.corridor import (
     INSTRUCTIONS,
     INTENDED,
+    LEFT,
     LENGTH,
+    OWN,
     RIGHT,
     SCENE,
+    TYPES,
+    WAYS,
     Corridor,
     agent,
+    two_left,
+    vocabulary,
 )
 
-from .learning import WAYS, learned
+
+def _learned(subject: ImageAgent, budget: Budget | None = None) -> Any:
+    policy = policy_for(subject.access, "economical", PyperplanPlanner())
+    return interrogate(subject, policy, np.random.default_rng(0), budget=budget)
 
 
 @pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
 def test_the_model_is_the_intended_one_by_whatever_way_back(access: Access) -> None:
-    results = [learned(agent(restore=way, access=access), Budget(steps=300)) for way in WAYS.values()]
+    results = [_learned(agent(restore=way, access=access), Budget(steps=300)) for way in WAYS.values()]
     assert exact(results[0].model, INTENDED)
     assert all(result.transcript.entries == results[0].transcript.entries for result in results)
 
@@ -37,7 +57,7 @@ def test_several_problems_are_the_resets_of_several_seeds() -> None:
     subject = agent(seeds=(0, 1, 2, 3))
     starts = {min(s.state.true, key=lambda atom: atom.predicate) for s in subject.initial()}
     assert len(starts) > 1
-    assert exact(learned(subject).model, INTENDED)
+    assert exact(_learned(subject).model, INTENDED)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -83,11 +103,6 @@ def test_an_instruction_may_stand_for_several_actions_and_be_told_by_anything() 
     assert simulator._env.unwrapped.at == 2
 
 
-def two_left(simulator: GymnasiumSimulator) -> tuple[str, str]:
-    at = simulator._env.unwrapped.at
-    return f"cell-{at}", f"cell-{max(at - 1, 0)}"
-
-
 def test_after_the_end_nothing_can_be_done_unless_the_user_says_so() -> None:
     for stops in (True, False):
         simulator = GymnasiumSimulator(Corridor(ending=True), INSTRUCTIONS, SCENE, stops=stops)
@@ -98,3 +113,189 @@ def test_after_the_end_nothing_can_be_done_unless_the_user_says_so() -> None:
             simulator.instruct(*chosen)
         assert all(simulator._env.unwrapped.lit)
         assert (simulator.choose(rng) is None) == stops
+
+
+# --- what cannot be used ----------------------------------------------------------------------------
+
+
+class Forgetful(Corridor):
+    """Starts anywhere, whatever the seed."""
+
+    chance = np.random.default_rng(5)
+
+    def reset(self, **given: Any) -> Any:
+        super().reset(**given)
+        self.at = int(self.chance.integers(LENGTH))
+        return self.render(), {}
+
+
+class Slippery(Corridor):
+    """Draws chance in its steps, of which the seed is the source."""
+
+    def step(self, action: Any) -> Any:
+        return super().step(action if self.np_random.random() < 0.5 else 2 - action)
+
+
+class Locked(Corridor):
+    """Has a part that cannot be copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = Lock()
+
+
+class Shared(Corridor):
+    """Copies share their lamps."""
+
+    def __deepcopy__(self, memo: Any) -> Corridor:
+        other = Shared()
+        other.__dict__.update(self.__dict__)
+        return other
+
+
+class Blind(Corridor):
+    def render(self) -> Any:
+        return None
+
+
+def _told(make: Callable[[], Any]) -> str:
+    with pytest.raises(UnusableInput) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("env", "told"),
+    [
+        (Forgetful, "another image with the same seed and actions"),
+        (Slippery, "another image with the same actions"),
+        (Locked, "restore='replay'"),
+        (Shared, "after it was brought back"),
+        (Blind, "render_mode='rgb_array'"),
+    ],
+)
+def test_environments_that_cannot_be_used(env: type, told: str) -> None:
+    message = _told(lambda: agent(env))
+    assert told in message
+    assert env.__name__ in message
+
+
+def test_what_cannot_be_copied_can_be_replayed() -> None:
+    assert exact(_learned(agent(Locked, "replay")).model, INTENDED)
+
+
+@pytest.mark.parametrize("way", ["memory", ("copy",), (print, 3), None])
+def test_ways_back_that_there_are_not(way: Any) -> None:
+    assert "'replay'" in _told(lambda: agent(restore=way))
+
+
+def test_an_own_way_back_that_leads_elsewhere_or_raises() -> None:
+    assert "another image" in _told(lambda: agent(restore=(OWN[0], lambda env, token: None)))
+    assert "snapshot(env) raised ZeroDivisionError" in _told(
+        lambda: agent(restore=(lambda env: 1 / 0, OWN[1]))
+    )
+    assert "restore(env, token) raised" in _told(lambda: agent(restore=(OWN[0], lambda env, token: 1 / 0)))
+
+
+def test_an_environment_that_changes_its_ways_later_fails_as_an_agent() -> None:
+    subject = agent(restore="replay")
+    simulator = subject._simulators[0]
+    assert isinstance(simulator, GymnasiumSimulator)
+    there = simulator.snapshot()
+    simulator._env.unwrapped.reset = lambda **given: setattr(simulator._env.unwrapped, "lit", [True] * LENGTH)
+    with pytest.raises(AgentFailed, match="another image where it was brought back to"):
+        simulator.restore(there)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"arguments": lambda env: env.nowhere}, r"arguments of left raised AttributeError"),
+        ({"arguments": lambda env: ("cell-9", "cell-0")}, r"give 2 objects of the scene"),
+        ({"arguments": lambda env: (cell for cell in [env.at / 0])}, r"left raised ZeroDivisionError"),
+        ({"arguments": lambda env: 3}, r"arguments of left raised TypeError"),
+        ({"arguments": lambda env: ("cell-0",)}, r"give 2 objects of the scene"),
+        ({"actions": lambda start, end: start[99]}, r"actions of left\(.*\) raised IndexError"),
+        ({"watch": lambda env: env.at / 0}, r"watch of left\(.*\) raised ZeroDivisionError"),
+        ({"executed": lambda before: True}, r"executed of left\(.*\) raised TypeError"),
+        ({"actions": [LEFT, 7]}, r"left\(.*\): action 7 raised AssertionError"),
+    ],
+)
+def test_instructions_that_raise_are_named(changes: dict[str, Any], told: str) -> None:
+    broken = (replace(INSTRUCTIONS[0], **changes), *INSTRUCTIONS[1:])
+
+    def use() -> None:
+        simulator = GymnasiumSimulator(Corridor(), broken, SCENE)
+        simulator.instruct("right", ("cell-0", "cell-1"))
+        for here in range(1, LENGTH):
+            simulator.instruct("left", (f"cell-{here}", f"cell-{here - 1}"))
+
+    assert re.search(told, _told(use))
+
+
+@pytest.mark.parametrize(
+    "define",
+    [
+        lambda scene, seen: 1 / 0,
+        lambda scene, seen: None,
+        lambda scene, seen: [],
+        lambda scene, seen: ([Atom("at", ("cell-0",))], []),
+        lambda scene, seen: ([Atom("next", ("cell-0",))], []),
+        lambda scene, seen: ["next"],
+    ],
+)
+def test_a_vocabulary_whose_functions_raise_is_named(define: Any) -> None:
+    visual = vocabulary(define)
+    subject = agent(visual=visual)
+    assert "predicate next" in _told(subject.initial)
+
+
+def test_a_scene_that_raises_is_named() -> None:
+    assert "scene raised KeyError" in _told(lambda: agent(scene=lambda env: {}["board"]))
+
+
+def test_what_does_not_go_together() -> None:
+    assert "one name" in _told(lambda: agent(instructions=(*INSTRUCTIONS, INSTRUCTIONS[0])))
+    assert "cannot be set" in _told(lambda: agent(access=Access.SETTABLE))
+    simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE)
+    assert "use one of left, right, light" in _told(lambda: simulator.instruct("fly", ()))
+
+
+def test_an_instruction_that_means_nothing_now_is_not_understood() -> None:
+    silent = replace(INSTRUCTIONS[0], arguments=lambda env: None)
+    simulator = GymnasiumSimulator(Corridor(), [silent], SCENE)
+    assert not simulator.instruct("left", ("cell-1", "cell-0"))
+    assert simulator.choose(np.random.default_rng(0)) is None
+
+
+# --- environments that others have made ------------------------------------------------------------
+
+
+def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:
+    """Gymnasium's FrozenLake; it holds a clock of pygame's, which nobody can copy."""
+    pytest.importorskip("pygame")
+    places = {f"cell-{i}": ((i // 4, i % 4),) for i in range(16)}
+    board = Scene(Objects(dict.fromkeys(places, "cell"), TYPES), 4, 4, places)
+    walk = [
+        Instruction(ActionHeader(name, ("from",), ("cell",)), action, lambda env: (f"cell-{env.s}",))
+        for action, name in enumerate(("left", "down", "right", "up"))
+    ]
+    env = gymnasium.make("FrozenLake-v1", render_mode="rgb_array", **options)
+    return GymnasiumSimulator(env, walk, board, restore)
+
+
+def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
+    assert "cannot be copied (TypeError" in _told(lambda: _frozen_lake("copy", is_slippery=False))
+    simulator = _frozen_lake("replay", is_slippery=False)
+    assert not simulator.instruct("up", ("cell-0",)), "the edge"
+    assert simulator.instruct("right", ("cell-0",))
+    there = simulator.snapshot()
+    assert simulator.instruct("down", ("cell-1",)), "into a hole"
+    assert not simulator.instruct("left", ("cell-5",)), "and that is the end"
+    simulator.restore(there)
+    assert simulator.instruct("left", ("cell-1",))
+
+
+def test_a_slippery_lake_is_told_to_be_no_agent_for_us() -> None:
+    assert "switch its chance off (slippery floors" in _told(lambda: _frozen_lake("replay", is_slippery=True))

@@ -18,9 +18,9 @@ from experiments.brute_force import Domain, all_bindings, applicable, ground_ato
 from experiments.consistent_models import ConsistentModels, askable
 from experiments.random_domains import CASES, batch, summary
 from experiments.random_strips import MAX_FACTS, MAX_LIFTED, random_domain
-from tests.profiles import FACTOR
+from tests.profiles import scaled
 
-DOMAINS = [random_domain(seed) for seed in range(150 * FACTOR)]
+DOMAINS = [random_domain(seed) for seed in range(150)]
 
 
 def test_domains_have_what_written_ones_seldom_have() -> None:
@@ -65,7 +65,7 @@ def test_domains_are_small_and_the_same_for_the_same_seed() -> None:
             assert len(lifted_atoms(vocabulary, header, repeated=domain.repeated)) <= MAX_LIFTED
 
 
-@pytest.mark.parametrize("seed", range(12 * FACTOR))
+@pytest.mark.parametrize("seed", range(scaled(12)))
 def test_consistent_models_are_those_of_a_plain_enumeration(seed: int) -> None:
     domain = _smallest(seed)
     transcript = _transcript(domain, seed)

@@ -1,9 +1,9 @@
 """The policy for ``trajectory`` access: as few attempted steps as possible, each one of our own choice.
 
 There is no way back and nobody acts but us, so every step counts, those on the way to a test included. The next
-test is the one worth most per step (``worth``) within sight of where the agent stands (``outlook``);
-if nothing is in sight, one is planned for, or the agent goes where it sees farther. Successes that mend the
-model come first by what they are worth; refusals that prove what the model says already come last.
+test is the one worth most per step (``beliefs.step_value``) within sight of where the agent stands (``lookahead``);
+if nothing is in sight, one is planned for, or the agent goes where it sees farther. Successes that correct the
+model come first by their worth; refusals that prove what the model says already come last.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TrajectoryPolicy:
         worth = StepValue(evidence, self._unseen, rng)
         outlook = Lookahead(evidence, node, worth, _stale(evidence), work=self.work)
         test = outlook.best()
-        first = self._first_success(evidence, node, worth) if worth.unseen else None
+        first = self._first_success(evidence, node, worth) if worth.unexecuted else None
         if first is not None and (test is None or first.value > test.value):
             test = first
         if test is not None:
@@ -116,7 +116,7 @@ class TrajectoryPolicy:
         """The best way to where an unseen action may be executable, by what it is most likely to require."""
         best: Test | None = None
         paths = self._paths_from(evidence, node)
-        for name, unseen in worth.unseen.items():
+        for name, unseen in worth.unexecuted.items():
             action, chances = unseen.action, unseen.chances
             likely = sorted((one for one in chances if one.positive), key=lambda one: -chances[one])
             smallest = min(action.clauses, key=Literals.size, default=NOTHING)
@@ -145,7 +145,7 @@ class TrajectoryPolicy:
         for number, step in enumerate(plan, 1):
             action = evidence.hypotheses[step.name]
             held, dim = action.index.values(state, step.objects)
-            if action.certainly_violated(held, dim) or StepValue.shown(action, held, dim):
+            if action.certainly_violated(held, dim) or action.shown_effects(held, dim):
                 plan = plan[:number]
                 break
             state = evidence.predict(state, step)

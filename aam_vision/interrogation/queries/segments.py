@@ -15,7 +15,7 @@ from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.near_misses import NearMiss, near_misses
 from aam_vision.strips import GroundAction, State
@@ -73,11 +73,12 @@ class SegmentFinder:
     def refutation(self, standpoint: Standpoint) -> Segment | None:
         """A step that should succeed and refute as many probably spurious candidates as possible."""
         for name, action in standpoint.hypotheses.actions.items():
-            _, suspects = self._beliefs.split(name, action)
-            positive = negative = 0
-            for literal in suspects:
-                positive, negative = positive | literal.positive, negative | literal.negative
-            found = self._best(standpoint, name, action, Literals(positive, negative), least=GROUP_RISK)
+            suspects = union(
+                literal
+                for literal in action.undecided.singles()
+                if self._beliefs.probability(name, literal, action) <= 0.5
+            )
+            found = self._best(standpoint, name, action, suspects, least=GROUP_RISK)
             if found is not None:
                 return found
         return None

@@ -1,9 +1,9 @@
 """An interrogation that takes answers at their word, until they prove to be wrong; then it weighs them.
 
 An agent that is right is asked nothing new. One that is not shows it: answers contradict each other, or atoms change
-that no step names (``symptoms``), or a step that was refused is executed when it is attempted once more
-(``policies.confirming``). Then trials are made in states of our own (``engine``), or, where the agent's access allows
-none, its answers are asked for until they are certain (``steady``).
+that no step names (``evidence.anomalies``), or a step that was refused is executed when it is attempted once more
+(``policies.confirming``). Then trials are made in states of our own (``settable_trials``), or, where the agent's access
+allows none, its answers are asked for until they are certain (``repeating_agent``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.errors import AgentFailed, InconsistentAgent
-from aam_vision.interrogation.evidence.anomalies import erred, misled
+from aam_vision.interrogation.evidence.anomalies import contradicted_query, shows_error
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.task.budget import Budget
@@ -123,7 +123,7 @@ class _Stages:
             watch=self.observer.tried,
         )
         assert weighed.assessment is not None, "answers that were weighed are assessed"
-        if doubted is None or erred(weighed.transcript) or weighed.assessment.unfit:
+        if doubted is None or shows_error(weighed.transcript) or weighed.assessment.unfit:
             return weighed
         return _unexplained(weighed, doubted)
 
@@ -136,7 +136,7 @@ class _Stages:
         result = replace(
             result, rates=steady.rates, confidence=setup.confidence, curve=(*curve, *result.curve)
         )
-        if doubted is None or steady.erred or erred(doubted.result.transcript):
+        if doubted is None or steady.erred or shows_error(doubted.result.transcript):
             return result
         return _unexplained(result, doubted)
 
@@ -194,7 +194,7 @@ def _check(result: Result) -> None:
     """
     if result.doubt or result.hypotheses.repeated:
         return
-    if why := misled(result.transcript, result.hypotheses):
+    if why := contradicted_query(result.transcript, result.hypotheses):
         raise Interrupted(why, replace(result, complete=False, why=why, doubt=why)) from InconsistentAgent(
             why
         )

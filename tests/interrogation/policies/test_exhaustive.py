@@ -28,7 +28,7 @@ from aam_vision.strips import (
 from experiments.brute_force import Domain
 from experiments.random_domains import outcome
 from experiments.random_strips import random_domain
-from tests.profiles import FACTOR
+from tests.profiles import scaled
 
 
 class Stopping:
@@ -52,7 +52,7 @@ def _run(domain: Domain, access: Access) -> Result:
 
 @pytest.mark.parametrize("access", Access)
 def test_nothing_is_left_to_ask(access: Access) -> None:
-    for seed in range(30 * FACTOR):
+    for seed in range(scaled(30)):
         domain = random_domain(seed)
         result = _run(domain, access)
         ended, why = outcome(domain, access, result)
