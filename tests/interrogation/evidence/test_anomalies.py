@@ -11,9 +11,10 @@ from aam_vision.interrogation.evidence.anomalies import (
     changed_untouched,
     contradicted_query,
     shows_error,
+    unexplained_changes,
 )
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
-from aam_vision.interrogation.evidence.transcript import Transcript, fresh
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
 from tests import domains
@@ -127,7 +128,7 @@ def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named() -> None:
     other = _asked(_state("pa"), (SEE,), 1, _state("pa"))
     whole = _asked(_state(), (ACT["a"], SEE), 2, _state())
     transcript = _transcript(other, adds, whole)
-    evidence = fresh(transcript)
+    evidence = initial_evidence(transcript)
     evidence.take_in(other)
     evidence.take_in(adds)
     told = contradicted_query(transcript, evidence.hypotheses)
@@ -167,7 +168,7 @@ def test_a_right_transcript_shows_nothing_and_a_misread_atom_shows(
             entries.append(Asked(query, agent.ask(query)))
     transcript = Transcript(agent.vocabulary, agent.headers, agent.access, initial, tuple(entries))
     assert not shows_error(transcript)
-    evidence = fresh(transcript)
+    evidence = initial_evidence(transcript)
     for entry in entries:
         evidence.take_in(entry)
     assert contradicted_query(transcript, evidence.hypotheses) is None
