@@ -6,7 +6,8 @@ The estimates only order questions: nothing is concluded from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log, prod
+from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +64,7 @@ class StepValue:
         action = self._hypotheses[name]
         if action.certain_to_fail(violated):
             return 0.0
-        where = dict.fromkeys(violated.singles(), np.True_)
-        return float(_success(self._prior[name], action.clauses, where, ()))
+        return float(_success(self._prior[name], action.clauses, dict.fromkeys(violated.singles(), True)))
 
     def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
         """The worth of steps with these arguments, distinct objects each; shape ``(rows,)``."""
@@ -94,7 +94,7 @@ class StepValue:
         action = self._hypotheses[name]
         proven, undecided, effects = action.proven, action.undecided, action.undecided_effects
         relevant = union([proven, undecided, Literals(effects, 0)])
-        violated: dict[Literals, Truth] = {}
+        violated: dict[Literals, Truth | bool] = {}
         gain = np.zeros(executable.shape)
         for atom, bit in action.index.bit.items():
             if not bit & (relevant.positive | relevant.negative):
@@ -115,7 +115,7 @@ class StepValue:
                 added = np.logical_and(bool(action.adds & bit), false)
                 deleted = np.logical_and(bool(action.deletes & bit), held)
                 gain += EFFECT * np.logical_or(added, deleted)
-        success = _success(self._prior[name], action.clauses, violated, executable.shape) * executable
+        success = _success(self._prior[name], action.clauses, violated) * executable
         reasons = np.zeros(executable.shape)
         for where in violated.values():
             reasons += where
@@ -146,31 +146,23 @@ class StepValue:
 
 
 def _success(
-    prior: Mapping[Literals, float],
-    clauses: Sequence[Literals],
-    violated: Mapping[Literals, Truth | np.bool_],
-    shape: tuple[int, ...],
+    prior: Mapping[Literals, float], clauses: Sequence[Literals], violated: Mapping[Literals, Truth | bool]
 ) -> Array:
     """The probability that steps succeed, given where each undecided literal is violated.
 
     Literals are independent before refusals; a clause of which little is left if none of the violated
     ones is required makes a success improbable. Clauses overlap much, so only the one that does so most counts.
     """
-    none = [_none(prior, clause) for clause in clauses]
-    doubt = np.zeros(shape)  # minus the logarithm of the probability that nothing violated is required
-    left = [
-        np.full(shape, -log(probability)) for probability in none
-    ]  # the same of each clause's other literals
+    none_violated: Any = 1.0  # the probability that nothing violated is required
     for literal, where in violated.items():
-        weight = where * -log(1 - prior[literal])
-        doubt += weight
-        for clause, rest in zip(clauses, left, strict=True):
-            if literal.within(clause):
-                rest -= weight
-    least = np.ones(shape)
-    for probability, rest in zip(none, left, strict=True):
-        least = np.minimum(least, -np.expm1(-np.maximum(rest, 0.0).round(9)) / (1 - probability))
-    return np.exp(-doubt) * least
+        none_violated = none_violated * (1 - where * prior[literal])
+    least: Any = 1.0
+    for clause in clauses:
+        none_left: Any = 1.0  # the same of the clause's other literals
+        for literal in clause.singles():
+            none_left = none_left * (1 - (1 - violated.get(literal, False)) * prior[literal])
+        least = np.minimum(least, (1 - none_left) / (1 - _none(prior, clause)))
+    return np.asarray(none_violated * least)
 
 
 def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]) -> dict[Literals, float]:

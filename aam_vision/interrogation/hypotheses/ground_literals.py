@@ -24,7 +24,7 @@ class GroundLiterals:
         return self.true(literals.positive), self.true(literals.negative)
 
     def violating(self, literal: Literals) -> tuple[list[Fact], list[Fact]]:
-        """The same for every one of the literals to be violated."""
+        """The same for all the literals to be violated."""
         return self.true(literal.negative), self.true(literal.positive)
 
 
