@@ -12,14 +12,7 @@ from functools import cached_property
 from itertools import islice
 from math import prod
 
-from aam_vision.interrogation.beliefs.constants import (
-    JOINT_BINDINGS,
-    JOINT_SITUATIONS,
-    MAX_EXPECTED,
-    PRIOR_NEGATIVE,
-    PRIOR_POSITIVE,
-    RATE_SITUATIONS,
-)
+from aam_vision.interrogation.beliefs import constants
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
@@ -35,9 +28,10 @@ class Beliefs:
     """
 
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
+        self._hypotheses = hypotheses
         self._states = [node.state for node in nodes]
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
-        sample = nodes[:: max(1, len(nodes) // RATE_SITUATIONS)]
+        sample = nodes[:: max(1, len(nodes) // constants.RATE_SITUATIONS)]
         self._rates: dict[str, float] = {}
         for predicate in hypotheses.vocabulary.predicates:
             true = possible = 0
@@ -45,15 +39,10 @@ class Beliefs:
                 true += len(node.index.rows.get(predicate.name, ()))
                 possible += prod(len(node.state.objects.of_type(kind)) for kind in predicate.types)
             self._rates[predicate.name] = (true + 0.5) / (possible + 1)
-        self._predicate = {
-            (name, bit): atom.predicate
-            for name, action in hypotheses.actions.items()
-            for atom, bit in action.index.bit.items()
-        }
 
     def rate(self, name: str, bit: int) -> float:
         """How often an atom of the action holds under random arguments."""
-        return self._rates[self._predicate[name, bit]]
+        return self._rates[self._hypotheses[name].index.atom(bit).predicate]
 
     @cached_property
     def ever_true(self) -> set[str]:
@@ -63,8 +52,8 @@ class Beliefs:
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
         if literal.negative:
-            return PRIOR_NEGATIVE
-        prior = min(PRIOR_POSITIVE, MAX_EXPECTED / len(action.index.atoms))
+            return constants.PRIOR_NEGATIVE
+        prior = min(constants.PRIOR_POSITIVE, constants.MAX_EXPECTED / len(action.index.atoms))
         return self.posterior(prior, name, literal)
 
     def posterior(self, prior: float, name: str, literal: Literals) -> float:
@@ -85,16 +74,16 @@ class NaturalBeliefs(Beliefs):
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         super().__init__(hypotheses, nodes)
         # the states as known now: later exchanges may recover hidden values
-        self._sample = [node.index for node in nodes[:: max(1, len(nodes) // JOINT_SITUATIONS)]]
+        self._sample = [node.index for node in nodes[:: max(1, len(nodes) // constants.JOINT_SITUATIONS)]]
         self._chances: dict[tuple[str, int, int], float] = {}
 
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
         if literal.negative:
             rate = self.rate(name, literal.negative)
-            return _posterior(PRIOR_NEGATIVE, 1 - rate, action.kinds_of_success)
+            return _posterior(constants.PRIOR_NEGATIVE, 1 - rate, action.kinds_of_success)
         return _posterior(
-            PRIOR_POSITIVE, self._chance(name, literal.positive, action), action.kinds_of_success
+            constants.PRIOR_POSITIVE, self._chance(name, literal.positive, action), action.kinds_of_success
         )
 
     def _chance(self, name: str, bit: int, action: ActionHypotheses) -> float:
@@ -108,7 +97,9 @@ class NaturalBeliefs(Beliefs):
             required = atoms(action, rarer)
             holds = total = 0
             for index in self._sample:
-                for objects in islice(bindings(index, action.index.header, required), JOINT_BINDINGS):
+                for objects in islice(
+                    bindings(index, action.index.header, required), constants.JOINT_BINDINGS
+                ):
                     total += 1
                     holds += bool(action.index.values(index.state, objects)[0] & bit)
             self._chances[key] = (holds + 0.5) / (total + 1)

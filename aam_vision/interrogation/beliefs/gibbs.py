@@ -14,14 +14,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.beliefs.constants import (
-    MAX_RAISE,
-    MIN_SIZE,
-    NEVER_TOGETHER,
-    POSTERIOR_SAMPLES,
-    SWEEPS,
-    UNMET,
-)
+from aam_vision.interrogation.beliefs import constants
 from aam_vision.interrogation.hypotheses.literals import Literals
 
 
@@ -48,15 +41,15 @@ def sample(
     positive = np.array([bool(literal.positive) for literal in literals], dtype=np.bool_)
     members = _members(literals, [*clauses, *expected])
     hard = np.arange(members.shape[1]) < len(clauses)
-    chosen = rng.random((POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
+    chosen = rng.random((constants.POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
     for inside in map(np.flatnonzero, members[:, hard].T):  # any start that satisfies the clauses will do
         weights = _probability(odds[inside])
         for lacking in np.flatnonzero(~chosen[:, inside].any(axis=1)):
             chosen[lacking, rng.choice(inside, p=weights / weights.sum())] = True
     counts = chosen.astype(np.int64) @ members.astype(np.int64)  # (samples, clauses)
-    log_odds_together = never_together * log(NEVER_TOGETHER)
+    log_odds_together = never_together * log(constants.NEVER_TOGETHER)
     scale = 0.0
-    for _ in range(SWEEPS):
+    for _ in range(constants.SWEEPS):
         for number, odds_alone in enumerate(odds):
             own = np.flatnonzero(members[number])
             counts[:, own] -= chosen[:, number, None]
@@ -64,11 +57,14 @@ def sample(
             needed = unmet[:, hard[own]].any(axis=1)
             wanted = unmet[:, ~hard[own]].sum(axis=1)
             given = odds_alone + scale * positive[number] + chosen @ log_odds_together[number]
-            given -= wanted * log(UNMET)
-            chosen[:, number] = needed | (rng.random(POSTERIOR_SAMPLES) < _probability(given))
+            given -= wanted * log(constants.UNMET)
+            chosen[:, number] = needed | (rng.random(constants.POSTERIOR_SAMPLES) < _probability(given))
             counts[:, own] += chosen[:, number, None]
         mean = float(chosen[:, positive].sum(axis=1).mean())
-        scale = min(MAX_RAISE, max(0.0, scale + log(max(size, MIN_SIZE) / max(mean, MIN_SIZE))))
+        scale = min(
+            constants.MAX_RAISE,
+            max(0.0, scale + log(max(size, constants.MIN_SIZE) / max(mean, constants.MIN_SIZE))),
+        )
     return chosen
 
 

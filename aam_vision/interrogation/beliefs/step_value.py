@@ -11,18 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from aam_vision.interrogation.beliefs import constants
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid, Truth
 from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.beliefs.constants import (
-    CERTAIN_CHANCE,
-    DELETED,
-    EFFECT,
-    HIDDEN,
-    KEPT,
-    NEGATIVE,
-    PRIOR_NEGATIVE,
-    PROOF,
-)
 from aam_vision.interrogation.beliefs.expected_worth import Array, expected_worth
 from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
@@ -110,11 +101,11 @@ class StepValue:
                 gain += false
             if undecided.negative & bit:
                 violated[Literals(0, bit)] = np.logical_or(held, unknown)
-                gain += NEGATIVE * np.asarray(held)
+                gain += constants.NEGATIVE * np.asarray(held)
             if effects & bit:
                 added = np.logical_and(bool(action.adds & bit), false)
                 deleted = np.logical_and(bool(action.deletes & bit), held)
-                gain += EFFECT * np.logical_or(added, deleted)
+                gain += constants.EFFECT * np.logical_or(added, deleted)
         success = _success(self._prior[name], action.clauses, violated) * executable
         reasons = np.zeros(executable.shape)
         for where in violated.values():
@@ -127,22 +118,22 @@ class StepValue:
             return self.unexecuted[name].gain
         action = self._hypotheses[name]
         chances = self._chances[name]
-        effects = EFFECT * action.undecided_effects.bit_count()
+        effects = constants.EFFECT * action.undecided_effects.bit_count()
         return effects + sum(
-            (1 - chance) * (1 if literal.positive else NEGATIVE) + PROOF * chance
+            (1 - chance) * (1 if literal.positive else constants.NEGATIVE) + constants.PROOF * chance
             for literal, chance in chances.items()
         )
 
     def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         bit = literal.positive or literal.negative
         if literal.negative:
-            return PRIOR_NEGATIVE
+            return constants.PRIOR_NEGATIVE
         if not action.held & bit:
-            return HIDDEN
+            return constants.HIDDEN
         if action.deletes & bit and not action.keeps & bit:
-            return DELETED
+            return constants.DELETED
         rate = self._beliefs.rate(name, bit)
-        return KEPT / (KEPT + (1 - KEPT) * rate)
+        return constants.KEPT / (constants.KEPT + (1 - constants.KEPT) * rate)
 
 
 def _success(
@@ -171,7 +162,7 @@ def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]
     for clause in clauses:
         inside = 1 - _none(chances, clause)
         for literal in clause.singles():
-            chances[literal] = max(chances[literal], min(CERTAIN_CHANCE, chances[literal] / inside))
+            chances[literal] = max(chances[literal], min(constants.CERTAIN_CHANCE, chances[literal] / inside))
     return chances
 
 

@@ -14,22 +14,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.interrogation.beliefs import constants
 from aam_vision.interrogation.beliefs.beam_search import Samples, best_choices
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.beliefs.constants import (
-    COOCCURRENCE_SITUATIONS,
-    EXTRA_PRECONDITIONS,
-    FIRST_SUCCESS,
-    MAX_UNUSED,
-    NEVER_TRUE,
-    POSTERIOR_SAMPLES,
-    PRIOR_NEGATIVE,
-    PRIOR_POSITIVE,
-    RARE,
-    REVERSED,
-    SHARED_TRIES,
-)
 from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
 from aam_vision.interrogation.beliefs.expected_worth import expected_worth
 from aam_vision.interrogation.beliefs.gibbs import sample
@@ -79,13 +67,13 @@ class UnexecutedAction:
     @cached_property
     def chances(self) -> dict[Literals, float]:
         """The probability that each undecided literal is required, after the refusals."""
-        chances = (self._samples.sum(axis=0) + self._alone) / (POSTERIOR_SAMPLES + 1)
+        chances = (self._samples.sum(axis=0) + self._alone) / (constants.POSTERIOR_SAMPLES + 1)
         return dict(zip(self.prior, chances.tolist(), strict=True))
 
     @property
     def _expected_size(self) -> float:
         """How many positive preconditions the action is expected to have."""
-        return self.action.index.header.arity + EXTRA_PRECONDITIONS
+        return self.action.index.header.arity + constants.EXTRA_PRECONDITIONS
 
     @cached_property
     def _guesses(self) -> Samples:
@@ -98,7 +86,7 @@ class UnexecutedAction:
     @property
     def gain(self) -> float:
         """The worth of a first success."""
-        return FIRST_SUCCESS * len(self.action.index.atoms)
+        return constants.FIRST_SUCCESS * len(self.action.index.atoms)
 
     def best_in(self, grid: StateGrid, distance: int) -> tuple[Row, float] | None:
         """The best choice of arguments in a state that is ``distance`` steps away, and its worth per step.
@@ -119,14 +107,14 @@ class UnexecutedAction:
         action = self.action
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
-        success = (choices.met + alone) / (POSTERIOR_SAMPLES + 1)
+        success = (choices.met + alone) / (constants.POSTERIOR_SAMPLES + 1)
         for clause in action.clauses:
             inside = np.array([one.within(clause) for one in self.prior], dtype=np.bool_)
             success[choices.violated[:, inside].all(axis=1)] = 0
         worth = expected_worth(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
         for place in np.argsort(-worth, kind="stable"):
-            if worth[place] <= 0 or len(tries) == SHARED_TRIES:
+            if worth[place] <= 0 or len(tries) == constants.SHARED_TRIES:
                 break
             tries.setdefault(choices.violated[place].tobytes(), (choices.rows[place], float(worth[place])))
         return list(tries.values())
@@ -149,19 +137,19 @@ class UnexecutedAction:
         Every predicate has a use: one that no executed action may require is required by some other one.
         """
         if literal.negative:
-            return PRIOR_NEGATIVE
+            return constants.PRIOR_NEGATIVE
         index, bit = self.action.index, literal.positive
-        prior = min(PRIOR_POSITIVE, self._expected_size / len(index.atoms))
+        prior = min(constants.PRIOR_POSITIVE, self._expected_size / len(index.atoms))
         atom = index.atom(bit)
         if atom.predicate not in self._beliefs.ever_true:
-            return prior * NEVER_TRUE
-        prior *= RARE * (1 - self._beliefs.rate(self._name, bit))
+            return prior * constants.NEVER_TRUE
+        prior *= constants.RARE * (1 - self._beliefs.rate(self._name, bit))
         if _reversed(atom, index.header.types):
-            prior *= REVERSED
+            prior *= constants.REVERSED
         odds = self._transfer.factor(self._name, atom)
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
-        return prior if unused is None else 1 - (1 - prior) * (1 - min(MAX_UNUSED, 1 / unused))
+        return prior if unused is None else 1 - (1 - prior) * (1 - min(constants.MAX_UNUSED, 1 / unused))
 
 
 class UnexecutedActions:
@@ -186,7 +174,7 @@ class UnexecutedActions:
         hypotheses, nodes = evidence.hypotheses, evidence.visited
         executed = [action.version for action in hypotheses.actions.values() if action.successes]
         unused = _unused(hypotheses)
-        searched = nodes[: (len(evidence.exchanges) + 1) * COOCCURRENCE_SITUATIONS]
+        searched = nodes[: (len(evidence.exchanges) + 1) * constants.COOCCURRENCE_SITUATIONS]
         found: dict[str, UnexecutedAction] = {}
         for number, (name, action) in enumerate(hypotheses.actions.items()):
             if action.successes:

@@ -1,7 +1,7 @@
-"""Looking at every state the agent may reach, where there are few enough.
+"""Enumeration of all states that the agent may reach, where there are few enough.
 
-It is exact where h^2 is only pairwise, and costs more. What a step may or may not do is taken both ways, so that
-no state of any model still possible is missed.
+This is exact, where h^2 only considers pairs of literals, and costs more. An effect that may or may not happen is taken
+both ways, so that no reachable state of any possible model is missed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from aam_vision.joins import Fact
 from aam_vision.planning.mutexes import PossibleOperator
 
 MAX_UNCERTAIN = 6
-"""Effects of one step that may happen or not, independently, in one state."""
+"""Undecided effects of one step. More: more cases are decided exactly, with twice as many successors each."""
 
 
 class Transition(NamedTuple):
-    """A step, and what it requires and does at most as far as is known."""
+    """A step with all that it may require and do as far as is known."""
 
     name: str
     literals: GroundLiterals
@@ -33,9 +33,9 @@ class Transition(NamedTuple):
 def exhaust(
     steps: Sequence[Transition], start: Iterable[Fact], closed: Closure, limit: int
 ) -> Closure | None:
-    """What of ``closed`` some step may tell in a state that is reachable from ``start`` while it tells nothing.
+    """The part of ``closed`` that some step may tell in a state which is reachable by steps that tell nothing.
 
-    None if that is not known after looking at ``limit`` pairs of a state and a step.
+    None if more than ``limit`` pairs of a state and a step would have to be looked at.
     """
     start = frozenset(start)
     number = _fluents([step.operator for step in steps])
@@ -85,25 +85,23 @@ class _Prepared:
                 self._held |= bit
         self._adds, self._deletes = closed.effects & action.adds, closed.effects & action.deletes
         self._always = self._adds & self._deletes
-        for bit in bits(self._adds):
-            if may_undo(action, step.literals, bit):
-                self._always |= bit
+        self._always |= sum(bit for bit in bits(self._adds) if may_undo(action, step.literals, bit))
         self.ever = True
         """Whether no clause is violated for good by facts that never change."""
         self._clauses: list[tuple[int, int]] = []
         for clause in action.clauses:
             true, false = step.literals.holding(clause)
-            if any(fact in start for fact in true if fact not in number) or any(
-                fact not in start for fact in false if fact not in number
-            ):
+            if any(fact in start for fact in true if fact not in number):
+                continue
+            if any(fact not in start for fact in false if fact not in number):
                 continue
             on, off = _mask(frozenset(true), number), _mask(frozenset(false), number)
             self._clauses.append((on, off))
             self.ever = self.ever and bool(on or off)
         self.true = _mask(operator.positive, number)
         self.false = _mask(operator.negative, number)
-        self._on = _mask(operator.add, number)
-        self._off = _mask(operator.delete - operator.add, number)
+        self._add = _mask(operator.add, number)
+        self._delete = _mask(operator.delete - operator.add, number)
         may_add, may_delete = operator.may_add - operator.add, operator.may_delete - operator.add
         self.uncertain = sorted(
             {(number[fact], True) for fact in may_add} | {(number[fact], False) for fact in may_delete}
@@ -114,7 +112,7 @@ class _Prepared:
         return all(state & on or ~state & off for on, off in self._clauses)
 
     def tells(self, state: int) -> Closed:
-        """What the step may tell if it is asked in this state."""
+        """The closed literals and effects that the step may tell if it is asked in this state."""
         on = self._held | sum(bit for fluent, bit in self._watched if state & fluent)
         literals, _ = self._closed
         violated = Literals(literals.positive & ~on, literals.negative & on)
@@ -123,11 +121,11 @@ class _Prepared:
 
     def outcomes(self, state: int) -> Iterator[int]:
         """The states that it may lead to."""
-        sure = (state & ~self._off) | self._on
+        certain = (state & ~self._delete) | self._add
         for happens in product((False, True), repeat=len(self.uncertain)):
-            after = sure
-            for (bit, adds), really in zip(self.uncertain, happens, strict=True):
-                if really:
+            after = certain
+            for (bit, adds), occurs in zip(self.uncertain, happens, strict=True):
+                if occurs:
                     after = after | bit if adds else after & ~bit
             yield after
 
