@@ -38,7 +38,7 @@ class Choices(NamedTuple):
     violated: NDArray[np.bool_]
     """Which literals each violates, shape ``(choices, literals)``."""
     met: NDArray[np.float32]
-    """How many guesses hold under each."""
+    """The number of guesses that hold under each."""
 
 
 def best_choices(

@@ -29,7 +29,7 @@ class StateGrid:
         self._unknown = self._tables(state.unknown) if state.unknown else {}
 
     def cells(self, index: AtomIndex) -> int:
-        """How many choices of arguments there are, those that name an object twice included."""
+        """The number of choices of arguments, including those that name an object twice."""
         return prod(map(len, self._pools(index)))
 
     def true(self, atom: LiftedAtom, index: AtomIndex) -> Truth | bool:

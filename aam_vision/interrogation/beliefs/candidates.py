@@ -41,7 +41,7 @@ class Beliefs:
             self._rates[predicate.name] = (true + 0.5) / (possible + 1)
 
     def rate(self, name: str, bit: int) -> float:
-        """How often an atom of the action holds under random arguments."""
+        """The frequency at which an atom of the action holds under random arguments."""
         return self._rates[self._hypotheses[name].index.atom(bit).predicate]
 
     @cached_property
@@ -87,7 +87,7 @@ class NaturalBeliefs(Beliefs):
         )
 
     def _chance(self, name: str, bit: int, action: ActionHypotheses) -> float:
-        """How often the candidate holds where all equally rare or rarer ones do, in situations seen before."""
+        """The frequency at which the candidate holds where all equally rare or rarer ones do, in the situations seen."""
         own = self.rate(name, bit)
         rarer = sum(other for other in bits(action.positive & ~bit) if self.rate(name, other) <= own)
         if not rarer:

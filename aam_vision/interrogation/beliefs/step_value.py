@@ -1,4 +1,4 @@
-"""The worth of a single step: how likely it succeeds, and how much nearer to the true model that brings.
+"""The value of a single step: how likely it succeeds, and how much nearer to the true model that brings.
 
 The estimates only order questions: nothing is concluded from them.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from aam_vision.interrogation.beliefs import constants
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid, Truth
 from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.beliefs.expected_worth import Array, expected_worth
+from aam_vision.interrogation.beliefs.expected_value import Array, expected_value
 from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -25,7 +25,7 @@ from aam_vision.strips import LiftedAtom, State
 
 
 class StepValue:
-    """The worth of steps under what is known at one moment."""
+    """The value of steps under what is known at one moment."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class StepValue:
         return float(_success(self._prior[name], action.clauses, dict.fromkeys(violated.singles(), True)))
 
     def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
-        """The worth of steps with these arguments, distinct objects each; shape ``(rows,)``."""
+        """The value of steps with these arguments, distinct objects each; shape ``(rows,)``."""
         index = self._hypotheses[name].index
         values = np.array([index.values(state, row) for row in rows], dtype=np.object_).reshape(-1, 2)
 
@@ -66,22 +66,22 @@ class StepValue:
             held, unknown = (values & index.bit[atom]).T.astype(np.bool_)
             return held, unknown
 
-        return self._worth(name, truth, np.ones(len(rows), dtype=np.bool_))
+        return self._value(name, truth, np.ones(len(rows), dtype=np.bool_))
 
     def of_all_rows(self, name: str, grid: StateGrid) -> Array:
-        """The worth of the action under every choice of arguments; zero where an object is named twice."""
+        """The value of the action under every choice of arguments; zero where an object is named twice."""
         index = self._hypotheses[name].index
-        return self._worth(
+        return self._value(
             name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), grid.distinct(index)
         )
 
-    def _worth(
+    def _value(
         self,
         name: str,
         truth: Callable[[LiftedAtom], tuple[Truth | bool, Truth | bool]],
         executable: Truth,
     ) -> Array:
-        """The worth of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
+        """The value of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
         action = self._hypotheses[name]
         proven, undecided, effects = action.proven, action.undecided, action.undecided_effects
         relevant = union([proven, undecided, Literals(effects, 0)])
@@ -110,10 +110,10 @@ class StepValue:
         reasons = np.zeros(executable.shape)
         for where in violated.values():
             reasons += where
-        return expected_worth(success, gain, reasons)
+        return expected_value(success, gain, reasons)
 
     def upper_bound(self, name: str) -> float:
-        """About the highest worth of any step of the action."""
+        """About the highest value of any step of the action."""
         if name in self.unexecuted:
             return self.unexecuted[name].gain
         action = self._hypotheses[name]

@@ -34,7 +34,7 @@ def shape(atom: LiftedAtom, header: ActionHeader) -> Element:
 
 
 class Transfer:
-    """How the preconditions of executed actions change the odds of those of other actions."""
+    """Factors for the odds of an action's preconditions, from those of executed actions."""
 
     def __init__(self, hypotheses: Hypotheses, chance: Callable[[str, int], float]) -> None:
         """``chance`` gives the probability that a positive candidate of an executed action is required."""

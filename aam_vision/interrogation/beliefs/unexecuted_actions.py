@@ -19,7 +19,7 @@ from aam_vision.interrogation.beliefs.beam_search import Samples, best_choices
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
-from aam_vision.interrogation.beliefs.expected_worth import expected_worth
+from aam_vision.interrogation.beliefs.expected_value import expected_value
 from aam_vision.interrogation.beliefs.gibbs import sample
 from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -72,7 +72,7 @@ class UnexecutedAction:
 
     @property
     def _expected_size(self) -> float:
-        """How many positive preconditions the action is expected to have."""
+        """The expected number of positive preconditions."""
         return self.action.index.header.arity + constants.EXTRA_PRECONDITIONS
 
     @cached_property
@@ -85,11 +85,11 @@ class UnexecutedAction:
 
     @property
     def gain(self) -> float:
-        """The worth of a first success."""
+        """The value of a first success."""
         return constants.FIRST_SUCCESS * len(self.action.index.atoms)
 
     def best_in(self, grid: StateGrid, distance: int) -> tuple[Row, float] | None:
-        """The best choice of arguments in a state that is ``distance`` steps away, and its worth per step.
+        """The best choice of arguments in a state that is ``distance`` steps away, and its value per step.
 
         The next best choices can be tried there, too: so these steps are shared among as many tries as make the
         most of them.
@@ -103,7 +103,7 @@ class UnexecutedAction:
         return None if first is None else (first, most)
 
     def _best_tries(self, grid: StateGrid) -> list[tuple[Row, float]]:
-        """The best choices of arguments in a state, each with its worth; one of those that violate the same."""
+        """The best choices of arguments in a state, each with its value; one of those that violate the same."""
         action = self.action
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
@@ -111,12 +111,12 @@ class UnexecutedAction:
         for clause in action.clauses:
             inside = np.array([one.within(clause) for one in self.prior], dtype=np.bool_)
             success[choices.violated[:, inside].all(axis=1)] = 0
-        worth = expected_worth(success, self.gain, choices.violated.sum(axis=1))
+        value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
-        for place in np.argsort(-worth, kind="stable"):
-            if worth[place] <= 0 or len(tries) == constants.SHARED_TRIES:
+        for place in np.argsort(-value, kind="stable"):
+            if value[place] <= 0 or len(tries) == constants.SHARED_TRIES:
                 break
-            tries.setdefault(choices.violated[place].tobytes(), (choices.rows[place], float(worth[place])))
+            tries.setdefault(choices.violated[place].tobytes(), (choices.rows[place], float(value[place])))
         return list(tries.values())
 
     def _candidates_by_parameter(self) -> list[Literals]:

@@ -34,10 +34,10 @@ Closure = Mapping[str, Closed]
 NONE = Closed(NOTHING, 0)
 
 
-def without(closed: Closure, told: Sequence[Closure]) -> dict[str, Closed]:
-    """The closed sets without all that was told."""
+def without(closed: Closure, revealed: Sequence[Closure]) -> dict[str, Closed]:
+    """The closed sets without all that was revealed."""
     left = dict(closed)
-    for one in told:
+    for one in revealed:
         left = {name: own.without(one.get(name, NONE)) for name, own in left.items()}
     return left
 

@@ -33,15 +33,17 @@ class Transition(NamedTuple):
 def exhaust(
     steps: Sequence[Transition], start: Iterable[Fact], closed: Closure, limit: int
 ) -> Closure | None:
-    """The part of ``closed`` that some step may tell in a state which is reachable by steps that tell nothing.
+    """The part of ``closed`` that some step may reveal in a state which is reachable by steps that reveal nothing.
 
     None if more than ``limit`` pairs of a state and a step would have to be looked at.
     """
     start = frozenset(start)
     number = _fluents([step.operator for step in steps])
-    possible = [step for step in steps if _ever(step, start, number)]
-    prepared = [one for step in possible if (one := _Prepared(step, start, number, closed[step.name])).ever]
-    told: dict[str, Closed] = {}
+    possible = [step for step in steps if _may_execute(step, start, number)]
+    prepared = [
+        one for step in possible if (one := _Prepared(step, start, number, closed[step.name])).executable
+    ]
+    revealed: dict[str, Closed] = {}
     first = _mask(start, number)
     seen, queue = {first}, [first]
     looked = 0
@@ -52,10 +54,10 @@ def exhaust(
             return None
         for step in prepared:
             if state & step.true == step.true and not state & step.false and step.may_succeed(state):
-                tells = step.tells(state)
-                if tells:
-                    told[step.name] = tells.joined(told.get(step.name, NONE))
-                if tells.literals:
+                reveals = step.reveals(state)
+                if reveals:
+                    revealed[step.name] = reveals.joined(revealed.get(step.name, NONE))
+                if reveals.literals:
                     continue
                 if len(step.uncertain) > MAX_UNCERTAIN:
                     return None
@@ -63,11 +65,11 @@ def exhaust(
                     if after not in seen:
                         seen.add(after)
                         queue.append(after)
-    return told
+    return revealed
 
 
 class _Prepared:
-    """A step over the bits of a state, and the atoms whose values may tell something."""
+    """A step over the bits of a state, and the atoms whose values may reveal something."""
 
     def __init__(
         self, step: Transition, start: frozenset[Fact], number: Mapping[Fact, int], closed: Closed
@@ -86,7 +88,7 @@ class _Prepared:
         self._adds, self._deletes = closed.effects & action.adds, closed.effects & action.deletes
         self._always = self._adds & self._deletes
         self._always |= sum(bit for bit in bits(self._adds) if may_undo(action, step.literals, bit))
-        self.ever = True
+        self.executable = True
         """Whether no clause is violated for good by facts that never change."""
         self._clauses: list[tuple[int, int]] = []
         for clause in action.clauses:
@@ -97,7 +99,7 @@ class _Prepared:
                 continue
             on, off = _mask(frozenset(true), number), _mask(frozenset(false), number)
             self._clauses.append((on, off))
-            self.ever = self.ever and bool(on or off)
+            self.executable = self.executable and bool(on or off)
         self.true = _mask(operator.positive, number)
         self.false = _mask(operator.negative, number)
         self._add = _mask(operator.add, number)
@@ -111,8 +113,8 @@ class _Prepared:
         """Whether some literal of every clause holds."""
         return all(state & on or ~state & off for on, off in self._clauses)
 
-    def tells(self, state: int) -> Closed:
-        """The closed literals and effects that the step may tell if it is asked in this state."""
+    def reveals(self, state: int) -> Closed:
+        """The closed literals and effects that the step may reveal if it is asked in this state."""
         on = self._held | sum(bit for fluent, bit in self._watched if state & fluent)
         literals, _ = self._closed
         violated = Literals(literals.positive & ~on, literals.negative & on)
@@ -130,7 +132,7 @@ class _Prepared:
             yield after
 
 
-def _ever(step: Transition, start: frozenset[Fact], number: Mapping[Fact, int]) -> bool:
+def _may_execute(step: Transition, start: frozenset[Fact], number: Mapping[Fact, int]) -> bool:
     """Whether no fact that never changes forbids the step."""
     return all(fact in number or fact in start for fact in step.operator.positive) and not any(
         fact not in number and fact in start for fact in step.operator.negative

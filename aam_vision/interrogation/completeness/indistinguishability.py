@@ -1,9 +1,9 @@
 """Proofs that a question can never be settled: the only ground for calling a result complete.
 
 The proof is by induction over the agent's steps. Suppose a set of undecided literals and effects is *closed*:
-no query can tell anything about them. Then the agent only ever executes steps in which all closed literals hold, and
+no query can reveal anything about them. Then the agent only ever executes steps in which all closed literals hold, and
 closed effects change nothing; so it stays among the states that are reachable under these assumptions. If no step
-could tell anything about a closed question in any of those states, the assumptions are consistent, and so they hold.
+could reveal anything about a closed question in any of those states, the assumptions are consistent, and so they hold.
 So: assume that everything undecided is closed, find the questions that some step could settle after all, take them
 out, and repeat until none is found.
 
@@ -75,7 +75,7 @@ class Indistinguishability:
         return Prospect.CLOSED if bit & self._closed[name].effects else Prospect.OPEN
 
     def open_questions(self) -> int:
-        """How many undecided literals and effects are not proven to be beyond every query."""
+        """The number of undecided literals and effects that are not proven to be beyond every query."""
         left = self._undecided if self._closed is None else without(self._undecided, [self._closed])
         return sum(one.literals.size() + one.effects.bit_count() for one in left.values())
 
@@ -98,14 +98,14 @@ class Indistinguishability:
         nothing = dict.fromkeys(closed, NONE)
         for remaining in reversed(range(ROUNDS)):
             assumed = closed if remaining else nothing
-            told = [self._told_in(origins, assumed, closed) for origins in self._problems]
-            if not any(any(one.values()) for one in told):
+            revealed = [self._revealed_in(origins, assumed, closed) for origins in self._problems]
+            if not any(any(one.values()) for one in revealed):
                 break
-            closed = without(closed, told)
+            closed = without(closed, revealed)
         return closed
 
-    def _told_in(self, origins: Sequence[State], assumed: Closure, closed: Closure) -> Closure:
-        """The part of ``closed`` that some step may tell in a state of one problem reachable if ``assumed`` is closed."""
+    def _revealed_in(self, origins: Sequence[State], assumed: Closure, closed: Closure) -> Closure:
+        """The part of ``closed`` that some step may reveal in a state of one problem reachable if ``assumed`` is closed."""
         starts = [(frozenset(state.true), frozenset(state.unknown)) for state in origins]
         grounding = self._ground(origins, assumed)
         if sum(len(self._cases[operator.action.name]) for operator in grounding.operators) > MAX_POSSIBLE:
@@ -119,17 +119,17 @@ class Indistinguishability:
                 forced = union([case, assumption.literals])
                 possible.append(_possible(action, literals, forced, assumption.effects))
         mutexes = Mutexes(possible, starts)
-        told = {}
+        revealed = {}
         for name, action in self._hypotheses.actions.items():
             left = closed[name]
             for literals in self._steps(name, action, grounding) if left else ():
                 for case in self._cases[name]:
-                    tells = _tells(action, literals, case, left, mutexes)
-                    left = left.without(tells)
+                    reveals = _reveals(action, literals, case, left, mutexes)
+                    left = left.without(reveals)
                 if not left:
                     break
-            told[name] = closed[name].without(left)
-        return told
+            revealed[name] = closed[name].without(left)
+        return revealed
 
     def _ground(self, origins: Sequence[State], assumed: Closure) -> Grounding:
         """The steps that may become executable from some states of a problem, if ``assumed`` is closed."""
@@ -160,16 +160,16 @@ class Indistinguishability:
         """The closed sets by enumeration of states; None where there are too many of them."""
         closed: dict[str, Closed] = dict(self._undecided)
         while True:
-            told: list[Closure] = []
+            revealed: list[Closure] = []
             for origins in self._problems:
                 steps = self._all_steps(origins, closed)
                 for state in origins:
                     if state.unknown or (found := exhaust(steps, state.true, closed, MAX_LOOKS)) is None:
                         return None
-                    told.append(found)
-            if not any(any(one.values()) for one in told):
+                    revealed.append(found)
+            if not any(any(one.values()) for one in revealed):
                 return closed
-            closed = without(closed, told)
+            closed = without(closed, revealed)
 
     def _all_steps(self, origins: Sequence[State], closed: Closure) -> list[Transition]:
         grounding = self._ground(origins, closed)
@@ -182,10 +182,10 @@ class Indistinguishability:
         ]
 
 
-def _tells(
+def _reveals(
     action: ActionHypotheses, literals: GroundLiterals, case: Literals, left: Closed, mutexes: Mutexes
 ) -> Closed:
-    """The part of ``left`` that a step may tell where the case holds."""
+    """The part of ``left`` that a step may reveal where the case holds."""
     positive = negative = effects = 0
     companions = mutexes.companions(*literals.holding(case))
     if companions is None:

@@ -51,7 +51,7 @@ class Proof:
     refusal: AttemptedStep | None = None
     """The refused step that shows that some literal is required, if the pal tuple's is or may be that."""
     violated: int = 0
-    """How many literals were violated there, or may have been."""
+    """The number of literals that were violated there, or may have been."""
     innocent: tuple[Exclusion, ...] = ()
     """Successes in which other literals violated there were violated, too, so that these are not required."""
     reasons: tuple[AtomMode, ...] = ()
@@ -115,7 +115,7 @@ class Proofs:
         self.hypotheses: Hypotheses = evidence.hypotheses
         """The hypotheses after all entries."""
         self.decided: list[int] = []
-        """How many pal tuples were decided after each entry."""
+        """The number of decided pal tuples after each entry."""
         self._excluded: dict[str, list[tuple[int, Place, int]]] = {
             name: [] for name in self.hypotheses.actions
         }

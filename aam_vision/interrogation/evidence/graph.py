@@ -28,15 +28,15 @@ class Exchange:
     move: Ask | Walk | None
     """None where the answer is taken in without the policy that asked."""
     came_from: Node | None
-    """Where the agent stood before; None before the first initial situation is known."""
+    """The agent's situation before; None before the first initial situation is known."""
     edges: int
-    """How many steps had been executed before."""
+    """The number of steps executed before."""
     told: bool
-    """Whether anything new follows from the answer."""
+    """Whether the answer narrowed the hypotheses."""
     refuted: int = 0
-    """How many of the move's aims turned out to be no precondition."""
+    """The number of the move's aims that turned out not to be preconditions."""
     proven: int = 0
-    """How many of them turned out to be required."""
+    """The number of them that turned out to be required."""
 
 
 class Evidence:
@@ -49,7 +49,7 @@ class Evidence:
         self.refusals: list[Refusal] = []
         self.exchanges: list[Exchange] = []
         self.learned = 0
-        """How often a value was recovered that had not been seen; with ``hypotheses.version`` and the number of
+        """The number of times that hidden values were recovered; with ``hypotheses.version`` and the number of
         nodes this is the version of the evidence."""
         self._initial: list[Situation] = []
         self._current: Situation | None = None
@@ -206,7 +206,7 @@ class Evidence:
 
     @property
     def current(self) -> Node:
-        """Where the agent stands: where the last answer or walk ended, at first the first initial situation."""
+        """The agent's situation: the end of the last answer or walk, before that the first initial situation."""
         assert self._current is not None, "an interrogation begins with an initial situation"
         return self.situation(self._current)
 

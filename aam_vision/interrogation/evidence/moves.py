@@ -61,9 +61,9 @@ class Ask:
     searches: tuple[LimitedSearch, ...] = ()
     """Searches that were made for this move and found no plan."""
     replayed: int = 0
-    """How many steps of the plan only lead back to where the policy wanted to start."""
+    """The number of steps at the plan's beginning that only lead back to where the policy wanted to start."""
     wanted: Node | None = None
-    """Where that is, if the plan begins elsewhere."""
+    """The node where it wanted to start, if the plan begins elsewhere."""
     stopped: Stop | None = None
     """The policy's Stop, where this only confirms an earlier answer."""
 
@@ -76,7 +76,7 @@ class Walk:
     steps: int
     why: str = "explore"
     wanted: Node | None = None
-    """Where the policy wanted it to start, if the agent cannot be brought there."""
+    """The node where the policy wanted it to start, if the agent cannot be brought there."""
 
 
 Move = Ask | Walk | Stop

@@ -28,7 +28,7 @@ class Transcript:
     """Whether one object may be named by several arguments."""
 
     def names(self) -> list[str]:
-        """What the entries are called in messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``."""
+        """Names of the entries for messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``."""
         queries = looks = steps = 0
         found = []
         for entry in self.entries:

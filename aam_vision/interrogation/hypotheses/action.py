@@ -33,9 +33,9 @@ class ActionHypotheses:
         self.adds = self.deletes = self.keeps = index.everything
         self.clauses: list[Literals] = []
         self.successes = 0
-        """How many different steps were executed (another state, or other arguments)."""
+        """The number of different steps that were executed (another state, or other arguments)."""
         self.kinds_of_success = 0
-        """How many of them differ in the values of the action's atoms."""
+        """The number of them that differ in the values of the action's atoms."""
         self.held = 0
         """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
         self.version = 0

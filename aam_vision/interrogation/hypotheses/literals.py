@@ -24,7 +24,7 @@ class Literals(NamedTuple):
         return bool(self.positive or self.negative)
 
     def size(self) -> int:
-        """How many literals the set holds."""
+        """The number of literals in the set."""
         return self.positive.bit_count() + self.negative.bit_count()
 
     def within(self, other: Literals) -> bool:

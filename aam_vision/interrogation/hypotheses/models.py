@@ -66,7 +66,7 @@ class Hypotheses:
         return tuple(mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit)
 
     def decided(self) -> int:
-        """How many pal tuples have a single mode left."""
+        """The number of pal tuples with a single possible mode."""
         undecided = 0
         for action in self.actions.values():
             precondition = action.undecided.positive | action.undecided.negative
@@ -75,5 +75,5 @@ class Hypotheses:
 
     @property
     def size(self) -> int:
-        """How many pal tuples there are."""
+        """The number of pal tuples."""
         return sum(2 * len(action.index.atoms) for action in self.actions.values())

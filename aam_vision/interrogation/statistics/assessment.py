@@ -59,13 +59,13 @@ class ActionAssessment:
     required: NDArray[np.float64]
     effect: NDArray[np.float64]
     missing: NDArray[np.int64]
-    """How often each atom still has to be seen after each value before; shape ``(atoms, 2)``."""
+    """The number of further looks that each atom needs, by its value before; shape ``(atoms, 2)``."""
     unfit: tuple[str, ...]
     """The parts that fit no STRIPS model, in words; all their modes count as equally probable."""
 
     @property
     def executed(self) -> int:
-        """How many trials were executed."""
+        """The number of executed trials."""
         return int(self.counts.executed.sum())
 
     @property

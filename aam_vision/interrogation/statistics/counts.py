@@ -107,7 +107,7 @@ class FrameCounts:
 def atom_counts(
     vocabulary: Vocabulary, objects: Objects, names: Collection[str] | None = None
 ) -> Counter[str]:
-    """How many atoms without a repeated object every predicate has; only over these names, if any are given."""
+    """The number of atoms without a repeated object by predicate; only over these names, if any are given."""
     chosen = objects if names is None else names
     return Counter(
         {

@@ -25,7 +25,7 @@ EXECUTED = (0.02, 100.0)
 
 @dataclass(frozen=True)
 class Misreading:
-    """How often one predicate's atoms are seen wrongly."""
+    """The error rates of one predicate's atoms."""
 
     false_positive: float
     """The probability that a false atom is seen as true."""

@@ -92,7 +92,7 @@ def unfit_together(
 def looks_missing(
     seen: Counts, required: NDArray[np.bool_], misread: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """How often atoms still have to be seen after each value before, so that another effect would show.
+    """The number of further looks at each atom, by its value before, so that another effect would show.
 
     Shape ``(n, 2)``, as ``misread``. An atom that is ``required`` to hold, or not to (shape ``(2, n)``), has one value.
     """

@@ -92,7 +92,7 @@ def _neighbours(
     live: NDArray[np.intp],
     size: int,
 ) -> NDArray[np.float64]:
-    """How much log-posterior is gained by toggling literals i and j (on the diagonal, i alone)."""
+    """The gain of log-posterior from toggling literals i and j (on the diagonal, i alone)."""
     count = kinds @ best.astype(np.int64)  # how many of the best set each kind of trial violates
     change = kinds * np.where(best, -1, 1)  # (kinds, live)
     after = count[:, None, None] + change[:, :, None] + change[:, None, :]
