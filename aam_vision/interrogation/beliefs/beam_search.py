@@ -104,8 +104,8 @@ def _violated(
     grid: StateGrid, index: AtomIndex, literal: Literals, atom: LiftedAtom, chosen: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
     """Under which choices the literal is violated, or may be where its atom is unknown."""
-    held = grid.true_at(atom, index, chosen)
-    return held | grid.unknown_at(atom, index, chosen) if literal.negative else ~held
+    held = np.asarray(grid.true(atom, index, chosen))
+    return held | grid.unknown(atom, index, chosen) if literal.negative else ~held
 
 
 def _by_last_parameter(

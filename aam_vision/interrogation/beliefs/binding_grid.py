@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from math import prod
 
@@ -32,25 +32,21 @@ class StateGrid:
         """The number of choices of arguments, including those that name an object twice."""
         return prod(map(len, self._pools(index)))
 
-    def true(self, atom: LiftedAtom, index: AtomIndex) -> Truth | bool:
-        """Where the atom is true; broadcasts over the action's parameters."""
-        return self._values(self._true, atom, index, self._mesh(index))
-
-    def unknown(self, atom: LiftedAtom, index: AtomIndex) -> Truth | bool:
-        """Where it is unknown; broadcasts likewise."""
-        return self._values(self._unknown, atom, index, self._mesh(index))
-
-    def true_at(self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]) -> Truth:
-        """Whether the atom is true under each of these choices of arguments.
+    def true(
+        self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None = None
+    ) -> Truth | np.bool_:
+        """Where the atom is true: under all arguments, as an array that broadcasts over the parameters, or if chosen.
 
         ``chosen`` has a row per choice, with each argument's place among the objects of its parameter's type; the
         last parameters may be left out if the atom does not name them.
         """
-        return np.broadcast_to(self._values(self._true, atom, index, chosen.T), len(chosen))
+        return self._values(self._true, atom, index, chosen)
 
-    def unknown_at(self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]) -> Truth:
-        """Whether it is unknown under each of them."""
-        return np.broadcast_to(self._values(self._unknown, atom, index, chosen.T), len(chosen))
+    def unknown(
+        self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None = None
+    ) -> Truth | np.bool_:
+        """Where it is unknown, likewise."""
+        return self._values(self._unknown, atom, index, chosen)
 
     def distinct(self, index: AtomIndex) -> Truth:
         """Where no object is named twice."""
@@ -103,16 +99,13 @@ class StateGrid:
         return self._places[kind]
 
     def _values(
-        self,
-        tables: dict[str, Truth],
-        atom: LiftedAtom,
-        index: AtomIndex,
-        chosen: Sequence[NDArray[np.intp]] | NDArray[np.intp],
-    ) -> Truth | bool:
-        """The atom's values in a table, where ``chosen`` has the places of each parameter's arguments."""
+        self, tables: dict[str, Truth], atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None
+    ) -> Truth | np.bool_:
+        """The atom's values in a table."""
         table = tables.get(atom.predicate)
         if table is None:
-            return False
+            return np.False_ if chosen is None else np.zeros(len(chosen), dtype=np.bool_)
+        axes = self._mesh(index) if chosen is None else chosen.T
         places: list[NDArray[np.intp] | int] = []
         for argument, kind in zip(
             atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True
@@ -121,8 +114,8 @@ class StateGrid:
             if isinstance(argument, int):
                 names = self.state.objects.of_type(index.header.types[argument])
                 # an empty type has no places, and an array of none needs its dtype
-                places.append(np.array([place[name] for name in names], dtype=np.intp)[chosen[argument]])
+                places.append(np.array([place[name] for name in names], dtype=np.intp)[axes[argument]])
             else:
                 places.append(place[argument])
         values: Truth = table[tuple(places)]
-        return values
+        return values if chosen is None else np.broadcast_to(values, len(chosen))

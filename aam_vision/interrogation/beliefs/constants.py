@@ -1,6 +1,6 @@
-"""The constants of the beliefs. They only order questions, so they trade the number of questions for computing time.
+"""The constants of the beliefs: they order the questions, and no conclusion depends on them.
 
-The priors and the odds were measured on the packaged domains; no conclusion depends on any of these values.
+Priors and odds describe domains as people write them; the better they fit, the fewer questions are asked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COOCCURRENCE_SITUATIONS = 12
 # --- the value of a step -----------------------------------------------------------------------------------------
 
 EFFECT = 0.2
-"""Value of seeing whether an atom is changed, where refuting a positive candidate is value 1; most are not changed."""
+"""Value of seeing whether an atom is changed, where refuting a positive candidate counts 1; most are not changed."""
 NEGATIVE = 0.02
 """Value of refuting a negative candidate: the cautious model leaves it out anyway."""
 FIRST_SUCCESS = 0.5

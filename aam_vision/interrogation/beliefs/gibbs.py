@@ -39,7 +39,7 @@ def sample(
     literals = list(prior)
     odds = np.array([log(chance / (1 - chance)) for chance in prior.values()], dtype=np.float64)
     positive = np.array([bool(literal.positive) for literal in literals], dtype=np.bool_)
-    members = _members(literals, [*clauses, *expected])
+    members = clause_members(literals, [*clauses, *expected])
     hard = np.arange(members.shape[1]) < len(clauses)
     chosen = rng.random((constants.POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
     for inside in map(np.flatnonzero, members[:, hard].T):  # any start that satisfies the clauses will do
@@ -68,7 +68,7 @@ def sample(
     return chosen
 
 
-def _members(literals: Sequence[Literals], clauses: Sequence[Literals]) -> NDArray[np.bool_]:
+def clause_members(literals: Sequence[Literals], clauses: Sequence[Literals]) -> NDArray[np.bool_]:
     """Which literals are in which clauses, shape ``(literals, clauses)``."""
     inside = np.zeros((len(literals), len(clauses)), dtype=np.bool_)
     for place, literal in enumerate(literals):

@@ -55,7 +55,7 @@ class StepValue:
         action = self._hypotheses[name]
         if action.certain_to_fail(violated):
             return 0.0
-        return float(_success(self._prior[name], action.clauses, dict.fromkeys(violated.singles(), True)))
+        return float(_success(self._prior[name], action.clauses, dict.fromkeys(violated.singles(), np.True_)))
 
     def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
         """The value of steps with these arguments, distinct objects each; shape ``(rows,)``."""
@@ -78,14 +78,14 @@ class StepValue:
     def _value(
         self,
         name: str,
-        truth: Callable[[LiftedAtom], tuple[Truth | bool, Truth | bool]],
+        truth: Callable[[LiftedAtom], tuple[Truth | np.bool_, Truth | np.bool_]],
         executable: Truth,
     ) -> Array:
         """The value of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
         action = self._hypotheses[name]
         proven, undecided, effects = action.proven, action.undecided, action.undecided_effects
         relevant = union([proven, undecided, Literals(effects, 0)])
-        violated: dict[Literals, Truth | bool] = {}
+        violated: dict[Literals, Truth | np.bool_] = {}
         gain = np.zeros(executable.shape)
         for atom, bit in action.index.bit.items():
             if not bit & (relevant.positive | relevant.negative):
@@ -137,7 +137,9 @@ class StepValue:
 
 
 def _success(
-    prior: Mapping[Literals, float], clauses: Sequence[Literals], violated: Mapping[Literals, Truth | bool]
+    prior: Mapping[Literals, float],
+    clauses: Sequence[Literals],
+    violated: Mapping[Literals, Truth | np.bool_],
 ) -> Array:
     """The probability that steps succeed, given where each undecided literal is violated.
 

@@ -20,7 +20,7 @@ from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
 from aam_vision.interrogation.beliefs.expected_value import expected_value
-from aam_vision.interrogation.beliefs.gibbs import sample
+from aam_vision.interrogation.beliefs.gibbs import clause_members, sample
 from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
@@ -108,8 +108,7 @@ class UnexecutedAction:
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
         success = (choices.met + alone) / (constants.POSTERIOR_SAMPLES + 1)
-        for clause in action.clauses:
-            inside = np.array([one.within(clause) for one in self.prior], dtype=np.bool_)
+        for inside in clause_members(list(self.prior), action.clauses).T:
             success[choices.violated[:, inside].all(axis=1)] = 0
         value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}

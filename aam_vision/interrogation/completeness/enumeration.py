@@ -38,13 +38,13 @@ def exhaust(
     None if more than ``limit`` pairs of a state and a step would have to be looked at.
     """
     start = frozenset(start)
-    number = _fluents([step.operator for step in steps])
-    possible = [step for step in steps if _may_execute(step, start, number)]
+    fluents = _fluents([step.operator for step in steps])
+    possible = [step for step in steps if _may_execute(step, start, fluents)]
     prepared = [
-        one for step in possible if (one := _Prepared(step, start, number, closed[step.name])).executable
+        one for step in possible if (one := _Prepared(step, start, fluents, closed[step.name])).executable
     ]
     revealed: dict[str, Closed] = {}
-    first = _mask(start, number)
+    first = _mask(start, fluents)
     seen, queue = {first}, [first]
     looked = 0
     while queue:
@@ -72,7 +72,7 @@ class _Prepared:
     """A step over the bits of a state, and the atoms whose values may reveal something."""
 
     def __init__(
-        self, step: Transition, start: frozenset[Fact], number: Mapping[Fact, int], closed: Closed
+        self, step: Transition, start: frozenset[Fact], fluents: Mapping[Fact, int], closed: Closed
     ) -> None:
         operator, action = step.operator, step.action
         self.name = step.name
@@ -81,8 +81,8 @@ class _Prepared:
         self._watched: list[tuple[int, int]] = []
         for bit in bits(closed.literals.positive | closed.literals.negative | closed.effects):
             fact = step.literals.facts[bit]
-            if fact in number:
-                self._watched.append((number[fact], bit))
+            if fact in fluents:
+                self._watched.append((fluents[fact], bit))
             elif fact in start:
                 self._held |= bit
         self._adds, self._deletes = closed.effects & action.adds, closed.effects & action.deletes
@@ -93,20 +93,20 @@ class _Prepared:
         self._clauses: list[tuple[int, int]] = []
         for clause in action.clauses:
             true, false = step.literals.holding(clause)
-            if any(fact in start for fact in true if fact not in number):
+            if any(fact in start for fact in true if fact not in fluents):
                 continue
-            if any(fact not in start for fact in false if fact not in number):
+            if any(fact not in start for fact in false if fact not in fluents):
                 continue
-            on, off = _mask(frozenset(true), number), _mask(frozenset(false), number)
+            on, off = _mask(frozenset(true), fluents), _mask(frozenset(false), fluents)
             self._clauses.append((on, off))
             self.executable = self.executable and bool(on or off)
-        self.true = _mask(operator.positive, number)
-        self.false = _mask(operator.negative, number)
-        self._add = _mask(operator.add, number)
-        self._delete = _mask(operator.delete - operator.add, number)
+        self.true = _mask(operator.positive, fluents)
+        self.false = _mask(operator.negative, fluents)
+        self._add = _mask(operator.add, fluents)
+        self._delete = _mask(operator.delete - operator.add, fluents)
         may_add, may_delete = operator.may_add - operator.add, operator.may_delete - operator.add
         self.uncertain = sorted(
-            {(number[fact], True) for fact in may_add} | {(number[fact], False) for fact in may_delete}
+            {(fluents[fact], True) for fact in may_add} | {(fluents[fact], False) for fact in may_delete}
         )
 
     def may_succeed(self, state: int) -> bool:
@@ -115,10 +115,10 @@ class _Prepared:
 
     def reveals(self, state: int) -> Closed:
         """The closed literals and effects that the step may reveal if it is asked in this state."""
-        on = self._held | sum(bit for fluent, bit in self._watched if state & fluent)
+        held = self._held | sum(bit for fluent, bit in self._watched if state & fluent)
         literals, _ = self._closed
-        violated = Literals(literals.positive & ~on, literals.negative & on)
-        shown = 0 if violated else self._always | (self._adds & ~on) | (self._deletes & on)
+        violated = Literals(literals.positive & ~held, literals.negative & held)
+        shown = 0 if violated else self._always | (self._adds & ~held) | (self._deletes & held)
         return Closed(violated, shown)
 
     def outcomes(self, state: int) -> Iterator[int]:
@@ -132,10 +132,10 @@ class _Prepared:
             yield after
 
 
-def _may_execute(step: Transition, start: frozenset[Fact], number: Mapping[Fact, int]) -> bool:
+def _may_execute(step: Transition, start: frozenset[Fact], fluents: Mapping[Fact, int]) -> bool:
     """Whether no fact that never changes forbids the step."""
-    return all(fact in number or fact in start for fact in step.operator.positive) and not any(
-        fact not in number and fact in start for fact in step.operator.negative
+    return all(fact in fluents or fact in start for fact in step.operator.positive) and not any(
+        fact not in fluents and fact in start for fact in step.operator.negative
     )
 
 
@@ -147,5 +147,5 @@ def _fluents(operators: Sequence[PossibleOperator]) -> dict[Fact, int]:
     return {fact: 1 << place for place, fact in enumerate(sorted(facts))}
 
 
-def _mask(facts: frozenset[Fact], number: Mapping[Fact, int]) -> int:
-    return sum(number[fact] for fact in facts if fact in number)
+def _mask(facts: frozenset[Fact], fluents: Mapping[Fact, int]) -> int:
+    return sum(fluents[fact] for fact in facts if fact in fluents)

@@ -237,11 +237,9 @@ class Proofs:
 def _masks(action: ActionHypotheses) -> dict[Place, int]:
     """The possible modes, as masks of the atoms that may have them."""
     return {
-        (Location.PRE, Mode.POSITIVE): action.positive,
-        (Location.PRE, Mode.NEGATIVE): action.negative,
-        (Location.EFF, Mode.POSITIVE): action.adds,
-        (Location.EFF, Mode.NEGATIVE): action.deletes,
-        (Location.EFF, Mode.ABSENT): action.keeps,
+        (location, mode): mask
+        for location in Location
+        for mode, mask in zip(Mode, action.masks(location), strict=True)
     }
 
 

@@ -1,4 +1,4 @@
-"""Signs that a state was misread: changes that no executed step can have made, and steps that went both ways.
+"""Signs that a state was misread: changes that no executed step can have made, steps both refused and executed.
 
 An action changes only atoms whose objects its arguments name (or are constants). All other atoms must keep their
 values, so every observed step checks a great many of them without an extra question.

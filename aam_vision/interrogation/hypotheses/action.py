@@ -17,7 +17,7 @@ from aam_vision.interrogation.hypotheses.unification import (
     joint_outcomes,
     under,
 )
-from aam_vision.strips import ActionSchema
+from aam_vision.strips import ActionSchema, Location
 
 
 class ActionHypotheses:
@@ -44,6 +44,12 @@ class ActionHypotheses:
         self._schema: tuple[int, ActionSchema] | None = None
 
     # --- derived sets ----------------------------------------------------------------------------
+
+    def masks(self, location: Location) -> tuple[int, int, int]:
+        """The atoms that may still have each mode (in the order of ``Mode``) at a location."""
+        if location is Location.PRE:
+            return self.positive, self.negative, self.absent
+        return self.adds, self.deletes, self.keeps
 
     @property
     def candidates(self) -> Literals:

@@ -58,12 +58,7 @@ class Hypotheses:
         """The modes that the pal tuple may still have."""
         action = self.actions[pal.action]
         bit = action.index.bit[pal.atom]
-        masks = (
-            (action.positive, action.negative, action.absent)
-            if pal.location is Location.PRE
-            else (action.adds, action.deletes, action.keeps)
-        )
-        return tuple(mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit)
+        return tuple(mode for mode, mask in zip(Mode, action.masks(pal.location), strict=True) if mask & bit)
 
     def decided(self) -> int:
         """The number of pal tuples with a single possible mode."""

@@ -5,8 +5,8 @@ They are a function of the trials alone, whatever policy made them, so a result 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts
 from aam_vision.interrogation.statistics.effect_posterior import MODES, effects
-from aam_vision.interrogation.statistics.error_rates import (
-    EXECUTED,
-    REFUSED,
-    ErrorRates,
-    misreadings,
-    posterior_mean,
-)
+from aam_vision.interrogation.statistics.error_rates import ErrorRates, misreadings
 from aam_vision.interrogation.statistics.goodness_of_fit import (
     CHANCE,
     SUSPICIOUS,
@@ -125,19 +119,12 @@ class Assessment:
         return blank
 
 
-@dataclass
 class Assessor:
     """Counts trials, and assesses the agent from all of them so far."""
 
-    vocabulary: Vocabulary
-    headers: tuple[ActionHeader, ...]
-    _counts: dict[str, ActionCounts] = field(init=False)
-    _frame: FrameCounts = field(init=False)
-
-    def __post_init__(self) -> None:
-        indices = [AtomIndex(self.vocabulary, header) for header in self.headers]
-        self._counts = {index.header.name: ActionCounts(index) for index in indices}
-        self._frame = FrameCounts(self.vocabulary)
+    def __init__(self, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> None:
+        self._counts = {header.name: ActionCounts(AtomIndex(vocabulary, header)) for header in headers}
+        self._frame = FrameCounts(vocabulary)
 
     def take_in(self, entry: Entry) -> None:
         """Count the trials of one entry."""
@@ -147,7 +134,8 @@ class Assessor:
 
     def assess(self) -> Assessment:
         """The posterior so far. Preconditions and rates of refusals depend on each other, so they alternate."""
-        refusals, executions = posterior_mean(REFUSED, 0, 0), posterior_mean(EXECUTED, 0, 0)
+        nothing = np.zeros(0, dtype=np.bool_)
+        refusals, executions = refusal_rate(nothing, nothing), execution_rate(nothing, nothing)
         found: dict[str, Precondition] = {}
         tables = {name: (counts.held, counts.executed) for name, counts in self._counts.items()}
         for _ in range(ALTERNATIONS):
