@@ -1,4 +1,4 @@
-"""What can be seen from where the agent stands: states a few certain steps away, and the best test in each.
+"""Tests within sight of where the agent stands: the best one in each state that is a few certain steps away.
 
 The way to a test costs steps, so the test chosen is the one that is worth most per step. The states ahead are
 found breadth first with the cautious model, through steps that are as good as certain; the way ends at the
@@ -66,7 +66,7 @@ class Lookahead:
         self,
         evidence: Evidence,
         node: Node,
-        worth: StepValue,
+        value: StepValue,
         stale: Mapping[tuple[str, Literals], int],
         *,
         work: int,
@@ -75,9 +75,9 @@ class Lookahead:
         self._stale = stale
         self._evidence = evidence
         self._node = node
-        self._worth = worth
+        self._value = value
         self._left = self._work = work
-        self._most = {name: worth.most(name) for name in evidence.hypotheses.actions}
+        self._most = {name: value.most(name) for name in evidence.hypotheses.actions}
         self.exhausted = False
         """Whether every state that can be reached through certain steps was looked at, with all arguments."""
         self._skipped = False
@@ -137,25 +137,25 @@ class Lookahead:
 
         All are compared unless they are too many.
         """
-        if name in self._worth.unseen:
+        if name in self._value.unseen:
             self._left -= BEAM
-            first = self._worth.unseen[name].best_in(grid, cost - 1)
+            first = self._value.unseen[name].best_in(grid, cost - 1)
             if first is not None:
                 yield first[0], first[1] * cost
             return
         if grid.cells(action.index) <= MAX_CELLS:
             self._left -= GRID + grid.cells(action.index) // GRID
-            yield from grid.rows(self._worth.everywhere(name, grid), action.index, BEST)
+            yield from grid.rows(self._value.everywhere(name, grid), action.index, BEST)
             return
         self._skipped = True
         for objects in self._rows(name, action, index):
             self._left -= 1
-            yield objects, self._worth.step(name, *action.index.values(index.state, objects))
+            yield objects, self._value.step(name, *action.index.values(index.state, objects))
 
     def _rows(self, name: str, action: ActionHypotheses, index: StateIndex) -> Iterator[Row]:
         """Arguments under which the action is worth trying in a state."""
         chances = {
-            literal.positive: self._worth.chance(name, literal)
+            literal.positive: self._value.chance(name, literal)
             for literal in action.undecided.singles()
             if literal.positive
         }
@@ -175,7 +175,7 @@ class Lookahead:
             for objects in bindings(index, action.index.header, required):
                 self._left -= 1
                 held, dim = action.index.values(index.state, objects)
-                probability = self._worth.success(name, action.violated(held, dim))
+                probability = self._value.success(name, action.violated(held, dim))
                 if probability >= CERTAIN:
                     step = GroundAction(name, objects)
                     yield step, probability, self._evidence.predict(index.state, step)

@@ -46,7 +46,9 @@ class Walker:
     _walks: _Walks = field(default_factory=lambda: _Walks())
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Walk | None:
-        """The next walk, or None once enough was walked."""
+        """The next walk; None once enough was walked, or anything else was done."""
+        if _first_walks(evidence) < len(evidence.exchanges):
+            return None
         walks = self._walks
         walks.take_in(evidence)
         size = evidence.hypotheses.size
@@ -115,9 +117,14 @@ def after_walking(evidence: Evidence, *, besides: str = "") -> Evidence:
 
     Queries whose first aim has the purpose ``besides`` count as part of them.
     """
+    return evidence.as_of(_first_walks(evidence, besides))
+
+
+def _first_walks(evidence: Evidence, besides: str = "") -> int:
+    """How many exchanges the first walks are."""
     for number, exchange in enumerate(evidence.exchanges):
         move = exchange.move
         exploring = isinstance(move, Walk) and move.why == EXPLORE
         if not exploring and not (isinstance(move, Ask) and move.aims and move.aims[0].purpose == besides):
-            return evidence.as_of(number)
-    return evidence
+            return number
+    return len(evidence.exchanges)

@@ -1,4 +1,4 @@
-"""Actions with their arguments, in facts: what they may require, and what they may do.
+"""Instructions as sets of facts: those that an action with its arguments may require, and those that it may change.
 
 Facts are numbered as they come up, so that a set of facts is a Python integer, as a set of an action's atoms is. What an
 instruction requires and does is put into facts once, and not for every state in which it is tried.
@@ -40,7 +40,7 @@ class BitsetAction:
         self.action = action
         self.name = action.index.header.name
         self.objects = objects
-        self.speaks_of = reduce(or_, facts, 0)
+        self.mentioned = reduce(or_, facts, 0)
         """All facts that its atoms are."""
         self._facts = facts
         self._coinciding = action.index.coinciding(objects)
@@ -97,8 +97,8 @@ class BitsetAction:
         index, (adds, deletes, keeps) = self.action.index, effects
         added, deleted = self.facts(adds), self.facts(deletes)
         changeable = added | deleted
-        kept_true = self.speaks_of & ~self.facts(index.everything & ~(adds | keeps))
-        kept_false = self.speaks_of & ~self.facts(index.everything & ~(deletes | keeps))
+        kept_true = self.mentioned & ~self.facts(index.everything & ~(adds | keeps))
+        kept_false = self.mentioned & ~self.facts(index.everything & ~(deletes | keeps))
         for group in self._coinciding:
             fact = self.facts(group)
             was_true, was_false = (joint_outcomes(effects, group, value) for value in (True, False))

@@ -1,4 +1,4 @@
-"""Planning to situations that nobody has seen yet, in which a probe would be possible.
+"""Planning to situations that nobody has seen yet, in which a near miss would be possible.
 
 Paths use the *cautious* model: every positive candidate is required and only what certainly happens is
 relied on, so that their steps succeed as far as is known. Fully seen situations are all starts at once.
@@ -7,9 +7,9 @@ relied on, so that their steps succeed as far as is known. Fully seen situations
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
@@ -29,9 +29,8 @@ MAX_ROWS = 200
 """Choices of arguments that one plan may end with."""
 
 
-@dataclass(frozen=True)
-class PlannedNearMiss:
-    """Go there from a situation seen before, then ask the step."""
+class PlannedNearMiss(NamedTuple):
+    """A plan from a situation seen before, and the step to ask where it ends."""
 
     start: Node
     path: tuple[GroundAction, ...]
@@ -74,14 +73,14 @@ class Reachability:
         if not self._possible(action, fixed):
             return None
         together = fixed
-        waiting = [list(wanted)]
-        while waiting:
-            some = waiting.pop()
+        halves = [list(wanted)]
+        while halves:
+            some = halves.pop()
             more = union([together, *some])
             if self._possible(action, more):
                 together = more
             elif len(some) > 1:
-                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+                halves += [some[len(some) // 2 :], some[: len(some) // 2]]
         return together
 
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
