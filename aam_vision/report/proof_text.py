@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aam_vision.interrogation.completeness.proofs import Claim, Exclusion, Proof, Proofs
+from aam_vision.interrogation.completeness.proofs import AtomMode, Exclusion, Proof, Proofs
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.report import english
 from aam_vision.report.events import Event, Events, value_words
@@ -169,7 +169,7 @@ _MAY = {
 }
 
 
-def _literal(claim: Claim, header: ActionHeader) -> str:
+def _literal(claim: AtomMode, header: ActionHeader) -> str:
     atom, mode = claim
     return ("not " if mode is Mode.NEGATIVE else "") + atom.text(header.parameters)
 

@@ -38,7 +38,7 @@ def test_the_answers_are_those_that_the_engine_has_weighed(account: WeighedAccou
     for name, action in assessment.actions.items():
         for number, atom in enumerate(action.index.atoms):
             counted = {
-                (bool(before), bool(seen)): int(action.tally.seen[number, before, seen])
+                (bool(before), bool(seen)): int(action.counts.seen[number, before, seen])
                 for before in (0, 1)
                 for seen in (0, 1)
             }

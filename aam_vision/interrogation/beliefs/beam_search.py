@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.constants import BEAM_WIDTH
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.joins import Row
 from aam_vision.strips import LiftedAtom
-
-WIDTH = 400
-"""Partial choices that are kept."""
 
 
 class Samples(NamedTuple):
@@ -44,7 +42,7 @@ class Choices(NamedTuple):
 
 
 def best_choices(
-    grid: StateGrid, index: AtomIndex, proven: Literals, samples: Samples, width: int = WIDTH
+    grid: StateGrid, index: AtomIndex, proven: Literals, samples: Samples, width: int = BEAM_WIDTH
 ) -> Choices:
     """Choices of distinct objects under which all that is proven and most of the guesses hold, if any.
 

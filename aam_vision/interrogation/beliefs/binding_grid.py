@@ -59,7 +59,8 @@ class StateGrid:
             for first in range(second):
                 if not self.state.objects.members(kinds[first]).isdisjoint(pool.tolist()):
                     differ = pools[first][:, None] != pool[None, :]
-                    grid &= _along(differ, (first, second), len(kinds))
+                    shape = [len(own) if axis in (first, second) else 1 for axis, own in enumerate(pools)]
+                    grid &= differ.reshape(shape)
         return grid
 
     def rows(self, values: Array, index: AtomIndex, count: int) -> Iterator[tuple[Row, float]]:
@@ -109,22 +110,17 @@ class StateGrid:
         table = tables.get(atom.predicate)
         if table is None:
             return False
-        axes: list[int] = []
+        arity = index.header.arity
         picks: list[NDArray[np.intp]] = []
-        for argument, kind in zip(
-            atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True
-        ):
+        kinds = self._vocabulary.predicate(atom.predicate).types
+        for argument, kind in zip(atom.arguments, kinds, strict=True):
             places = self._places_of(kind)
             if isinstance(argument, int):
-                axes.append(argument)
                 names = self.state.objects.of_type(index.header.types[argument])
-                picks.append(_numbers(places, names))
+                picks.append(_numbers(places, names).reshape(_axes(arity, argument)))
             else:
-                axes.append(-1)
-                picks.append(_numbers(places, [argument]))
-        chosen = table[np.ix_(*picks)] if picks else table
-        fixed = tuple(i for i, axis in enumerate(axes) if axis < 0)
-        return _along(chosen.squeeze(fixed), tuple(axis for axis in axes if axis >= 0), index.header.arity)
+                picks.append(_numbers(places, [argument]).reshape(_axes(arity)))
+        return table[tuple(picks)] if picks else table.reshape(_axes(arity))
 
 
 def _numbers(places: Mapping[str, int], names: Sequence[str]) -> NDArray[np.intp]:
@@ -132,10 +128,6 @@ def _numbers(places: Mapping[str, int], names: Sequence[str]) -> NDArray[np.intp
     return np.array([places[name] for name in names], dtype=np.intp)
 
 
-def _along(table: Truth, axes: tuple[int, ...], arity: int) -> Truth:
-    """The table with its axes at these places, and axes of length one elsewhere."""
-    order = sorted(range(len(axes)), key=lambda i: axes[i])
-    shape = [1] * arity
-    for i in order:
-        shape[axes[i]] = table.shape[i]
-    return table.transpose(order).reshape(shape)
+def _axes(arity: int, own: int = -1) -> tuple[int, ...]:
+    """A shape with one axis per parameter, all of length one but for this parameter's."""
+    return tuple(-1 if axis == own else 1 for axis in range(arity))

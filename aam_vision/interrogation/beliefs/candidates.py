@@ -13,23 +13,20 @@ from functools import cached_property
 from itertools import islice
 from math import prod
 
+from aam_vision.interrogation.beliefs.constants import (
+    JOINT_BINDINGS,
+    JOINT_SITUATIONS,
+    MAX_EXPECTED,
+    PRIOR_NEGATIVE,
+    PRIOR_POSITIVE,
+    RATE_SITUATIONS,
+)
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.joins import bindings
-
-PRIOR_POSITIVE = 0.3
-MOST_EXPECTED = 4
-"""Positive preconditions that an action is expected to have at most, however many atoms it has."""
-PRIOR_NEGATIVE = 0.02
-SAMPLES = 12
-"""Situations in which base rates are measured."""
-NATURAL_SAMPLES = 40
-"""Situations in which it is counted how often a candidate holds beside the others."""
-MAX_NATURAL = 60
-"""Bindings that are counted in one of them."""
 
 
 class Beliefs:
@@ -41,7 +38,7 @@ class Beliefs:
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         self._states = [node.state for node in nodes]
         self._walked = {name: action.successes for name, action in hypotheses.actions.items()}
-        sample = nodes[:: max(1, len(nodes) // SAMPLES)]
+        sample = nodes[:: max(1, len(nodes) // RATE_SITUATIONS)]
         self._rates: dict[str, float] = {}
         for predicate in hypotheses.vocabulary.predicates:
             true = possible = 0
@@ -67,20 +64,11 @@ class Beliefs:
     def _ever_true(self) -> set[str]:
         return {predicate for state in self._states for predicate, _ in state.true}
 
-    def split(self, name: str, action: ActionHypotheses) -> tuple[list[Literals], list[Literals]]:
-        """Undecided literals that are probably preconditions, and those that probably are not."""
-        trusted: list[Literals] = []
-        suspects: list[Literals] = []
-        for literal in action.undecided.singles():
-            likely = self.probability(name, literal, action) > 0.5
-            (trusted if likely else suspects).append(literal)
-        return trusted, suspects
-
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
         if literal.negative:
             return PRIOR_NEGATIVE
-        prior = min(PRIOR_POSITIVE, MOST_EXPECTED / len(action.index.atoms))
+        prior = min(PRIOR_POSITIVE, MAX_EXPECTED / len(action.index.atoms))
         return self.posterior(prior, name, literal)
 
     def posterior(self, prior: float, name: str, literal: Literals) -> float:
@@ -101,7 +89,7 @@ class NaturalBeliefs(Beliefs):
     def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         super().__init__(hypotheses, nodes)
         # as they are known now: later exchanges may add to what is known of a situation
-        self._sample = [node.index for node in nodes[:: max(1, len(nodes) // NATURAL_SAMPLES)]]
+        self._sample = [node.index for node in nodes[:: max(1, len(nodes) // JOINT_SITUATIONS)]]
         self._chances: dict[tuple[str, int, int], float] = {}
 
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
@@ -124,7 +112,7 @@ class NaturalBeliefs(Beliefs):
             required = atoms(action, rarer)
             holds = total = 0
             for index in self._sample:
-                for objects in islice(bindings(index, action.index.header, required), MAX_NATURAL):
+                for objects in islice(bindings(index, action.index.header, required), JOINT_BINDINGS):
                     total += 1
                     holds += bool(action.index.values(index.state, objects)[0] & bit)
             self._chances[key] = (holds + 0.5) / (total + 1)

@@ -17,9 +17,6 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.joins import StateIndex, bindings
 
-NODES = 12
-"""Situations that are looked through for one question, and as many more for each further one."""
-
 
 @dataclass
 class CoOccurrence:

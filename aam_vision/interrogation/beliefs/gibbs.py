@@ -14,16 +14,15 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.interrogation.beliefs.constants import (
+    MAX_RAISE,
+    MIN_SIZE,
+    NEVER_TOGETHER,
+    POSTERIOR_SAMPLES,
+    SWEEPS,
+    UNMET,
+)
 from aam_vision.interrogation.hypotheses.literals import Literals
-
-SAMPLES = 600
-SWEEPS = 6
-UNMET = 0.15
-"""How the odds of a set change with every clause that is only expected and not satisfied."""
-APART = 0.03
-"""How the odds of a literal change with every chosen one that was never true together with it."""
-MOST = 1.5
-"""By how much the log odds are raised at most, to reach the size that is expected: not all sets that large can hold."""
 
 
 def sample(
@@ -34,7 +33,7 @@ def sample(
     size: float,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Sets of literals that satisfy the clauses: what each contains, shape ``(SAMPLES, literals)``.
+    """Sets of literals that satisfy the clauses: what each contains, shape ``(POSTERIOR_SAMPLES, literals)``.
 
     Args:
         prior: the literals, and their probabilities alone.
@@ -48,7 +47,7 @@ def sample(
     odds = np.array([log(chance / (1 - chance)) for chance in prior.values()], dtype=np.float64)
     positive = np.array([bool(literal.positive) for literal in literals], dtype=np.bool_)
     hard, soft = _members(literals, clauses), _members(literals, expected)
-    chosen = rng.random((SAMPLES, len(literals))) < _probability(odds)
+    chosen = rng.random((POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
     for members in hard.T:  # any start that satisfies the clauses will do
         inside = np.flatnonzero(members)
         weights = _probability(odds[inside])
@@ -56,7 +55,7 @@ def sample(
             chosen[lacking, rng.choice(inside, p=weights / weights.sum())] = True
     satisfied = chosen.astype(np.int64) @ hard.astype(np.int64)
     named = chosen.astype(np.int64) @ soft.astype(np.int64)
-    against = apart.astype(np.float64) * log(APART)
+    against = apart.astype(np.float64) * log(NEVER_TOGETHER)
     scale = 0.0
     for _ in range(SWEEPS):
         for number in range(len(literals)):
@@ -66,11 +65,11 @@ def sample(
             needed = (satisfied[:, mine] == 0).any(axis=1)
             wanted = (named[:, own] == 0).sum(axis=1)
             given = odds[number] + scale * positive[number] + chosen @ against[number] - wanted * log(UNMET)
-            chosen[:, number] = needed | (rng.random(SAMPLES) < _probability(given))
+            chosen[:, number] = needed | (rng.random(POSTERIOR_SAMPLES) < _probability(given))
             satisfied[:, mine] += chosen[:, number, None]
             named[:, own] += chosen[:, number, None]
         mean = float(chosen[:, positive].sum(axis=1).mean())
-        scale = min(MOST, max(0.0, scale + log(max(size, 0.5) / max(mean, 0.5))))
+        scale = min(MAX_RAISE, max(0.0, scale + log(max(size, MIN_SIZE) / max(mean, MIN_SIZE))))
     return chosen
 
 

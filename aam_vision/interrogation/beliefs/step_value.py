@@ -1,159 +1,130 @@
-"""What a single step is worth: how likely it succeeds, and how much nearer to the true model that brings.
+"""The worth of a single step: how likely it succeeds, and how much nearer to the true model that brings.
 
-The printed model is the cautious one, so it is a *success* that mends it: every positive candidate that did not
-hold is gone, and every effect that shows is known. A refusal only leaves a clause, or a proof of what the
-model says already. So a step is worth its probability of success times what it would then mend; proofs
-count for little, but for something. The estimates only order questions: nothing is concluded from them.
+The estimates only order questions: nothing is concluded from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import log
+from collections.abc import Callable, Mapping, Sequence
+from math import log, prod
 
 import numpy as np
 
-from aam_vision.interrogation.beliefs.binding_grid import Array, StateGrid
-from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, Beliefs
+from aam_vision.interrogation.beliefs.binding_grid import StateGrid, Truth
+from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.beliefs.constants import (
+    CERTAIN_CHANCE,
+    DELETED,
+    EFFECT,
+    HIDDEN,
+    KEPT,
+    NEGATIVE,
+    PRIOR_NEGATIVE,
+    PROOF,
+)
+from aam_vision.interrogation.beliefs.expected_worth import Array, expected_worth
 from aam_vision.interrogation.beliefs.transfer import Transfer
-from aam_vision.interrogation.beliefs.unexecuted_actions import PROOF, UnexecutedActions
+from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, bits
-
-DELETED = 0.97
-"""Probability that what a step deletes is required, as it nearly always is in written domains."""
-KEPT = 0.5
-"""The same for what held in every success and is not deleted, before it is weighed by how rare it is."""
-HIDDEN = 0.05
-"""The same for what no success has shown: an image hid whether it held."""
-EFFECT = 0.2
-"""Worth of seeing whether an atom is changed; most are not."""
-NEGATIVE = 0.02
-"""Worth of refuting a negative candidate: the cautious model leaves it out anyway."""
+from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.joins import Row
+from aam_vision.strips import LiftedAtom, State
 
 
 class StepValue:
-    """Values steps under what is known at one moment."""
+    """The worth of steps under what is known at one moment."""
 
     def __init__(
         self,
         evidence: Evidence,
-        unseen: UnexecutedActions,
+        unexecuted: UnexecutedActions,
         rng: np.random.Generator,
     ) -> None:
         hypotheses = self._hypotheses = evidence.hypotheses
-        self.beliefs = Beliefs(hypotheses, evidence.visited)
+        self._beliefs = Beliefs(hypotheses, evidence.visited)
         self._prior: dict[str, dict[Literals, float]] = {}
         self._chances: dict[str, dict[Literals, float]] = {}
         for name, action in hypotheses.actions.items():
             if action.successes:
                 prior = {one: self._probability(name, one, action) for one in action.undecided.singles()}
-                self._prior[name], self._chances[name] = prior, _sharpened(prior, action.clauses)
+                self._prior[name], self._chances[name] = prior, _after_refusals(prior, action.clauses)
         transfer = Transfer(hypotheses, lambda name, bit: self._prior[name][Literals(bit, 0)])
-        self.unseen = unseen.at(evidence, self.beliefs, transfer, rng)
-        for name, guesses in self.unseen.items():
-            self._prior[name], self._chances[name] = guesses.prior, guesses.chances
+        self.unexecuted = unexecuted.at(evidence, self._beliefs, transfer, rng)
+        for name, guesses in self.unexecuted.items():
+            self._chances[name] = guesses.chances
 
     def chance(self, name: str, literal: Literals) -> float:
         """The probability that an undecided literal is a precondition."""
         return self._chances[name][literal]
 
     def success(self, name: str, violated: Literals) -> float:
-        """The probability that a step which violates these candidates succeeds.
-
-        Literals are independent before refusals; a clause of which little is left if none of the violated
-        ones is required makes a success improbable. Clauses overlap much, so only the one that does so most counts.
-        """
-        if name in self.unseen:
-            return self.unseen[name].success(violated)
-        action, prior = self._hypotheses[name], self._prior[name]
+        """The probability that a step which violates these candidates succeeds; the action was executed before."""
+        action = self._hypotheses[name]
         if action.certain_to_fail(violated):
             return 0.0
-        probability = _none(prior, violated)
-        least = 1.0
-        for clause in action.clauses:
-            rest = clause.without(violated)
-            least = min(least, (1 - _none(prior, rest)) / (1 - _none(prior, clause)))
-        return probability * least
+        where = dict.fromkeys(violated.singles(), np.True_)
+        return float(_success(self._prior[name], action.clauses, where, ()))
 
-    def mends(self, name: str, held: int, dim: int) -> float:
-        """What a success where ``held`` is true and ``dim`` unknown would add to the model."""
-        action = self._hypotheses[name]
-        refuted = action.certainly_violated(held, dim)
-        shown = self.shown(action, held, dim)
-        return (
-            refuted.positive.bit_count()
-            + NEGATIVE * refuted.negative.bit_count()
-            + EFFECT * shown.bit_count()
+    def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
+        """The worth of steps with these arguments, distinct objects each; shape ``(rows,)``."""
+        index = self._hypotheses[name].index
+        values = np.array([index.values(state, row) for row in rows], dtype=np.object_).reshape(-1, 2)
+
+        def truth(atom: LiftedAtom) -> tuple[Truth, Truth]:
+            held, unknown = (values & index.bit[atom]).T.astype(np.bool_)
+            return held, unknown
+
+        return self._worth(name, truth, np.ones(len(rows), dtype=np.bool_))
+
+    def of_all_rows(self, name: str, grid: StateGrid) -> Array:
+        """The worth of the action under every choice of arguments; zero where an object is named twice."""
+        index = self._hypotheses[name].index
+        return self._worth(
+            name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), grid.distinct(index)
         )
 
-    @staticmethod
-    def shown(action: ActionHypotheses, held: int, dim: int) -> int:
-        """Undecided effects that a success there would show."""
-        return action.undecided_effects & ~dim & ((action.adds & ~held) | (action.deletes & held))
-
-    def step(self, name: str, held: int, dim: int) -> float:
-        """The worth of a step; zero if it can tell nothing."""
+    def _worth(
+        self,
+        name: str,
+        truth: Callable[[LiftedAtom], tuple[Truth | bool, Truth | bool]],
+        executable: Truth,
+    ) -> Array:
+        """The worth of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
         action = self._hypotheses[name]
-        violated = action.violated(held, dim)
-        if name in self.unseen:
-            return self.unseen[name].value(violated)
-        success = self.success(name, violated)
-        mends = self.mends(name, held, dim)
-        if success == 0 or mends == 0:
-            return 0.0
-        return success * mends + (1 - success) * PROOF / max(1, violated.size())
-
-    def everywhere(self, name: str, grid: StateGrid) -> Array:
-        """The worth of the action in a state under every choice of arguments; zero where one is used twice."""
-        action, prior = self._hypotheses[name], self._prior[name]
-        index, proven = action.index, action.proven
-        shape = tuple(len(grid.state.objects.of_type(kind)) for kind in index.header.types)
-        doubt = np.zeros(shape)  # minus the logarithm of the probability that nothing violated is required
-        mends, count = np.zeros(shape), np.zeros(shape)
-        left = [np.full(shape, -log(_none(prior, clause))) for clause in action.clauses]
-        usable = grid.distinct(index)
-        undecided, effects = action.undecided, action.undecided_effects
-        for atom, bit in index.bit.items():
-            parts = [m & bit for m in (*proven, *undecided, effects)]
-            if not any(parts):
+        proven, undecided, effects = action.proven, action.undecided, action.undecided_effects
+        relevant = union([proven, undecided, Literals(effects, 0)])
+        violated: dict[Literals, Truth] = {}
+        gain = np.zeros(executable.shape)
+        for atom, bit in action.index.bit.items():
+            if not bit & (relevant.positive | relevant.negative):
                 continue
-            held, dim = grid.true(atom, index), grid.unknown(atom, index)
-            off = np.logical_not(np.logical_or(held, dim))
+            held, unknown = truth(atom)
+            false = np.logical_not(np.logical_or(held, unknown))
             if proven.positive & bit:
-                usable &= held
+                executable = np.logical_and(executable, held)
             if proven.negative & bit:
-                usable &= off
-            for literal, violated, certain, gain in (
-                (Literals(undecided.positive & bit, 0), np.logical_not(held), off, 1.0),
-                (Literals(0, undecided.negative & bit), np.logical_or(held, dim), held, NEGATIVE),
-            ):
-                if literal:
-                    weight = -log(1 - prior[literal])
-                    doubt += violated * weight
-                    mends += certain * np.float64(gain)
-                    count += violated
-                    for clause, rest in zip(action.clauses, left, strict=True):
-                        if literal.within(clause):
-                            rest -= violated * weight
+                executable = np.logical_and(executable, false)
+            if undecided.positive & bit:
+                violated[Literals(bit, 0)] = np.logical_not(held)
+                gain += false
+            if undecided.negative & bit:
+                violated[Literals(0, bit)] = np.logical_or(held, unknown)
+                gain += NEGATIVE * np.asarray(held)
             if effects & bit:
-                shown = np.logical_or(
-                    off if action.adds & bit else False, held if action.deletes & bit else False
-                )
-                mends += shown * EFFECT
-        least = np.ones(shape)
-        for clause, rest in zip(action.clauses, left, strict=True):
-            kept = -np.expm1(-np.maximum(rest, 0.0).round(9)) / (1 - _none(prior, clause))
-            least = np.minimum(least, kept)
-        success = np.exp(-doubt) * usable * least
-        value = success * mends + (1 - success) * PROOF / np.maximum(count, 1)
-        return np.where((success > 0) & (mends > 0), value, 0.0)
+                added = np.logical_and(bool(action.adds & bit), false)
+                deleted = np.logical_and(bool(action.deletes & bit), held)
+                gain += EFFECT * np.logical_or(added, deleted)
+        success = _success(self._prior[name], action.clauses, violated, executable.shape) * executable
+        reasons = np.zeros(executable.shape)
+        for where in violated.values():
+            reasons += where
+        return expected_worth(success, gain, reasons)
 
-    def most(self, name: str) -> float:
-        """No step of the action is worth more than about this."""
-        if name in self.unseen:
-            return self.unseen[name].worth
+    def upper_bound(self, name: str) -> float:
+        """About the highest worth of any step of the action."""
+        if name in self.unexecuted:
+            return self.unexecuted[name].gain
         action = self._hypotheses[name]
         chances = self._chances[name]
         effects = EFFECT * action.undecided_effects.bit_count()
@@ -170,25 +141,48 @@ class StepValue:
             return HIDDEN
         if action.deletes & bit and not action.keeps & bit:
             return DELETED
-        rate = self.beliefs.rate(name, bit)
+        rate = self._beliefs.rate(name, bit)
         return KEPT / (KEPT + (1 - KEPT) * rate)
 
 
-def _sharpened(prior: Mapping[Literals, float], clauses: Sequence[Literals]) -> dict[Literals, float]:
+def _success(
+    prior: Mapping[Literals, float],
+    clauses: Sequence[Literals],
+    violated: Mapping[Literals, Truth | np.bool_],
+    shape: tuple[int, ...],
+) -> Array:
+    """The probability that steps succeed, given where each undecided literal is violated.
+
+    Literals are independent before refusals; a clause of which little is left if none of the violated
+    ones is required makes a success improbable. Clauses overlap much, so only the one that does so most counts.
+    """
+    none = [_none(prior, clause) for clause in clauses]
+    doubt = np.zeros(shape)  # minus the logarithm of the probability that nothing violated is required
+    left = [
+        np.full(shape, -log(probability)) for probability in none
+    ]  # the same of each clause's other literals
+    for literal, where in violated.items():
+        weight = where * -log(1 - prior[literal])
+        doubt += weight
+        for clause, rest in zip(clauses, left, strict=True):
+            if literal.within(clause):
+                rest -= weight
+    least = np.ones(shape)
+    for probability, rest in zip(none, left, strict=True):
+        least = np.minimum(least, -np.expm1(-np.maximum(rest, 0.0).round(9)) / (1 - probability))
+    return np.exp(-doubt) * least
+
+
+def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]) -> dict[Literals, float]:
     """The probabilities after refusals, each clause taken for itself."""
     chances = dict(prior)
     for clause in clauses:
         inside = 1 - _none(chances, clause)
         for literal in clause.singles():
-            chances[literal] = max(chances[literal], min(0.99, chances[literal] / inside))
+            chances[literal] = max(chances[literal], min(CERTAIN_CHANCE, chances[literal] / inside))
     return chances
 
 
 def _none(chances: Mapping[Literals, float], literals: Literals) -> float:
     """The probability that none of the literals is a precondition."""
-    product = 1.0
-    for bit in bits(literals.positive):
-        product *= 1 - chances[Literals(bit, 0)]
-    for bit in bits(literals.negative):
-        product *= 1 - chances[Literals(0, bit)]
-    return product
+    return prod(1 - chances[literal] for literal in literals.singles())

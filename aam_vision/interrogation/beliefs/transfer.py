@@ -12,15 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import mean
 
+from aam_vision.interrogation.beliefs.constants import NOT_REQUIRED_ELSEWHERE, REQUIRED_ELSEWHERE, SHAPE_ONLY
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import ActionHeader, LiftedAtom
 
 Element = tuple[str, tuple[str, ...]]
-
-REQUIRED_ELSEWHERE = 3.0
-"""How an element's odds change if other actions require it."""
-NOT_REQUIRED_ELSEWHERE = 0.6
-"""The same if other actions have it, but do not require it."""
 
 
 def element(atom: LiftedAtom, header: ActionHeader) -> Element:
@@ -68,5 +64,5 @@ class Transfer:
         same, like = self._elements.get(element(atom, header)), self._shapes.get(shape(atom, header))
         if like is None:
             return 1.0
-        required = ((same if same is not None else like / 2) + like) / 2
+        required = ((same if same is not None else like * SHAPE_ONLY) + like) / 2
         return required * REQUIRED_ELSEWHERE + (1 - required) * NOT_REQUIRED_ELSEWHERE

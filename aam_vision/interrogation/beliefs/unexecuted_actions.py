@@ -1,8 +1,8 @@
-"""What an action that was never seen to succeed may require, and where it is best tried.
+"""Probable preconditions of an action that was never seen to succeed, and where it is best tried.
 
-Nothing is known of such an action but its refusals. What is likely is judged by how often its atoms hold, by what
-other actions require (``transfer``), by what can hold together (``together``) and by the refusals (``posterior``).
-All that only orders questions: nothing is concluded from it.
+Only the refusals of such an action are known. How probable a precondition is depends on how often its atom holds,
+on the preconditions of other actions (``transfer``), on the atoms that can hold together (``cooccurrence``) and on the
+refusals (``gibbs``). This only orders questions: nothing is concluded from it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,23 @@ from numpy.typing import NDArray
 
 from aam_vision.interrogation.beliefs.beam_search import Samples, best_choices
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
-from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs
-from aam_vision.interrogation.beliefs.cooccurrence import NODES, CoOccurrence
-from aam_vision.interrogation.beliefs.gibbs import SAMPLES, sample
+from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.beliefs.constants import (
+    COOCCURRENCE_SITUATIONS,
+    EXTRA_PRECONDITIONS,
+    FIRST_SUCCESS,
+    MAX_UNUSED,
+    NEVER_TRUE,
+    POSTERIOR_SAMPLES,
+    PRIOR_NEGATIVE,
+    PRIOR_POSITIVE,
+    RARE,
+    REVERSED,
+    SHARED_TRIES,
+)
+from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
+from aam_vision.interrogation.beliefs.expected_worth import expected_worth
+from aam_vision.interrogation.beliefs.gibbs import sample
 from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
@@ -26,15 +40,6 @@ from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.joins import Row
 from aam_vision.strips import LiftedAtom
-
-EXPECTED_PRECONDITIONS = 0.5
-"""Positive preconditions of an action beyond one for each parameter, before anything is known of it."""
-TRIES = 6
-"""Choices of arguments that share the way to where they can be tried."""
-FIRST = 0.5
-"""Worth of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
-PROOF = 0.03
-"""Worth of a refusal with one possible reason; with n, an n-th of that."""
 
 
 class UnexecutedAction:
@@ -61,7 +66,7 @@ class UnexecutedAction:
             [(one.positive or one.negative).bit_length() - 1 for one in self.prior], dtype=np.intp
         )
         signs = np.array([bool(one.positive) for one in self.prior], dtype=np.bool_)
-        expected = action.index.header.arity + EXPECTED_PRECONDITIONS
+        expected = action.index.header.arity + EXTRA_PRECONDITIONS
         self._samples = sample(
             self.prior,
             action.clauses,
@@ -76,7 +81,7 @@ class UnexecutedAction:
         """How likely every undecided literal is required, after the refusals."""
         often = self._samples.sum(axis=0)
         return {
-            literal: float((often[place] + alone) / (SAMPLES + 1))
+            literal: float((often[place] + alone) / (POSTERIOR_SAMPLES + 1))
             for place, (literal, alone) in enumerate(self.prior.items())
         }
 
@@ -89,23 +94,9 @@ class UnexecutedAction:
         )
 
     @property
-    def worth(self) -> float:
-        """What a first success is worth."""
-        return FIRST * len(self.action.index.atoms)
-
-    def success(self, violated: Literals) -> float:
-        """The probability of a success where these literals are violated."""
-        if self.action.certain_to_fail(violated):
-            return 0.0
-        off = np.array([one.within(violated) for one in self.prior], dtype=np.bool_)
-        alone = np.prod([1 - chance for one, chance in self.prior.items() if one.within(violated)])
-        met = np.logical_not((self._samples & off).any(axis=1)).sum()
-        return float((met + alone) / (SAMPLES + 1))
-
-    def value(self, violated: Literals) -> float:
-        """The worth of a step there: of its success, and of what its refusal would prove; zero if it must fail."""
-        success = self.success(violated)
-        return success and success * self.worth + (1 - success) * PROOF / max(1, violated.size())
+    def gain(self) -> float:
+        """The worth of a first success."""
+        return FIRST_SUCCESS * len(self.action.index.atoms)
 
     def best_in(self, grid: StateGrid, way: int) -> tuple[Row, float] | None:
         """The best choice of arguments in a state that is so many steps away, and what it is worth per step.
@@ -115,7 +106,7 @@ class UnexecutedAction:
         """
         first: Row | None = None
         most = total = 0.0
-        for number, (objects, value) in enumerate(self.promising(grid, TRIES), 1):
+        for number, (objects, value) in enumerate(self.promising(grid, SHARED_TRIES), 1):
             first = first or objects
             total += value
             most = max(most, total / (way + number))
@@ -130,12 +121,11 @@ class UnexecutedAction:
         alone = np.exp(
             choices.violated @ np.log([1 - chance for chance in self.prior.values()], dtype=np.float64)
         )
-        success = (choices.met + alone) / (SAMPLES + 1)
+        success = (choices.met + alone) / (POSTERIOR_SAMPLES + 1)
         for clause in action.clauses:
             inside = np.array([one.within(clause) for one in self.prior], dtype=np.bool_)
             success[choices.violated[:, inside].all(axis=1)] = 0
-        failing = (1 - success) * PROOF / np.maximum(choices.violated.sum(axis=1), 1)
-        worth = np.where(success > 0, success * self.worth + failing, 0.0)
+        worth = expected_worth(success, self.gain, choices.violated.sum(axis=1))
         told: set[bytes] = set()
         for place in np.argsort(-worth, kind="stable"):
             violated = choices.violated[place].tobytes()
@@ -167,19 +157,19 @@ class UnexecutedAction:
         if literal.negative:
             return PRIOR_NEGATIVE
         action, bit = self.action, literal.positive
-        expected = action.index.header.arity + EXPECTED_PRECONDITIONS
+        expected = action.index.header.arity + EXTRA_PRECONDITIONS
         prior = min(PRIOR_POSITIVE, expected / len(action.index.atoms))
         atom = action.index.atoms[bit.bit_length() - 1]
         if not self._beliefs.ever_true(atom.predicate):
-            return prior / 4  # it may be what another action brings about
-        prior *= 1.5 * (
+            return prior * NEVER_TRUE  # it may be what another action brings about
+        prior *= RARE * (
             1 - self._beliefs.rate(self._name, bit)
         )  # what nearly always holds is seldom required
         if _reversed(atom, action):
-            prior /= 2
+            prior *= REVERSED
         prior = _times(prior, self._transfer.factor(self._name, atom))
         places = self._unused.get(atom.predicate)
-        return prior if places is None else 1 - (1 - prior) * (1 - min(0.5, 1 / places))
+        return prior if places is None else 1 - (1 - prior) * (1 - min(MAX_UNUSED, 1 / places))
 
 
 class UnexecutedActions:
@@ -210,7 +200,7 @@ class UnexecutedActions:
                 continue
             key = number, action.version, len(nodes), *seen
             if name not in self._known or self._known[name][0] != key:
-                apart = self._together.apart(action.index, nodes[: looks * NODES])
+                apart = self._together.apart(action.index, nodes[: looks * COOCCURRENCE_SITUATIONS])
                 own = child(rng, key)
                 self._known[name] = key, UnexecutedAction(name, action, beliefs, transfer, places, apart, own)
             found[name] = self._known[name][1]

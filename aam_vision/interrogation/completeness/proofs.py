@@ -19,13 +19,13 @@ from aam_vision.interrogation.evidence.attempted_steps import (
     ruled_out,
     violated,
 )
-from aam_vision.interrogation.evidence.transcript import Transcript, fresh
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import LiftedAtom, Location, Mode, PalTuple
 
-Claim = tuple[LiftedAtom, Mode]
+AtomMode = tuple[LiftedAtom, Mode]
 """An atom and a mode of it, in the action and at the location that are spoken of."""
 
 
@@ -34,7 +34,7 @@ class Exclusion:
     """An executed step, and the modes that it rules out."""
 
     step: AttemptedStep
-    claims: tuple[Claim, ...]
+    claims: tuple[AtomMode, ...]
     seen: bool = True
     """Whether the states seen around the step show it; else it rests on other answers, too."""
 
@@ -54,7 +54,7 @@ class Proof:
     """How many literals were violated there, or may have been."""
     innocent: tuple[Exclusion, ...] = ()
     """Successes in which these literals were violated, too, so that they are no reason of the refusal."""
-    reasons: tuple[Claim, ...] = ()
+    reasons: tuple[AtomMode, ...] = ()
     """The possible reasons that are left: one, or several of which at least one is required."""
     inferred: tuple[LiftedAtom, ...] = ()
     """Atoms not seen at the refusal, whose values there follow from other answers."""
@@ -114,7 +114,7 @@ class Proofs:
 
     def _replay(self, single: Transcript) -> tuple[int, str] | None:
         """Take all in; the number of the first entry that contradicts those before it, and how, if one does."""
-        evidence = fresh(single)
+        evidence = initial_evidence(single)
         self.hypotheses: Hypotheses = evidence.hypotheses
         """What follows from all answers."""
         self.decided: list[int] = []
@@ -253,9 +253,9 @@ def _masks(action: ActionHypotheses) -> dict[Place, int]:
     }
 
 
-def _claims(action: ActionHypotheses, mask: int, mode: Mode) -> list[Claim]:
+def _claims(action: ActionHypotheses, mask: int, mode: Mode) -> list[AtomMode]:
     return [(action.index.atoms[bit.bit_length() - 1], mode) for bit in bits(mask)]
 
 
-def _all_claims(action: ActionHypotheses, masks: dict[Place, int]) -> tuple[Claim, ...]:
+def _all_claims(action: ActionHypotheses, masks: dict[Place, int]) -> tuple[AtomMode, ...]:
     return tuple(claim for (_, mode), mask in masks.items() for claim in _claims(action, mask, mode))

@@ -17,7 +17,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import Atom, GroundAction, State
 
 
-def unexplained(entry: Entry, constants: Collection[str]) -> list[Atom]:
+def unexplained_changes(entry: Entry, constants: Collection[str]) -> list[Atom]:
     """Atoms that changed, in one answer or walk, although no executed step names their objects."""
     if isinstance(entry, Asked):
         executed = entry.query.plan[: entry.response.executed]
@@ -45,13 +45,13 @@ def changed_untouched(
     return sorted(found)
 
 
-def erred(transcript: Transcript) -> bool:
+def shows_error(transcript: Transcript) -> bool:
     """Whether chance has shown: an untouched atom has changed, or a step was both refused and executed.
 
     The latter in states that looked the same.
     """
     constants = transcript.vocabulary.constants
-    if any(unexplained(entry, constants) for entry in transcript.entries):
+    if any(unexplained_changes(entry, constants) for entry in transcript.entries):
         return True
     refused, executed = set[tuple[State, GroundAction]](), set[tuple[State, GroundAction]]()
     for entry in transcript.entries:
@@ -67,7 +67,7 @@ def erred(transcript: Transcript) -> bool:
     return not refused.isdisjoint(executed)
 
 
-def misled(transcript: Transcript, hypotheses: Hypotheses) -> str | None:
+def contradicted_query(transcript: Transcript, hypotheses: Hypotheses) -> str | None:
     """A query that ended otherwise than its steps, as seen elsewhere, make it end; None if there is none.
 
     Of a plan's states only the last is seen, so what a step in the middle did otherwise shows there alone.

@@ -11,20 +11,20 @@ from dataclasses import replace
 
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.entries import Entry
-from aam_vision.interrogation.evidence.transcript import Transcript, fresh
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 
 
 def disagreement(transcript: Transcript) -> str | None:
     """The entries that contradict each other, in one line; None if the transcript is consistent."""
     single = transcript.in_single_steps()
-    numbers = culprits(single)
+    numbers = contradicting_entries(single)
     if numbers is None:
         return None
     *others, last = (single.names()[number] for number in numbers)
     return f"{last} disagrees with {' together with '.join(others) or 'itself'}"
 
 
-def culprits(transcript: Transcript) -> list[int] | None:
+def contradicting_entries(transcript: Transcript) -> list[int] | None:
     """The numbers of the entries that contradict each other, in their order; None if the transcript is consistent.
 
     ``transcript`` is one in single steps.
@@ -68,7 +68,7 @@ def _contradictory(transcript: Transcript, numbers: Sequence[int]) -> bool:
 
 def _first_contradicted(transcript: Transcript) -> int | None:
     """The number of the first entry that contradicts those before it."""
-    evidence = fresh(transcript)
+    evidence = initial_evidence(transcript)
     for number, entry in enumerate(transcript.entries):
         try:
             evidence.take_in(entry)

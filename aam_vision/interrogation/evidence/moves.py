@@ -40,6 +40,10 @@ class LimitedSearch(NamedTuple):
     """Whether it began in all situations seen so far, not in a single one."""
 
 
+Note = tuple["int | str | Note", ...]
+"""Numbers and names, nested."""
+
+
 @dataclass(frozen=True)
 class Stop:
     """Nothing more is asked. ``complete`` only if no query could tell any more."""
@@ -66,6 +70,8 @@ class Ask:
     """Where that is, if the plan begins elsewhere."""
     stopped: Stop | None = None
     """How the policy had stopped, where this only confirms an earlier answer."""
+    note: Note = ()
+    """How far the policy has come, in its own terms."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def _in_single_steps(entries: Sequence[Entry]) -> Iterator[Entry]:
             yield entry
 
 
-def fresh(transcript: Transcript) -> Evidence:
+def initial_evidence(transcript: Transcript) -> Evidence:
     """What is known before the first question: where the problems begin."""
     evidence = Evidence(Hypotheses(transcript.vocabulary, transcript.headers, repeated=transcript.repeated))
     for situation in transcript.initial:

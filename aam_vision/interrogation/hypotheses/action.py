@@ -124,6 +124,10 @@ class ActionHypotheses:
         """Candidates that are known not to hold there: a success refutes just these."""
         return Literals(self.positive & ~(held | dim), self.negative & held)
 
+    def shown_effects(self, held: int, dim: int) -> int:
+        """Undecided effects that a success there would show, if what follows can be seen."""
+        return self.undecided_effects & ~dim & ((self.adds & ~held) | (self.deletes & held))
+
     def certain_to_fail(self, violated: Literals) -> bool:
         """Whether every possible model refuses a step that violates these candidates."""
         proven = self.proven

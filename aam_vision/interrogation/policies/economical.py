@@ -25,16 +25,16 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, origins, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Walk
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
-from aam_vision.interrogation.policies.walking import Walker, after_walking
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.policies.walking import Walker, after_walking, uncovering_walk
 from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.derived import Derived
-from aam_vision.interrogation.queries.first_success import in_smallest_clause, planned_states
+from aam_vision.interrogation.queries.first_success import reachable_first_success
 from aam_vision.interrogation.queries.near_misses import revealing_step
 from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
-from aam_vision.interrogation.queries.reachability import Reachability, by_problem
+from aam_vision.interrogation.queries.reachability import KnownReachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -42,14 +42,6 @@ from aam_vision.strips import GroundAction
 
 SEGMENT = "segment"
 """The purpose of steps that violate undecided literals."""
-UNCOVER = "uncover"
-"""Why walks are made that may uncover a hidden effect."""
-MAX_FIRST_CLAUSES = 6
-"""Clauses left by refusals of an action that was never executed, after which it is given up."""
-SEEDS = 8
-"""Literals of the smallest clause that a plan to a first success may start from."""
-UNCOVER_ATTEMPTS = 3
-"""Walks made from one situation to uncover an effect that is hidden there."""
 MAX_SEGMENTS = 8
 """Segments of one query."""
 ON_THE_WAY = Limits(states=2000)
@@ -77,20 +69,10 @@ class EconomicalPolicy:
             if walk := self.walker.next(evidence, rng):
                 return walk
             self._queries = _Queries(evidence, self._search)
-        return _uncover(evidence) or self._queries.next() or sound_stop(self._queries.equivalence())
+        return uncovering_walk(evidence) or self._queries.next() or sound_stop(self._queries.equivalence())
 
     def _search(self, purpose: str, limits: Limits | None = None) -> BoundedSearch:
         return BoundedSearch(purpose, self.planner, limits or self.limits, self.patience)
-
-
-def _uncover(evidence: Evidence) -> Walk | None:
-    """A few steps on from where an effect is hidden, so that it may be seen after all."""
-    for node in evidence.hidden_effects():
-        made = [exchange.move for exchange in evidence.exchanges]
-        walks = [move for move in made if isinstance(move, Walk) and move.why == UNCOVER]
-        if sum((walk.wanted or walk.start) is node for walk in walks) < UNCOVER_ATTEMPTS:
-            return Walk(node, 2, UNCOVER)
-    return None
 
 
 class _Queries:
@@ -108,7 +90,7 @@ class _Queries:
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         """The first segments of the queries so far."""
         self._exchanges = 0
-        self._reachability = Derived[list[Reachability]]()
+        self._reachability = KnownReachability()
         self._equivalence = Derived[Indistinguishability]()
 
     def next(self) -> Ask | None:
@@ -126,27 +108,14 @@ class _Queries:
         self._exchanges = len(self._evidence.exchanges)
 
     def _first_success(self) -> Ask | None:
-        """A query whose last step was never executed, where it is most likely to succeed.
-
-        Atoms that rarely hold are seldom true together by chance: so as many of the action's atoms as can are made to
-        hold there, the rarest first.
-        """
+        """A query whose last step was never executed, where it is most likely to succeed."""
         for name, action in self._evidence.hypotheses.actions.items():
-            if (
-                action.successes
-                or len(action.clauses) >= MAX_FIRST_CLAUSES
-                or self._first_successes.exhausted
-            ):
+            if action.successes:
                 continue
-            rarest = sorted(bits(action.positive), key=partial(self._beliefs.rate, name))
-            likely = [Literals(bit, 0) for bit in rarest]
-            first = in_smallest_clause(action, likely)[:SEEDS] if action.clauses else [NOTHING]
-            paths, reach = self._paths(), self._first_successes.reach
-            for (start, path, step), state in planned_states(
-                self._evidence, action, paths, first=first, likely=likely, reach=reach
-            ):
-                if not action.certain_to_fail(action.violated(*action.index.values(state, step.objects))):
-                    return Ask(start, (*path, step), f"see {name} succeed")
+            paths = self._reachability.of(self._evidence)
+            ask = reachable_first_success(self._evidence, name, self._beliefs, paths, self._first_successes)
+            if ask is not None:
+                return ask
         return None
 
     def _segments(self) -> Ask | None:
@@ -179,7 +148,7 @@ class _Queries:
                 and self._beliefs.probability(name, literal, hypotheses[name]) <= 1 - DOUBT
             )
 
-        find = partial(self._planned.find, standpoint, self._paths())
+        find = partial(self._planned.find, standpoint, self._reachability.of(self._evidence))
         return (
             self._finder.refutation(standpoint)
             or self._new(find(doubtful), least=DOUBT)
@@ -195,14 +164,18 @@ class _Queries:
         def open_to_question(name: str, literal: Literals) -> bool:
             return equivalence.precondition(name, literal) is not Prospect.CLOSED
 
-        return self._new(self._planned.find(standpoint, self._paths(), open_to_question, relax=True))
+        return self._new(
+            self._planned.find(
+                standpoint, self._reachability.of(self._evidence), open_to_question, relax=True
+            )
+        )
 
     def _next_segment(self, standpoint: Standpoint, reached: float) -> Segment | None:
         """The best segment to go on with, where those before have led if they were executed."""
         segment = self._finder.refutation(standpoint) or self._finder.proof(standpoint)
         if segment is None and reached >= DOUBT:
             objects = standpoint.nodes[0].state.objects
-            paths = [path for path in self._paths() if path.objects == objects]
+            paths = [path for path in self._reachability.of(self._evidence) if path.objects == objects]
             segment = next(self._planned.find(standpoint, paths, _positive), None)
         return segment
 
@@ -225,15 +198,6 @@ class _Queries:
                         text = action.index.text(Literals(bit, 0))[0]
                         return Ask(node, (step,), f"see the effect on {text}")
         return None
-
-    def _paths(self) -> list[Reachability]:
-        """Where the cautious model leads; what only proves a candidate changes nothing there."""
-        hypotheses = self._evidence.hypotheses
-        relied_on = [(one.cautious, one.effects, bool(one.successes)) for one in hypotheses.actions.values()]
-        return self._reachability.on(
-            (len(self._evidence.nodes), self._evidence.learned, relied_on),
-            lambda: [Reachability(hypotheses, nodes) for nodes in by_problem(self._evidence)],
-        )
 
     def equivalence(self) -> Indistinguishability:
         """The proofs for what can never be told, under the hypotheses of this moment."""

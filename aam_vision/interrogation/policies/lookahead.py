@@ -77,7 +77,7 @@ class Lookahead:
         self._node = node
         self._value = value
         self._left = self._work = work
-        self._most = {name: value.most(name) for name in evidence.hypotheses.actions}
+        self._most = {name: value.upper_bound(name) for name in evidence.hypotheses.actions}
         self.exhausted = False
         """Whether every state that can be reached through certain steps was looked at, with all arguments."""
         self._skipped = False
@@ -137,20 +137,20 @@ class Lookahead:
 
         All are compared unless they are too many.
         """
-        if name in self._value.unseen:
+        if name in self._value.unexecuted:
             self._left -= BEAM
-            first = self._value.unseen[name].best_in(grid, cost - 1)
+            first = self._value.unexecuted[name].best_in(grid, cost - 1)
             if first is not None:
                 yield first[0], first[1] * cost
             return
         if grid.cells(action.index) <= MAX_CELLS:
             self._left -= GRID + grid.cells(action.index) // GRID
-            yield from grid.rows(self._value.everywhere(name, grid), action.index, BEST)
+            yield from grid.rows(self._value.of_all_rows(name, grid), action.index, BEST)
             return
         self._skipped = True
-        for objects in self._rows(name, action, index):
-            self._left -= 1
-            yield objects, self._value.step(name, *action.index.values(index.state, objects))
+        rows = list(self._rows(name, action, index))
+        self._left -= len(rows)
+        yield from zip(rows, self._value.of_rows(name, index.state, rows).tolist(), strict=True)
 
     def _rows(self, name: str, action: ActionHypotheses, index: StateIndex) -> Iterator[Row]:
         """Arguments under which the action is worth trying in a state."""

@@ -124,7 +124,7 @@ class TrajectoryPolicy:
     def _first_success(self, evidence: Evidence, node: Node, value: StepValue) -> Test | None:
         """The best way to where an action that was never executed may be, by what it is most likely to require."""
         best: Test | None = None
-        for name, unexecuted in value.unseen.items():
+        for name, unexecuted in value.unexecuted.items():
             action, chances = unexecuted.action, unexecuted.chances
             likely = sorted((one for one in chances if one.positive), key=lambda one: -chances[one])
             seeds = in_smallest_clause(action, likely)[:SEEDS] or [NOTHING]
@@ -152,7 +152,7 @@ class TrajectoryPolicy:
         for number, step in enumerate(plan, 1):
             action = evidence.hypotheses[step.name]
             held, dim = action.index.values(state, step.objects)
-            if action.certainly_violated(held, dim) or StepValue.shown(action, held, dim):
+            if action.certainly_violated(held, dim) or action.shown_effects(held, dim):
                 plan = plan[:number]
                 break
             state = evidence.predict(state, step)

@@ -8,11 +8,15 @@ the likeliest first. A refusal leaves a clause, and the next state meets one of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 
+from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
+from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.constructed_states import with_atoms
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Verdict
@@ -20,6 +24,10 @@ from aam_vision.strips import State
 
 FEW_ATOMS = 32
 """Atoms of an action that are left false one by one until it succeeds; where there are more, quarters of them come first."""
+MAX_CLAUSES = 6
+"""Clauses that refusals of an action have left, after which no plan to a first success is made any more."""
+SEEDS = 8
+"""Literals of the smallest clause that such a plan may start from."""
 
 Reach = Callable[[Reachability, ActionHypotheses, Literals], PlannedNearMiss | Verdict]
 """Searches a plan to where literals of an action hold."""
@@ -76,6 +84,26 @@ def planned_states(
             planned = None if holding is None else reach(path, action, holding)
             if isinstance(planned, PlannedNearMiss):
                 yield planned, evidence.predict_plan(planned.start.state, planned.path)
+
+
+def reachable_first_success(
+    evidence: Evidence, name: str, beliefs: Beliefs, paths: Sequence[Reachability], searches: BoundedSearch
+) -> Ask | None:
+    """A query whose last step was never executed, where it is most likely to succeed; None if none is found.
+
+    Atoms that rarely hold are seldom true together by chance: so as many of the action's atoms as can are made to hold
+    there, the rarest first.
+    """
+    action = evidence.hypotheses[name]
+    if len(action.clauses) >= MAX_CLAUSES or searches.exhausted:
+        return None
+    likely = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
+    first = in_smallest_clause(action, likely)[:SEEDS] if action.clauses else [NOTHING]
+    found = planned_states(evidence, action, paths, first=first, likely=likely, reach=searches.reach)
+    for (start, path, step), state in found:
+        if not action.certain_to_fail(action.violated(*action.index.values(state, step.objects))):
+            return Ask(start, (*path, step), f"see {name} succeed")
+    return None
 
 
 def in_smallest_clause(action: ActionHypotheses, likely: Sequence[Literals]) -> list[Literals]:

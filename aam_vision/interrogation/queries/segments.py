@@ -79,8 +79,12 @@ class SegmentFinder:
     def refutation(self, standpoint: Standpoint) -> Segment | None:
         """A step that should succeed and refute as many probably spurious candidates as possible."""
         for name, action in standpoint.hypotheses.actions.items():
-            _, suspects = self._beliefs.split(name, action)
-            if found := self._best(standpoint, name, union(suspects), least=GROUP_RISK):
+            suspects = union(
+                literal
+                for literal in action.undecided.singles()
+                if self._beliefs.probability(name, literal, action) <= 0.5
+            )
+            if found := self._best(standpoint, name, suspects, least=GROUP_RISK):
                 return found
         return None
 

@@ -17,7 +17,13 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts
 from aam_vision.interrogation.statistics.effect_posterior import MODES, effects
-from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, ErrorRates, misreadings, share
+from aam_vision.interrogation.statistics.error_rates import (
+    EXECUTED,
+    REFUSED,
+    ErrorRates,
+    misreadings,
+    posterior_mean,
+)
 from aam_vision.interrogation.statistics.goodness_of_fit import (
     CHANCE,
     SUSPICIOUS,
@@ -45,7 +51,7 @@ class ActionAssessment:
     """
 
     index: AtomIndex
-    tally: ActionCounts
+    counts: ActionCounts
     precondition: Precondition
     required: NDArray[np.float64]
     effect: NDArray[np.float64]
@@ -57,7 +63,7 @@ class ActionAssessment:
     @property
     def executed(self) -> int:
         """How many trials were executed."""
-        return int(self.tally.executed.sum())
+        return int(self.counts.executed.sum())
 
     @property
     def doubts(self) -> NDArray[np.float64]:
@@ -144,7 +150,7 @@ class Assessor:
 
     def assess(self) -> Assessment:
         """What follows: the preconditions and the rates of refusals explain each other, so in turn."""
-        refusals, executions = share(REFUSED, 0, 0), share(EXECUTED, 0, 0)
+        refusals, executions = posterior_mean(REFUSED, 0, 0), posterior_mean(EXECUTED, 0, 0)
         found: dict[str, Precondition] = {}
         tables = {name: (tally.held, tally.executed) for name, tally in self._tallies.items()}
         for _ in range(SIDES):

@@ -109,10 +109,12 @@ class FrameCounts:
 
     def _touched(self, objects: Objects, names: set[str]) -> Counter[str]:
         """How many of them speak of nothing but these objects."""
-        return sizes(self._vocabulary, objects, names)
+        return atom_counts(self._vocabulary, objects, names)
 
 
-def sizes(vocabulary: Vocabulary, objects: Objects, names: Collection[str] | None = None) -> Counter[str]:
+def atom_counts(
+    vocabulary: Vocabulary, objects: Objects, names: Collection[str] | None = None
+) -> Counter[str]:
     """How many atoms without a repeated object every predicate has, of these names only if any are given."""
     chosen = objects if names is None else names
     return Counter(

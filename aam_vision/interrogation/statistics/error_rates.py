@@ -64,6 +64,6 @@ def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:
     }
 
 
-def share(prior: tuple[float, float], happened: int, of: int) -> float:
+def posterior_mean(prior: tuple[float, float], happened: int, of: int) -> float:
     """The mean of a rate's posterior."""
     return (prior[0] + happened) / (prior[1] + of)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, share
+from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, posterior_mean
 
 Mask = NDArray[np.bool_]
 
@@ -115,9 +115,9 @@ def _neighbours(
 
 def refusal_rate(executed: Mask, applicable: Mask) -> float:
     """The share of steps refused that could be executed."""
-    return share(REFUSED, int((applicable & ~executed).sum()), int(applicable.sum()))
+    return posterior_mean(REFUSED, int((applicable & ~executed).sum()), int(applicable.sum()))
 
 
 def execution_rate(executed: Mask, applicable: Mask) -> float:
     """The share of steps executed that could not be."""
-    return share(EXECUTED, int((~applicable & executed).sum()), int((~applicable).sum()))
+    return posterior_mean(EXECUTED, int((~applicable & executed).sum()), int((~applicable).sum()))

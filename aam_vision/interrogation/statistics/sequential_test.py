@@ -71,7 +71,7 @@ class SequentialTest:
         state = State(frozenset(true), self._objects, frozenset(unknown))
         return TestedState(state, frozenset(doubtful), never and not doubtful)
 
-    def against(self, state: State) -> dict[str, Counts]:
+    def confusion(self, state: State) -> dict[str, Counts]:
         """By predicate, how often each value of this state was seen as each; shape ``(2, 2)``."""
         counts = {name: np.zeros((2, 2), dtype=np.int64) for name in self._sizes}
         for name, size in self._sizes.items():
@@ -89,7 +89,7 @@ class SequentialTest:
 
 def estimate(sightings: Sequence[SequentialTest], misreadings: Mapping[str, Misreading]) -> dict[str, Counts]:
     """How often values were seen as each, by predicate, every atom being what these rates make likelier."""
-    counts = [one.against(one.read(misreadings, 0.0).state) for one in sightings]
+    counts = [one.confusion(one.read(misreadings, 0.0).state) for one in sightings]
     return {
         name: sum((one[name] for one in counts), np.zeros((2, 2), dtype=np.int64)) for name in misreadings
     }

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aam_vision.interrogation.evidence.anomalies import unexplained
-from aam_vision.interrogation.evidence.conflict import culprits
+from aam_vision.interrogation.evidence.anomalies import unexplained_changes
+from aam_vision.interrogation.evidence.conflict import contradicting_entries
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Agent, Query
@@ -52,8 +52,8 @@ def _questions(transcript: Transcript) -> list[Query]:
     """The questions, and steps of walks, whose answers contradict each other or themselves."""
     single = transcript.in_single_steps()
     constants = transcript.vocabulary.constants
-    wrong = [n for n, entry in enumerate(single.entries) if unexplained(entry, constants)][:1]
-    numbers = wrong or culprits(single) or []
+    wrong = [n for n, entry in enumerate(single.entries) if unexplained_changes(entry, constants)][:1]
+    numbers = wrong or contradicting_entries(single) or []
     found = []
     for entry in (single.entries[number] for number in numbers):
         if isinstance(entry, Asked):

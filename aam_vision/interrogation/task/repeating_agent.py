@@ -17,8 +17,14 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS
-from aam_vision.interrogation.statistics.counts import Counts, sizes
-from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, ErrorRates, misreadings, share
+from aam_vision.interrogation.statistics.counts import Counts, atom_counts
+from aam_vision.interrogation.statistics.error_rates import (
+    EXECUTED,
+    REFUSED,
+    ErrorRates,
+    misreadings,
+    posterior_mean,
+)
 from aam_vision.interrogation.statistics.sequential_test import SequentialTest, estimate
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
@@ -69,7 +75,7 @@ class RepeatingAgent(CountingAgent):
     @property
     def rates(self) -> ErrorRates:
         """The rates of error, as far as they have shown."""
-        executions = share(EXECUTED, 0, 0)  # looked into nowhere: a prior
+        executions = posterior_mean(EXECUTED, 0, 0)  # looked into nowhere: a prior
         return ErrorRates(self._misreadings, self._refusals, executions)
 
     @property
@@ -79,7 +85,7 @@ class RepeatingAgent(CountingAgent):
 
     @property
     def _refusals(self) -> float:
-        return share(REFUSED, self._balked, self._balked + self._executed)
+        return posterior_mean(REFUSED, self._balked, self._balked + self._executed)
 
     def initial(self) -> Sequence[Situation]:
         """The situations to begin with; the rates of error are estimated from them first."""
@@ -153,7 +159,7 @@ class RepeatingAgent(CountingAgent):
                 break
             at = self._look(at)
             sightings.add(at.state)
-        for name, counts in sightings.against(reading.state).items():
+        for name, counts in sightings.confusion(reading.state).items():
             self._counts[name] += counts
         self._misreadings = misreadings(self._counts)
         state, doubtful = reading.state, reading.doubtful
@@ -171,5 +177,5 @@ class RepeatingAgent(CountingAgent):
 
     def _sizes_of(self, objects: Objects) -> dict[str, int]:
         if objects not in self._sizes:
-            self._sizes[objects] = dict(sizes(self.vocabulary, objects))
+            self._sizes[objects] = dict(atom_counts(self.vocabulary, objects))
         return self._sizes[objects]

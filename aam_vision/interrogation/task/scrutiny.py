@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.evidence.anomalies import unexplained
+from aam_vision.interrogation.evidence.anomalies import unexplained_changes
 from aam_vision.interrogation.evidence.entries import Entry
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Stop
@@ -68,7 +68,7 @@ class Examination:
         Raises:
             InconsistentAgent: it cannot be right, and that ends the interrogation.
         """
-        if changed := unexplained(entry, self.constants):
+        if changed := unexplained_changes(entry, self.constants):
             sign = f"{name()} changed {changed[0]}, which no step of it names"
             self.misread.append(f"{sign}: a state was misread, or this is no STRIPS agent")
             if self.ends_at_once:

@@ -48,7 +48,7 @@ def next_trial(
     """
     for name, action in assessment.actions.items():
         size = len(action.index.atoms)
-        if action.tally.attempts >= max(LEAST_ATTEMPTS, ATTEMPTS_PER_ATOM * size):
+        if action.counts.attempts >= max(LEAST_ATTEMPTS, ATTEMPTS_PER_ATOM * size):
             continue
         found = _values(action, doubt, rng)
         where = _arguments(action, bases, rng)
@@ -76,7 +76,7 @@ def _values(
     possible = best | (doubts > doubt)
     values = _telling(action, rng)
     # what may be required stays as it mostly was where the action was executed
-    needed = action.tally.held[action.tally.executed].mean(axis=0) >= 0.5
+    needed = action.counts.held[action.counts.executed].mean(axis=0) >= 0.5
     values = np.where(possible[:size] | possible[size:], needed, values)
     doubtful = int(doubts.argmax())
     if doubts[doubtful] > doubt:
@@ -93,7 +93,7 @@ def _values(
 
 def _opening(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:
     """All atoms true, twice; then all but a few; then all but more and more of them."""
-    size, attempt = len(action.index.atoms), action.tally.attempts
+    size, attempt = len(action.index.atoms), action.counts.attempts
     tried = [0, *left_false(ActionHypotheses(action.index))]
     if attempt < len(tried):
         return np.array([not tried[attempt] >> number & 1 for number in range(size)], dtype=np.bool_)

@@ -2,7 +2,7 @@
 
 What the agent showed is taken in afresh. Every palm tuple of the model must be what follows, everything that
 does not follow must be listed as undetermined, and the model must answer every question as the agent did.
-A claim that nothing more can be learned needs the proofs of ``equivalence``.
+A claim that nothing more can be learned needs the proofs of ``completeness.indistinguishability``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Edge, Refusal
 from aam_vision.interrogation.evidence.refusal_support import unconfirmed
-from aam_vision.interrogation.evidence.transcript import Transcript, fresh
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import assess
@@ -48,7 +48,7 @@ def verify(transcript: Transcript, result: Result) -> Verification:
     """
     if result.assessment is not None:
         return _weighed(transcript, result)
-    evidence = fresh(transcript)
+    evidence = initial_evidence(transcript)
     sources: list[tuple[str, Edge | Refusal]] = []
     for name, entry in zip(transcript.names(), transcript.entries, strict=True):
         edges, refusals = len(evidence.edges), len(evidence.refusals)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.cooccurrence import NODES, CoOccurrence
+from aam_vision.interrogation.beliefs.constants import COOCCURRENCE_SITUATIONS
+from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
 from tests import domains
 from tests.domains import Domain, all_bindings
 from tests.interrogation.runs import walked
@@ -16,7 +17,7 @@ from tests.profiles import thorough
 @given(domains.domains(), st.integers(0, 10**6))
 def test_apart_is_what_brute_force_finds(domain: Domain, seed: int) -> None:
     evidence = walked(domain, seed)
-    nodes = evidence.visited[:NODES]
+    nodes = evidence.visited[:COOCCURRENCE_SITUATIONS]
     for action in evidence.hypotheses.actions.values():
         index = action.index
         seen: set[tuple[int, int]] = set()
@@ -35,7 +36,7 @@ def test_apart_is_what_brute_force_finds(domain: Domain, seed: int) -> None:
 @given(domains.domains(), st.integers(0, 10**6))
 def test_situations_may_come_one_by_one(domain: Domain, seed: int) -> None:
     evidence = walked(domain, seed)
-    nodes = evidence.visited[:NODES]
+    nodes = evidence.visited[:COOCCURRENCE_SITUATIONS]
     for action in evidence.hypotheses.actions.values():
         growing = CoOccurrence()
         for count in range(1, len(nodes) + 1):

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.gibbs import SAMPLES, sample
+from aam_vision.interrogation.beliefs.constants import POSTERIOR_SAMPLES
+from aam_vision.interrogation.beliefs.gibbs import sample
 from aam_vision.interrogation.hypotheses.literals import Literals
 from tests.profiles import thorough
 
@@ -29,7 +30,7 @@ def test_every_sample_satisfies_every_clause(
     clauses: list[Literals], expected: list[Literals], seed: int
 ) -> None:
     drawn = _draw(seed, clauses=clauses, expected=expected)
-    assert drawn.shape == (SAMPLES, COUNT)
+    assert drawn.shape == (POSTERIOR_SAMPLES, COUNT)
     for clause in clauses:
         inside = [one.within(clause) for one in LITERALS]
         assert drawn[:, inside].any(axis=1).all()

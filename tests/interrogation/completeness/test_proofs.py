@@ -12,7 +12,7 @@ from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.proofs import Proof, Proofs
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript, fresh
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
@@ -37,7 +37,7 @@ def _packaged(name: str) -> Result:
 
 def _modes_from(transcript: Transcript, entries: tuple[int, ...], pal: PalTuple) -> set[Mode]:
     """What the entries alone leave of a pal tuple, effects that restate a precondition read as absent."""
-    evidence = fresh(transcript)
+    evidence = initial_evidence(transcript)
     for number in entries:
         evidence.take_in(transcript.entries[number])
     action, bit = evidence.hypotheses[pal.action], evidence.hypotheses[pal.action].index.bit[pal.atom]

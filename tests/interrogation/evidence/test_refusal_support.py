@@ -7,7 +7,7 @@ from hypothesis import given
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.refusal_support import unconfirmed
-from aam_vision.interrogation.evidence.transcript import fresh
+from aam_vision.interrogation.evidence.transcript import initial_evidence
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.scrutiny import DOUBTED
@@ -26,7 +26,7 @@ def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domai
     policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
     assert not (result.complete and result.unconfirmed)
-    evidence = fresh(result.transcript)
+    evidence = initial_evidence(result.transcript)
     for entry in result.transcript.entries:
         evidence.take_in(entry)
     assert result.unconfirmed == unconfirmed(evidence)

@@ -13,7 +13,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, supported
-from aam_vision.interrogation.evidence.transcript import fresh
+from aam_vision.interrogation.evidence.transcript import initial_evidence
 from aam_vision.interrogation.policies.confirming import CONFIRM, MAX_ATTEMPTS, Confirming, confirmed
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import interrogate
@@ -44,7 +44,7 @@ def _run(domain: Domain, access: Access) -> tuple[Result, list[Move]]:
 def test_wherever_one_can_go_back_to_everything_is_confirmed(domain: Domain, access: Access) -> None:
     result, _ = _run(domain, access)
     assert not result.unconfirmed
-    evidence = fresh(result.transcript)
+    evidence = initial_evidence(result.transcript)
     for entry in result.transcript.entries:
         evidence.take_in(entry)
     for claim, refusals in supported(evidence).items():

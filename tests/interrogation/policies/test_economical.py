@@ -17,11 +17,9 @@ from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
 from aam_vision.interrogation.policies.economical import (
     MAX_SEGMENTS,
     SEGMENT,
-    UNCOVER,
-    UNCOVER_ATTEMPTS,
     EconomicalPolicy,
 )
-from aam_vision.interrogation.policies.walking import EXPLORE, Walker
+from aam_vision.interrogation.policies.walking import EXPLORE, UNCOVER, UNCOVER_ATTEMPTS, Walker
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.planner import Limits
 from aam_vision.query import Access, Agent, Situation, WalkStep

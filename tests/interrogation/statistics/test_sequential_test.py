@@ -53,5 +53,5 @@ def test_what_was_never_seen_is_unknown_and_not_false() -> None:
     reading = sightings.read({name: Misreading(0.01, 0.01) for name in SIZES}, 12.0)
     assert reading.certain
     assert reading.state.unknown == {hidden}
-    counts = sightings.against(reading.state)
+    counts = sightings.confusion(reading.state)
     assert sum(int(own.sum()) for own in counts.values()) == 20 * (len(ATOMS) - 1)
