@@ -177,7 +177,8 @@ class UnexecutedActions:
 
     def __init__(self) -> None:
         self._together = CoOccurrence()
-        self._known: dict[str, tuple[tuple[int, ...], UnexecutedAction]] = {}
+        self._known: dict[str, tuple[object, UnexecutedAction]] = {}
+        """By action, and with all that they rest on."""
 
     def at(
         self,
@@ -191,18 +192,22 @@ class UnexecutedActions:
         Their samples are drawn from a child of the generator, one for all that is known: so they are the same
         whenever the evidence is the same.
         """
-        hypotheses, nodes, looks = evidence.hypotheses, evidence.visited, len(evidence.exchanges) + 1
+        hypotheses, visited, looks = evidence.hypotheses, evidence.visited, len(evidence.exchanges) + 1
+        nodes = visited[: looks * COOCCURRENCE_SITUATIONS]
         seen = [action.version for action in hypotheses.actions.values() if action.successes]
         places = _unused(hypotheses)
         found: dict[str, UnexecutedAction] = {}
         for number, (name, action) in enumerate(hypotheses.actions.items()):
             if action.successes:
                 continue
-            key = number, action.version, len(nodes), *seen
-            if name not in self._known or self._known[name][0] != key:
-                apart = self._together.apart(action.index, nodes[: looks * COOCCURRENCE_SITUATIONS])
-                own = child(rng, key)
-                self._known[name] = key, UnexecutedAction(name, action, beliefs, transfer, places, apart, own)
+            key = number, action.version, len(visited), *seen
+            basis = key, len(nodes), evidence.learned, places
+            if name not in self._known or self._known[name][0] != basis:
+                apart, own = self._together.apart(action.index, nodes), child(rng, key)
+                self._known[name] = (
+                    basis,
+                    UnexecutedAction(name, action, beliefs, transfer, places, apart, own),
+                )
             found[name] = self._known[name][1]
         return found
 
