@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.constants import LIKELY
 from aam_vision.interrogation.beliefs.step_value import StepValue
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
@@ -160,7 +161,7 @@ class Lookahead:
             if literal.positive
         }
         proven = action.proven.positive
-        trusted = [bit for bit, chance in chances.items() if chance > 0.5]
+        trusted = [bit for bit, chance in chances.items() if chance > LIKELY]
         required = proven | sum(trusted)
         for left_out in (0, *trusted):
             header, wanted = action.index.header, atoms(action, required & ~left_out)

@@ -24,6 +24,7 @@ from math import log
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.beliefs.constants import LIKELY
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
 from aam_vision.interrogation.evidence.nodes import Node
@@ -60,7 +61,11 @@ MAX_REFUSALS = 2
 LASTS = 4
 """Actions of which the most probable precondition is tried as the last step of a chain."""
 ALL_SUCCEED = 0.1
-"""A chain is so long that all its near misses succeed with no more probability: then it proves nothing."""
+"""Probability that all near misses of a chain succeed, and none is proven: the less, the longer are the chains."""
+PRIOR_REFUTED, PRIOR_TESTED = 0.5, 4
+"""Literals that count as refuted, and as tested, before any is: what is tested first is mostly required."""
+MAX_REFUTED = 0.9
+"""The share of refuted literals that is reckoned with at most."""
 
 
 @dataclass
@@ -113,7 +118,7 @@ class _Queries:
     def _expected_false(self, name: str, action: ActionHypotheses) -> int:
         """Atoms that probably have to be false."""
         negative = [literal for literal in action.undecided.singles() if literal.negative]
-        return sum(one.negative for one in negative if self._beliefs.probability(name, one, action) > 0.5)
+        return sum(one.negative for one in negative if self._beliefs.probability(name, one, action) > LIKELY)
 
     # --- preconditions ---------------------------------------------------------------------------
 
@@ -201,8 +206,8 @@ class _Queries:
         """How many near misses in a row make it improbable that all of them succeed."""
         tested = [exchange for _, exchange in asked_for(self._evidence, TEST)]
         refuted, proven = sum(one.refuted for one in tested), sum(one.proven for one in tested)
-        share = (refuted + 0.5) / (refuted + proven + 4)
-        return max(1, min(MAX_CHAIN, 1 + int(log(ALL_SUCCEED) / log(min(share, 0.9)))))
+        share = min(MAX_REFUTED, (refuted + PRIOR_REFUTED) / (refuted + proven + PRIOR_TESTED))
+        return max(1, min(MAX_CHAIN, 1 + int(log(ALL_SUCCEED) / log(share))))
 
     def _tests(self, name: str, action: ActionHypotheses) -> ActionTests:
         """What there is to test of one action; found anew when something was learnt of it."""

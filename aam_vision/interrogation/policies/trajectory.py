@@ -15,6 +15,7 @@ from itertools import takewhile
 import numpy as np
 
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.constants import LIKELY
 from aam_vision.interrogation.beliefs.step_value import StepValue
 from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
@@ -96,7 +97,7 @@ class TrajectoryPolicy:
         for _, name, literal in sorted(targets)[:MAX_PLANS]:
             action = evidence.hypotheses[name]
             others = sorted((value.chance(name, other), other) for other in action.undecided.singles())
-            trusted = [other for chance, other in reversed(others) if chance >= 0.5 and other != literal]
+            trusted = [other for chance, other in reversed(others) if chance >= LIKELY and other != literal]
             holding = paths.gather(action, union([action.proven, literal.opposite()]), trusted)
             if holding is None:
                 continue

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from heapq import merge
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.beliefs.constants import LIKELY
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 
@@ -46,7 +47,7 @@ def action_tests(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Actio
         chance = beliefs.probability(name, literal, action)
         if literal.positive:
             chances[literal.positive] = chance
-        elif chance <= 0.5:
+        elif chance <= LIKELY:
             spurious |= literal.negative
         else:
             expected.append((chance, name, literal))
@@ -55,7 +56,7 @@ def action_tests(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Actio
         name,
         action.version,
         positive,
-        sum(likely < 0.5 for likely, _, _ in positive),
+        sum(chance < LIKELY for chance, _, _ in positive),
         _refutable(action, Literals(0, spurious)),
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.beliefs.constants import LIKELY
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
@@ -82,7 +83,7 @@ class SegmentFinder:
             suspects = union(
                 literal
                 for literal in action.undecided.singles()
-                if self._beliefs.probability(name, literal, action) <= 0.5
+                if self._beliefs.probability(name, literal, action) <= LIKELY
             )
             if found := self._best(standpoint, name, suspects, least=GROUP_RISK):
                 return found

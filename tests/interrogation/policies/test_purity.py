@@ -31,7 +31,7 @@ from tests.interrogation.hiding import HidingAgent
 from tests.interrogation.runs import updated
 from tests.profiles import thorough
 
-BUDGET = Budget(queries=60, steps=400)
+BUDGET = Budget(queries=60, steps=600)
 
 
 @dataclass
