@@ -23,15 +23,15 @@ from aam_vision.joins import Row, StateIndex, bindings
 from aam_vision.strips import GroundAction, State
 
 CERTAIN = 0.8
-"""Probability from which a step may be part of a way."""
+"""Probability from which a step may be part of a way. Lower: more states are in sight, and more ways fail."""
 ROWS = 60
-"""Choices of arguments that are compared for one test."""
+"""Choices of arguments that are compared for one test where not all are. More: better tests, slower."""
 STALE = 0.3
-"""How the worth of a test changes each time that it told nothing."""
+"""How the worth of a test changes each time that it told nothing. Lower: fewer repetitions, and more is overlooked."""
 BEST = 5
-"""Choices of arguments that are looked at if the best was tried already."""
+"""Choices of arguments that are looked at in case the best ones were tried already."""
 MAX_CELLS = 60_000
-"""Choices of arguments up to which all are compared."""
+"""Choices of arguments up to which all are compared. More: nothing is overlooked, slower."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
 BEAM = 1000

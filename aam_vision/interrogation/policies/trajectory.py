@@ -1,9 +1,9 @@
 """The policy for ``trajectory`` access: as few attempted steps as possible, each one of our own choice.
 
-There is no way back and nobody acts but us, so every step counts, those on the way to a test included. The next
-test is the one worth most per step (``StepValue``) within sight of where the agent stands (``Lookahead``); if none is
-in sight, one is planned for, or the agent goes where it sees farther. Successes that mend the model are worth most;
-refusals that prove what the model says already are worth least.
+There is no way back, and the agent does not act on its own: so every step counts, those on the way to a test included.
+The next test is the one worth most per step (``StepValue``) within sight of where the agent stands (``Lookahead``). If
+none is in sight, one is planned for, or the agent goes where it sees farther. Successes that correct the model are worth
+most; refusals that prove what the model says already are worth least.
 """
 
 from __future__ import annotations

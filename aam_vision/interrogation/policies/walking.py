@@ -1,8 +1,8 @@
 """Walks: letting the agent act on its own, from where that is likely to show something new.
 
-Walk steps are no questions, so they come first: diverse successes cut the candidates to nearly the true
-preconditions. A walk starts where few have started, in a kind of situation that few have started from
-(situations with the same number of true atoms of every predicate are of one kind).
+Walk steps do not count as questions, so they come first: diverse successes cut the candidates to nearly the true
+preconditions. A walk starts in a situation of a kind from which few walks have started. Situations with the same number
+of true atoms of every predicate are of one kind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNCOVER_STEPS = 2
 UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there."""
 LEAST_PATIENCE = 30
-"""Steps that are always allowed, with or without news."""
+"""Steps that are always allowed, even if nothing is learnt from them."""
 
 Kind = tuple[str | int, ...]
 """Every predicate of which atoms are true, and how many are."""

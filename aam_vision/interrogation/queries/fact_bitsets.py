@@ -18,7 +18,7 @@ from aam_vision.strips import Atom, State
 
 
 class Outcomes(NamedTuple):
-    """What an instruction may do to facts."""
+    """The values that facts may have after an instruction."""
 
     changeable: int
     """Facts that it may change."""
@@ -33,7 +33,7 @@ class Outcomes(NamedTuple):
 
 
 class BitsetAction:
-    """An action with its arguments: what it may require, and what it may do."""
+    """An action with its arguments: the facts that it may require, and those that it may change."""
 
     def __init__(self, action: ActionHypotheses, objects: tuple[str, ...], facts: list[int]) -> None:
         """``facts``: the fact of every atom, in the order of their bits."""
@@ -41,7 +41,7 @@ class BitsetAction:
         self.name = action.index.header.name
         self.objects = objects
         self.mentioned = reduce(or_, facts, 0)
-        """All facts that its atoms are."""
+        """The facts of all its atoms."""
         self._facts = facts
         self._coinciding = action.index.coinciding(objects)
         self._shared = sum(self._coinciding)
@@ -53,7 +53,7 @@ class BitsetAction:
         self._outcomes: Outcomes | None = None
 
     def facts(self, atoms: int) -> int:
-        """The facts that these atoms of it are."""
+        """The facts of these atoms."""
         found = 0
         while atoms:  # as ``bits``, but this is the innermost loop of all
             low = atoms & -atoms
@@ -63,7 +63,7 @@ class BitsetAction:
 
     @property
     def outcomes(self) -> Outcomes:
-        """What it may do."""
+        """The changes that it may make."""
         effects = self.action.effects
         if self._outcomes is None or effects != self._effects:
             self._effects, self._outcomes = effects, self._outcomes_of(effects)
@@ -72,7 +72,7 @@ class BitsetAction:
     def violating(self, violated: Literals) -> tuple[int, int] | None:
         """The facts that are false, and those that are true, where it violates just these candidates.
 
-        Those of the candidates alone; None if two atoms are one fact of which that asks both.
+        Only facts of candidates are given; None if two atoms are one fact, which would have to be both true and false.
         """
         self._keep_up()
         missing, there = self.facts(violated.positive), self.facts(violated.negative)
@@ -83,7 +83,7 @@ class BitsetAction:
         return missing, there
 
     def _keep_up(self) -> None:
-        """Forget what is no candidate any more; nothing ever becomes one."""
+        """Forget what is not a candidate any more; no literal ever becomes one again."""
         action = self.action
         if action.version == self._version:
             return
@@ -120,7 +120,7 @@ class NumberedFacts:
         """Those that hold."""
 
     def atoms(self, facts: int) -> set[Atom]:
-        """What these facts are."""
+        """The atoms of these facts."""
         return {Atom(*self._facts[fact.bit_length() - 1]) for fact in bits(facts)}
 
     def instruction(self, action: ActionHypotheses, objects: tuple[str, ...]) -> BitsetAction:

@@ -44,12 +44,12 @@ class BaseState:
 
 
 class Changes(NamedTuple):
-    """What some steps do to the state in which they start."""
+    """The changes that some steps make to the state in which they start."""
 
     flipped: int = 0
-    """Facts that are then what they were not."""
+    """Facts that have the opposite value afterwards."""
     unknown: int = 0
-    """Facts of which it is not known what they are then."""
+    """Facts whose value afterwards is not known."""
 
 
 class ChainStep(NamedTuple):
@@ -71,7 +71,7 @@ class ChainStep(NamedTuple):
         return on & ~true | off & true
 
     def after(self, true: int, changes: Changes) -> Changes | None:
-        """What is changed after it, if the plan starts with these facts true.
+        """The changes after it, if the plan starts with these facts true.
 
         None if it does not violate just what it should.
         """
@@ -98,7 +98,7 @@ class Chain(NamedTuple):
     flipped: int = 0
     """Facts that are not as in the base state where the plan starts."""
     changes: Changes = Changes()
-    """What the steps change."""
+    """The changes that the steps make."""
     dropped: tuple[Atom, ...] = ()
     """Atoms that a step should require, and that are missing there."""
     touched: int = 0

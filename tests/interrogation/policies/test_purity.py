@@ -25,6 +25,7 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
 from experiments.brute_force import Domain
+from experiments.random_domains import CASES
 from experiments.random_strips import random_domain
 from tests import domains
 from tests.interrogation.hiding import HidingAgent
@@ -63,18 +64,18 @@ def _numbered(move: Move) -> dict[str, object]:
     }
 
 
-def _afresh(access: Access) -> Callable[[], Policy]:
-    return lambda: Confirming(policy_for(access, "economical", PyperplanPlanner()), access)
+def _afresh(access: Access, policy: str = "economical") -> Callable[[], Policy]:
+    return lambda: Confirming(policy_for(access, policy, PyperplanPlanner()), access)
 
 
-@pytest.mark.parametrize("access", Access)
-@thorough(25)
+@pytest.mark.parametrize(("access", "policy"), CASES)
+@thorough(20)
 @given(st.integers(0, 10_000))
-def test_a_fresh_policy_makes_the_same_move(access: Access, seed: int) -> None:
-    domain = random_domain(seed)
-    agent = SymbolicAgent(domain.model, domain.problems, access)
-    policy = ComparedPolicy(_afresh(access), every=1 + seed % 5)
-    interrogate(agent, policy, np.random.default_rng(seed), budget=BUDGET)
+def test_a_fresh_policy_makes_the_same_move(access: str, policy: str, seed: int) -> None:
+    domain, allowed = random_domain(seed), Access(access)
+    agent = SymbolicAgent(domain.model, domain.problems, allowed)
+    compared = ComparedPolicy(_afresh(allowed, policy), every=1 + seed % 5)
+    interrogate(agent, compared, np.random.default_rng(seed), budget=BUDGET)
 
 
 @pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
