@@ -19,7 +19,7 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.policies.agenda import NOTHING, Attempt, Item, Question, Scene, pairs
 from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
@@ -33,9 +33,6 @@ from aam_vision.interrogation.queries.reachability import (
 from aam_vision.planning.planner import Verdict
 from aam_vision.planning.ppo import telling
 from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
-
-MAX_REORDERINGS = 4
-"""Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
 
 
 class Guess(NamedTuple):
@@ -106,8 +103,10 @@ class SeenScene:
     def _plan(self, action: ActionHypotheses, pal: PalTuple, wanted: Literals) -> _Solution | None:
         """A solution of any number of steps, under the strictest M' that has one."""
         options = []
+        target = wanted.opposite()
+        others = [literal for literal in action.undecided.singles() if not literal.within(target)]
         for paths in self._known.of(self.evidence):
-            required = _attainable(paths, action, pal, wanted)
+            required = paths.gather_open(action, target, others)
             if required is not None:
                 options.append((action.undecided.without(required).size(), paths, required))
         unreachable = []
@@ -171,28 +170,6 @@ def _values(action: ActionHypotheses, state: State, step: GroundAction) -> Liter
     """The literals of the action that are known to hold in a state."""
     held, dim = action.index.values(state, step.objects)
     return Literals(held, action.index.everything & ~(held | dim))
-
-
-def _attainable(
-    paths: Reachability, action: ActionHypotheses, pal: PalTuple, wanted: Literals
-) -> Literals | None:
-    """As much of what may be required as can hold beside gamma's telling value; None if that cannot hold.
-
-    No clause is violated as a whole, so that the outcome stays open.
-    """
-    fixed = union([action.proven, wanted])
-    others = [literal for literal in action.undecided.singles() if not literal.within(wanted.opposite())]
-    firsts: list[Literals] = []
-    for _ in range(MAX_REORDERINGS):
-        holding = paths.gather(action, fixed, [*firsts, *others])
-        if holding is None:
-            return None
-        violated = action.undecided.without(holding)
-        clause = next((clause for clause in action.clauses if clause.within(violated)), None)
-        if clause is None:
-            return holding
-        firsts += [literal for literal in clause.singles() if literal != wanted.opposite()][:1]
-    return None
 
 
 def was_asked(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, Standpoint, success
@@ -21,19 +21,16 @@ from aam_vision.planning.planner import Verdict
 
 DOUBT = 0.1
 """What succeeds with at least this probability is asked early, while there are near misses to follow it."""
-MAX_REORDERINGS = 4
-"""Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
 Wanted = Callable[[str, Literals], bool]
 
 
 class Option(NamedTuple):
-    """What may hold, and what is then violated at least; ``rank`` says which to try first."""
+    """What should hold where an action is asked; ``rank`` says which to try first."""
 
     rank: tuple[float, ...]
     name: str
     path: Reachability
     holding: Literals
-    violated: Literals
 
 
 @dataclass
@@ -96,9 +93,10 @@ class PlannedSegments:
                     continue
                 order = self._order(action, target, chance)
                 for path in paths:
-                    option = self._option(name, action, target, order, path)
-                    if option is not None:
-                        yield option
+                    holding = path.gather_open(action, target, order)
+                    if holding is not None:
+                        rank = self._rank(name, action, action.undecided.without(holding))
+                        yield Option(rank, name, path, holding)
 
     def _order(
         self, action: ActionHypotheses, target: Literals, chance: dict[Literals, float]
@@ -116,22 +114,6 @@ class PlannedSegments:
             else:
                 holding.append((p, literal))
         return [literal for _, literal in reversed(holding)] + violating
-
-    def _option(
-        self, name: str, action: ActionHypotheses, target: Literals, order: list[Literals], path: Reachability
-    ) -> Option | None:
-        fixed = union([action.proven, target.opposite()])
-        first: list[Literals] = []
-        for _ in range(MAX_REORDERINGS):
-            holding = path.gather(action, fixed, [*first, *order])
-            if holding is None:
-                return None
-            violated = action.undecided.without(holding)
-            clause = next((clause for clause in action.clauses if clause.within(violated)), None)
-            if clause is None:
-                return Option(self._rank(name, action, violated), name, path, holding, violated)
-            first += [literal for literal in clause.singles() if literal != target][:1]
-        return None
 
     def _rank(self, name: str, action: ActionHypotheses, violated: Literals) -> tuple[float, ...]:
         """Refutations first, those of most candidates; then doubtful ones; then what violates least."""

@@ -28,6 +28,8 @@ MAX_OPERATORS = 50_000
 """Ground operators beyond which nothing is planned."""
 MAX_OPTIONS = 3000
 """Choices of arguments that are looked at before more literals are asked to hold."""
+MAX_REORDERINGS = 4
+"""Literals of violated clauses that are tried to hold first, so that the outcome of a step stays open."""
 MAX_ROWS = 200
 """Choices of arguments that one plan may end with."""
 
@@ -92,6 +94,27 @@ class Reachability:
             elif len(some) > 1:
                 halves += [some[len(some) // 2 :], some[: len(some) // 2]]
         return together
+
+    def gather_open(
+        self, action: ActionHypotheses, target: Literals, wanted: Sequence[Literals]
+    ) -> Literals | None:
+        """What can hold where the target is violated and, so that the outcome is open, no clause as a whole.
+
+        That is all that is proven, and as many of the wanted literals as can hold beside it, the first first. None if
+        nothing of that kind is found.
+        """
+        fixed = union([action.proven, target.opposite()])
+        first: list[Literals] = []
+        for _ in range(MAX_REORDERINGS):
+            holding = self.gather(action, fixed, [*first, *wanted])
+            if holding is None:
+                return None
+            violated = action.undecided.without(holding)
+            clause = next((clause for clause in action.clauses if clause.within(violated)), None)
+            if clause is None:
+                return holding
+            first += [literal for literal in clause.singles() if literal != target][:1]
+        return None
 
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
         key = (action.index.header.name, literals)
