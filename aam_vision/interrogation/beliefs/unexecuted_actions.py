@@ -156,7 +156,8 @@ class UnexecutedActions:
 
     def __init__(self) -> None:
         self._cooccurrence = CoOccurrence()
-        self._known: dict[str, tuple[tuple[int, ...], UnexecutedAction]] = {}
+        self._known: dict[str, tuple[object, UnexecutedAction]] = {}
+        """By action, and with all that they rest on."""
 
     def at(
         self,
@@ -179,11 +180,12 @@ class UnexecutedActions:
             if action.successes:
                 continue
             key = number, action.version, len(nodes), *executed
-            if name not in self._known or self._known[name][0] != key:
+            basis = key, len(searched), evidence.learned, unused
+            if name not in self._known or self._known[name][0] != basis:
                 never_together = self._cooccurrence.never_together(action.index, searched)
                 own = _child(rng, key)
                 guesses = UnexecutedAction(name, action, beliefs, transfer, unused, never_together, own)
-                self._known[name] = key, guesses
+                self._known[name] = basis, guesses
             found[name] = self._known[name][1]
         return found
 
