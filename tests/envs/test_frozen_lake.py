@@ -14,6 +14,7 @@ from aam_vision.strips import ActionHeader, Objects
 from tests.envs.corridor import (
     TYPES,
 )
+from tests.envs.refusals import told_by
 
 
 def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:
@@ -30,7 +31,7 @@ def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:
 
 
 def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
-    assert "cannot be copied (TypeError" in _told(lambda: _frozen_lake("copy", is_slippery=False))
+    assert "cannot be copied (TypeError" in told_by(lambda: _frozen_lake("copy", is_slippery=False))
     simulator = _frozen_lake("replay", is_slippery=False)
     assert not simulator.instruct("up", ("cell-0",)), "the edge"
     assert simulator.instruct("right", ("cell-0",))
@@ -42,4 +43,6 @@ def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
 
 
 def test_a_slippery_lake_is_told_to_be_no_agent_for_us() -> None:
-    assert "switch its chance off (slippery floors" in _told(lambda: _frozen_lake("replay", is_slippery=True))
+    assert "switch its chance off (slippery floors" in told_by(
+        lambda: _frozen_lake("replay", is_slippery=True)
+    )

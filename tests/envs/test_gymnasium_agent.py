@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
-from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.errors import AgentFailed
 from aam_vision.evaluation import exact
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
@@ -36,6 +35,7 @@ from tests.envs.corridor import (
     two_left,
     vocabulary,
 )
+from tests.envs.refusals import told_by
 
 
 def _learned(subject: ImageAgent, budget: Budget | None = None) -> Any:
@@ -155,13 +155,6 @@ class Blind(Corridor):
         return None
 
 
-def _told(make: Callable[[], Any]) -> str:
-    with pytest.raises(UnusableInput) as caught:
-        make()
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("env", "told"),
     [
@@ -173,7 +166,7 @@ def _told(make: Callable[[], Any]) -> str:
     ],
 )
 def test_environments_that_cannot_be_used(env: type, told: str) -> None:
-    message = _told(lambda: agent(env))
+    message = told_by(lambda: agent(env))
     assert told in message
     assert env.__name__ in message
 
@@ -184,15 +177,15 @@ def test_what_cannot_be_copied_can_be_replayed() -> None:
 
 @pytest.mark.parametrize("way", ["memory", ("copy",), (print, 3), None])
 def test_ways_back_that_there_are_not(way: Any) -> None:
-    assert "'replay'" in _told(lambda: agent(restore=way))
+    assert "'replay'" in told_by(lambda: agent(restore=way))
 
 
 def test_an_own_way_back_that_leads_elsewhere_or_raises() -> None:
-    assert "another image" in _told(lambda: agent(restore=(OWN[0], lambda env, token: None)))
-    assert "snapshot(env) raised ZeroDivisionError" in _told(
+    assert "another image" in told_by(lambda: agent(restore=(OWN[0], lambda env, token: None)))
+    assert "snapshot(env) raised ZeroDivisionError" in told_by(
         lambda: agent(restore=(lambda env: 1 / 0, OWN[1]))
     )
-    assert "restore(env, token) raised" in _told(lambda: agent(restore=(OWN[0], lambda env, token: 1 / 0)))
+    assert "restore(env, token) raised" in told_by(lambda: agent(restore=(OWN[0], lambda env, token: 1 / 0)))
 
 
 def test_an_environment_that_changes_its_ways_later_fails_as_an_agent() -> None:
@@ -228,7 +221,7 @@ def test_instructions_that_raise_are_named(changes: dict[str, Any], told: str) -
         for here in range(1, LENGTH):
             simulator.instruct("left", (f"cell-{here}", f"cell-{here - 1}"))
 
-    assert re.search(told, _told(use))
+    assert re.search(told, told_by(use))
 
 
 @pytest.mark.parametrize(
@@ -245,18 +238,18 @@ def test_instructions_that_raise_are_named(changes: dict[str, Any], told: str) -
 def test_a_vocabulary_whose_functions_raise_is_named(define: Any) -> None:
     visual = vocabulary(define)
     subject = agent(visual=visual)
-    assert "predicate next" in _told(subject.initial)
+    assert "predicate next" in told_by(subject.initial)
 
 
 def test_a_scene_that_raises_is_named() -> None:
-    assert "scene raised KeyError" in _told(lambda: agent(scene=lambda env: {}["board"]))
+    assert "scene raised KeyError" in told_by(lambda: agent(scene=lambda env: {}["board"]))
 
 
 def test_what_does_not_go_together() -> None:
-    assert "one name" in _told(lambda: agent(instructions=(*INSTRUCTIONS, INSTRUCTIONS[0])))
-    assert "cannot be set" in _told(lambda: agent(access=Access.SETTABLE))
+    assert "one name" in told_by(lambda: agent(instructions=(*INSTRUCTIONS, INSTRUCTIONS[0])))
+    assert "cannot be set" in told_by(lambda: agent(access=Access.SETTABLE))
     simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE)
-    assert "use one of left, right, light" in _told(lambda: simulator.instruct("fly", ()))
+    assert "use one of left, right, light" in told_by(lambda: simulator.instruct("fly", ()))
 
 
 def test_an_instruction_that_means_nothing_now_is_not_understood() -> None:

@@ -1,0 +1,17 @@
+"""The one line in which an environment is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from aam_vision.errors import UnusableInput
+
+
+def told_by(make: Callable[[], Any]) -> str:
+    with pytest.raises(UnusableInput) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
