@@ -51,7 +51,7 @@ def interrogate(
         seed: Of every random choice: the same agent, seed and options give the same result.
         max_queries: Stop at so many queries.
         max_steps: Stop at so many attempted steps, walks included.
-        policy: How questions are chosen: ``economical``, or ``aia``, the paper's (settable access only).
+        policy: How questions are chosen: ``economical``, or ``aia``, the paper's (not under trajectory access).
         planner: ``pyperplan``, or an installed engine of unified-planning.
         repeated_arguments: Also learn what happens when one object is named twice; the agent has to allow it.
         confidence: Where answers prove unreliable, how probable the whole model has to be.

@@ -67,6 +67,10 @@ class Arguments:
     )
     quiet: bool = flag("No progress on stderr.", kept=False)
     images: bool = option("Show the agent's images while it runs, on a terminal that can.", True, kept=False)
+    write_ppo: Path | None = option(
+        "Write the planning problem that each query of --policy aia solves to this folder, as PDDL.",
+        kept=False,
+    )
     record: Path | None = option("Write the images of all queries to this file, an animated GIF.", kept=False)
 
     def json(self) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 A *vocabulary entry* says where the truth of a predicate comes from: ``Perceived`` (classifiers),
 ``Defined`` (a function of names or of perceived atoms, as the user would define it) or ``Given`` (facts
-stated by the user). No entry says anything about an action. Networks live in ``classifiers``, which
-implements the protocols below; nothing here imports them.
+stated by the user). A ``Scene`` describes one problem, and constraints say what no board shows. None of this says
+anything about an action. Two protocols are implemented elsewhere: ``Perception`` by ``classifiers.perception``,
+``Simulator`` by ``envs`` and by programs that show images (``agents.shown``).
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ def comes_as(head: str, kinds: Iterable[str]) -> tuple[Never, ...]:
 class VisualVocabulary:
     """The vocabulary of an image domain: every predicate with the source of its truth.
 
-    ``population`` gives, per look, whether things of that look can vanish from the board (a key that
+    ``may_vanish`` gives, per look, whether things of that look can vanish from the board (a key that
     is picked up) or are always there (player, stones). It is knowledge of things, not of actions.
     ``sights`` gives the auxiliary atoms of a state: the labels that classifiers are trained on.
     ``constraints`` say what no board shows; answers that break them are not believed.

@@ -87,6 +87,8 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
 
     planner, clock = TimedPlanner(planner_named(arguments.planner)), Clock()
     check_writable(folder)
+    if arguments.write_ppo is not None:
+        check_writable(arguments.write_ppo, "--write-ppo")
     target = targets.of(arguments)
     if arguments.record is not None:
         check_images(arguments.record, target)
@@ -135,6 +137,7 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
         repeated=arguments.repeated_arguments,
         confidence=arguments.confidence,
         confirm=arguments.confirm,
+        write_ppo=arguments.write_ppo,
     )
 
 
@@ -163,6 +166,7 @@ def _interrogated(
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
     from aam_vision.interrogation.task.loop import Interrupted
+    from aam_vision.interrogation.task.robust import Observer
 
     agent = JournalledAgent(target.agent, journal, target.generators)
     interrogation = replace(interrogation, agent=agent)
@@ -184,7 +188,7 @@ def _interrogated(
         try:
             with clock:
                 result = interrogation.run(
-                    np.random.default_rng(seed), record=agent, watch=watch, watch_trial=watch_trial
+                    np.random.default_rng(seed), record=agent, observer=Observer(watch, watch_trial)
                 )
         except Interrupted as error:
             return error.result, error

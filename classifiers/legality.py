@@ -45,8 +45,9 @@ class _Kind:
     heads: NDArray[np.intp]
     columns: NDArray[np.intp]  # of the places
     here: tuple[NDArray[np.intp], ...]  # both, as an index into (heads, places)
-    rows: Truth  # (2 ** heads, heads): every combination of answers, numbered in binary
-    counts: Truth  # the same shape: whether an answer means anything beside the others
+    counts: (
+        Truth  # (2 ** heads, heads): whether an answer means anything beside the others, numbered in binary
+    )
     legal: Truth  # (2 ** heads,)
     patterns: Truth  # (n, heads): the different legal combinations of answers that mean something
     weights: NDArray[np.int64]  # (heads,): powers of two
@@ -203,7 +204,7 @@ class Legality:
                 spared = meant[:, [at[self._index[head]] for head in never.without]].any(1)
                 legal &= ~(shown & ~spared)
         patterns = rows[legal & (meant == rows).all(1)]
-        return _Kind(heads, columns, np.ix_(heads, columns), rows, counts, legal, patterns, weights)
+        return _Kind(heads, columns, np.ix_(heads, columns), counts, legal, patterns, weights)
 
     def _declared(self, vocabulary: VisualVocabulary) -> list[_Number]:
         return [

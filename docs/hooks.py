@@ -1,7 +1,7 @@
-"""What the site tells of the toolkit and would be wrong if it were written down: MkDocs calls these functions.
+"""Parts of the site that are made from the code, so that they cannot be out of date. MkDocs calls these functions.
 
-``{{ help MODULE }}`` becomes the help of a command, ``{{ layers }}`` the layers of pyproject.toml, and the pictures of
-Sokoban are drawn by its simulator.
+``{{ help MODULE }}`` becomes the help of a command, ``{{ layers PACKAGE }}`` the layers of a package as pyproject.toml
+has them, and the pictures of Sokoban are drawn by its simulator.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ SCHEMA = "aam_vision/agents/protocol.schema.json"
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Fill in what the page asks for."""
     markdown = re.sub(r"^\{\{ help (\S+) \}\}$", lambda asked: _help(asked[1]), markdown, flags=re.MULTILINE)
-    markdown = markdown.replace(f"../{SCHEMA}", Path(SCHEMA).name)
-    return markdown.replace("{{ layers }}", _layers()) if "{{ layers }}" in markdown else markdown
+    markdown = re.sub(
+        r"^\{\{ layers (\S+) \}\}$", lambda asked: _layers(asked[1]), markdown, flags=re.MULTILINE
+    )
+    return markdown.replace(f"../{SCHEMA}", Path(SCHEMA).name)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -57,17 +59,17 @@ def _help(module: str) -> str:
     return f"```text\n{done.stdout}```"
 
 
-def _layers() -> str:
-    """The contract on layers as a list, the highest first."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
-        "contracts"
+def _layers(package: str) -> str:
+    """The contract on the layers of a package as a list, the highest first."""
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (layers,) = [
+        contract["layers"] for contract in linter["contracts"] if contract.get("containers") == [package]
     ]
-    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
     return "\n".join(f"1. {', '.join(f'`{name}`' for name in layer.split(' | '))}" for layer in layers)
 
 
 def _pictures() -> Iterator[tuple[str, bytes]]:
-    """A stone that another one blocks; and a stone before and after it is pushed."""
+    """A stone that another one blocks; a stone before and after it is pushed; and where a question begins and ends."""
     from PIL import Image
 
     from aam_vision.envs.registry import make_simulator
@@ -80,10 +82,24 @@ def _pictures() -> Iterator[tuple[str, bytes]]:
         Image.fromarray(simulator.frame()).save(png, "PNG")
         return png.getvalue()
 
+    def do(*steps: tuple[str, str]) -> None:
+        for name, arguments in steps:
+            assert simulator.instruct(name, ("player-01", *arguments.split())), name
+
     yield "sokoban-blocked", picture()
-    for origin, goal, way in (("6-3", "6-2", "up"), ("6-2", "5-2", "left"), ("5-2", "4-2", "left")):
-        simulator.instruct("move", ("player-01", f"pos-{origin}", f"pos-{goal}", f"dir-{way}"))
+    do(
+        ("move", "pos-6-3 pos-6-2 dir-up"),
+        ("move", "pos-6-2 pos-5-2 dir-left"),
+        ("move", "pos-5-2 pos-4-2 dir-left"),
+    )
     yield "sokoban-before", picture()
-    push = ("player-01", "stone-01", "pos-4-2", "pos-4-3", "pos-4-4", "dir-down")
-    assert simulator.instruct("push-to-nongoal", push)
+    do(("push-to-nongoal", "stone-01 pos-4-2 pos-4-3 pos-4-4 dir-down"))
     yield "sokoban-after", picture()
+    do(("push-to-nongoal", "stone-01 pos-4-3 pos-4-4 pos-4-5 dir-down"))
+    yield "sokoban-question", picture()
+    do(
+        ("push-to-nongoal", "stone-01 pos-4-4 pos-4-5 pos-4-6 dir-down"),
+        ("move", "pos-4-5 pos-3-5 dir-left"),
+        ("move", "pos-3-5 pos-3-6 dir-down"),
+    )
+    yield "sokoban-answer", picture()

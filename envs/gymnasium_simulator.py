@@ -173,17 +173,17 @@ class GymnasiumSimulator:
     def _arguments(self, instruction: Instruction) -> list[tuple[str, ...]]:
         """All that the parameters can stand for at present."""
         header, known = instruction.header, self.scene.objects
+        settled = header.arity - instruction.free
         found = []
         for objects in self._users(instruction.meant, f"arguments of {header.name}", self._env.unwrapped):
-            fits = len(objects) <= header.arity and (objects or not header.arity)
-            if not fits or not all(one in known for one in objects):
+            if len(objects) != settled or not all(one in known for one in objects):
                 raise UnusableInput(
-                    f"{self._name}: arguments of {header.name} gave {objects!r}; give up to {header.arity} objects "
+                    f"{self._name}: arguments of {header.name} gave {objects!r}; give {settled} objects "
                     f"of the scene"
                 )
-            given = [known.members(kind) for kind in header.types[: len(objects)]]
+            given = [known.members(kind) for kind in header.types[:settled]]
             if all(one in members for one, members in zip(objects, given, strict=True)):
-                free = [known.of_type(kind) for kind in header.types[len(objects) :]]
+                free = [known.of_type(kind) for kind in header.types[settled:]]
                 found += [(*objects, *others) for others in product(*free)]
         return found
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aam_vision.envs.notation import header
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import ActionHeader
 
@@ -36,13 +37,13 @@ class Instruction:
             the arguments that gives either.
         arguments: a function of the environment (``env.unwrapped``): what the parameters stand for at present, as
             far as the agent is concerned - the place where it stands, the one in front of it. One tuple of objects,
-            an iterable of several, or None. Parameters that a tuple leaves out at its end can be any objects of
-            their types. To be told anything else is not to be understood: nothing happens. What is
+            an iterable of several, or None. To be told anything else is not to be understood: nothing happens. What is
             of another type than its parameter drops out. It is to say what words mean, never whether the
             instruction will work: that is what the interrogation finds out.
         watch: a function of the environment: what tells whether the instruction was carried out; the image
             by default.
         executed: of what is watched before and after: whether it was; by default, whether the two differ.
+        free: how many of the last parameters ``arguments`` leaves out: they can be any objects of their types.
     """
 
     header: ActionHeader
@@ -50,6 +51,7 @@ class Instruction:
     arguments: Callable[[Any], tuple[str, ...] | Iterable[tuple[str, ...]] | None]
     watch: Callable[[Any], Any] | None = None
     executed: Callable[[Any, Any], bool] = differ
+    free: int = 0
 
     def meant(self, env: Any) -> list[tuple[str, ...]]:
         """All that the parameters can stand for at present."""
@@ -59,6 +61,22 @@ class Instruction:
         if isinstance(given, tuple) and all(isinstance(one, str) for one in given):
             return [given]
         return [tuple(objects) for objects in given]
+
+
+def instruction(
+    text: str,
+    actions: Any,
+    arguments: Callable[[Any], tuple[str, ...] | Iterable[tuple[str, ...]] | None],
+    watch: Callable[[Any], Any] | None = None,
+    executed: Callable[[Any, Any], bool] = differ,
+    free: int = 0,
+) -> Instruction:
+    """An ``Instruction`` whose header is given in PDDL's notation: ``move ?from ?to - cell ?dir - direction``.
+
+    Raises:
+        UnusableInput: the text is not a name with typed variables.
+    """
+    return Instruction(header(text), actions, arguments, watch, executed, free)
 
 
 def headers(instructions: Iterable[Instruction]) -> tuple[ActionHeader, ...]:

@@ -7,12 +7,13 @@ for sprites without half-transparent pixels, which is checked; then the whole pi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.envs.rendering import Codes
+from aam_vision.envs.rendering import KEPT_BOARDS, Codes
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Cell, Frame
 
@@ -88,3 +89,9 @@ class OverlappingTiles:
             if covered[where].all():
                 return where, on_black[where].copy()
         raise UnusableInput(f"{self._domain}: a sprite shows what is below it; draw its pictures whole")
+
+
+@lru_cache(maxsize=KEPT_BOARDS)
+def overlapping_tiles(domain: str, rows: int, columns: int) -> OverlappingTiles:
+    """What draws a board shape, shared by all problems that have it (not between threads)."""
+    return OverlappingTiles(domain, rows, columns)

@@ -22,8 +22,7 @@ from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelled_images
-from aam_vision.envs.meaning import Instruction, becomes, headers
-from aam_vision.envs.notation import header
+from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.perception import Frame, Perception, Scene, VisualVocabulary
@@ -35,7 +34,7 @@ __all__ = [
     "Labelled",
     "OwnEnvironment",
     "becomes",
-    "header",
+    "instruction",
     "labelled_images",
     "load",
     "names",

@@ -30,7 +30,8 @@ Codes = NDArray[np.uint8]
 _DPI = 150
 _REDUCTION = 0.25
 _POINTS = 72
-_KEPT_BOARDS = 32
+KEPT_BOARDS = 32
+"""Board shapes whose sprites are kept: more cost memory, fewer are drawn again."""
 _NEIGHBOURS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]
 
 
@@ -208,7 +209,7 @@ def _edges(positions: NDArray[np.float64], size: int) -> list[int]:
     return [0, *[round(float(p)) for p in positions[1:-1]], size]
 
 
-@lru_cache(maxsize=_KEPT_BOARDS)
+@lru_cache(maxsize=KEPT_BOARDS)
 def board_renderer(domain: str, rows: int, columns: int) -> BoardRenderer:
     """The renderer of a board shape, shared by all problems that have it (not between threads)."""
     return BoardRenderer(domain, rows, columns)

@@ -20,7 +20,7 @@ from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame
-from aam_vision.strips import Atom, State
+from aam_vision.strips import State
 
 STATES_PER_LAYOUT: Final = 40
 """States of each layout for training: more of them teach the same board again."""
@@ -73,18 +73,20 @@ def legal_states(layout: Layout, rng: np.random.Generator) -> Iterator[State]:
 def states_of(domain: BoardDomain, layout: Layout, rng: np.random.Generator) -> Iterator[State]:
     """Random legal states from the domain's sampler; without one, where random walks end."""
     sampler = _sampler(domain)
-    while True:
-        atoms = walked(domain, layout, rng) if sampler is None else sampler.sample(layout, rng)
-        yield State(atoms, layout.objects)
+    if sampler is None:
+        yield from _walked(domain, layout, rng)
+    while sampler is not None:
+        yield State(sampler.sample(layout, rng), layout.objects)
 
 
-def walked(domain: BoardDomain, layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
-    """The state at the end of a random walk from the initial state."""
+def _walked(domain: BoardDomain, layout: Layout, rng: np.random.Generator) -> Iterator[State]:
+    """The states at the ends of random walks from the initial state, without end."""
     world, actions = domain.world(layout), domain.native_actions(layout)
-    state = world.initial
-    for _ in range(int(rng.integers(LONGEST_WALK + 1))):
-        state = world.outcome(state, actions[int(rng.integers(len(actions)))]).node
-    return world.static | state.dynamic
+    while True:
+        state = world.initial
+        for _ in range(int(rng.integers(LONGEST_WALK + 1))):
+            state = world.outcome(state, actions[int(rng.integers(len(actions)))]).node
+        yield State(world.static | state.dynamic, layout.objects)
 
 
 def distinct_states(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aam_vision.envs.overlapping import OverlappingTiles
+from aam_vision.envs.overlapping import overlapping_tiles
 from aam_vision.envs.rendering import Codes, board_renderer
 from aam_vision.envs.whole_pictures import WholePictures
 from aam_vision.perception import Frame
@@ -51,5 +51,6 @@ class Tiles:
 def overlapping(layout: Layout) -> WholePictures:
     """Draws a problem whose sprites overlap their neighbours."""
     codes = BoardCodes(layout)
-    tiles = OverlappingTiles(layout.domain, *codes(layout.initial).shape)
+    rows, columns = codes(layout.initial).shape
+    tiles = overlapping_tiles(layout.domain, rows, columns)
     return WholePictures(layout, lambda atoms: tiles.frame(codes(atoms)))

@@ -21,6 +21,8 @@ class Domain:
 
     model: Model
     problems: tuple[State, ...]
+    repeated: bool = False
+    """Whether one object may be named twice in an instruction, and one parameter in an atom."""
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))  # for hypothesis
@@ -28,6 +30,7 @@ class Domain:
     def __str__(self) -> str:
         vocabulary = self.model.vocabulary
         lines = [f"types {dict(vocabulary.types.parents)} constants {dict(vocabulary.constants)}"]
+        lines += ["one object may be named twice"] if self.repeated else []
         lines += [f"{predicate.name}{predicate.types}" for predicate in vocabulary.predicates]
         for schema in self.model.actions:
             names = schema.header.parameters
@@ -56,12 +59,12 @@ def all_bindings(header: ActionHeader, objects: Objects, *, repeated: bool = Fal
     return [row for row in rows if repeated or len(set(row)) == len(row)]
 
 
-def applicable(model: Model, state: State) -> list[GroundAction]:
+def applicable(model: Model, state: State, *, repeated: bool = False) -> list[GroundAction]:
     """Every instruction that can be carried out, by trying all."""
     return [
         GroundAction(schema.header.name, row)
         for schema in model.actions
-        for row in all_bindings(schema.header, state.objects)
+        for row in all_bindings(schema.header, state.objects, repeated=repeated)
         if schema.applicable(state, row)
     ]
 
@@ -71,13 +74,15 @@ def successor(model: Model, state: State, action: GroundAction) -> State:
     return model.schema(action.name).successor(state, action.objects)
 
 
-def reachable(model: Model, starts: Sequence[State], limit: int = 2000) -> dict[State, int] | None:
+def reachable(
+    model: Model, starts: Sequence[State], limit: int = 2000, *, repeated: bool = False
+) -> dict[State, int] | None:
     """Every reachable state with its distance from the nearest start; None if there are too many."""
     depth = dict.fromkeys(starts, 0)
     queue = deque(depth)
     while queue:
         state = queue.popleft()
-        for action in applicable(model, state):
+        for action in applicable(model, state, repeated=repeated):
             after = successor(model, state, action)
             if after not in depth:
                 if len(depth) >= limit:

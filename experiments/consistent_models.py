@@ -34,10 +34,11 @@ class _Modes(NamedTuple):
 
 
 class Circumstances(NamedTuple):
-    """All that the outcome of a step depends on: which lifted atoms hold, and which of them are one atom."""
+    """All that the outcome of a step depends on."""
 
     action: str
     held: tuple[bool, ...]
+    """For each lifted atom of the action whether it holds."""
     same: tuple[int, ...]
     """For each lifted atom the first that is the same atom under the binding."""
 
@@ -56,7 +57,8 @@ class ConsistentModels:
         self._solver = Solver("cadical153", bootstrap_with=[[TRUE]])
         self._possible: dict[tuple[int, ...], bool] = {}
         self._atoms = {
-            header.name: lifted_atoms(transcript.vocabulary, header) for header in transcript.headers
+            header.name: lifted_atoms(transcript.vocabulary, header, repeated=transcript.repeated)
+            for header in transcript.headers
         }
         self._modes = {
             (name, atom): _Modes(*(self._variable() for _ in _Modes._fields))
@@ -92,7 +94,7 @@ class ConsistentModels:
         violated = [
             each.negative if held else each.positive for each, held in zip(modes, step.held, strict=True)
         ]
-        after = answer(model, step)
+        after = self.answer(model, step)
         if after is None:
             return self._possibly(*(-one for one in violated))
         if any(self._possibly(one) for one in violated):
@@ -103,6 +105,21 @@ class ConsistentModels:
         return any(
             self._may_end_otherwise(group, held=step.held[first], after=after[first])
             for first, group in groups.items()
+        )
+
+    def answer(self, model: Model, step: Circumstances) -> tuple[bool, ...] | None:
+        """Which of the action's lifted atoms hold after the step in this model; None if it is refused."""
+        schema, atoms = model.schema(step.action), self._atoms[step.action]
+        held = {atom for atom, value in zip(atoms, step.held, strict=True) if value}
+        if not schema.positive <= held or schema.negative & held:
+            return None
+        added, deleted = (
+            {first for atom, first in zip(atoms, step.same, strict=True) if atom in part}
+            for part in (schema.add, schema.delete)
+        )
+        return tuple(
+            first in added or (value and first not in deleted)
+            for first, value in zip(step.same, step.held, strict=True)
         )
 
     def _may_end_otherwise(self, modes: Sequence[_Modes], *, held: bool, after: bool) -> bool:
@@ -175,23 +192,6 @@ class ConsistentModels:
         return self._count
 
 
-def answer(model: Model, step: Circumstances) -> tuple[bool, ...] | None:
-    """Which of the action's lifted atoms hold after the step in this model; None if it is refused."""
-    schema = model.schema(step.action)
-    atoms = lifted_atoms(model.vocabulary, schema.header)
-    held = {atom for atom, value in zip(atoms, step.held, strict=True) if value}
-    if not schema.positive <= held or schema.negative & held:
-        return None
-    added, deleted = (
-        {first for atom, first in zip(atoms, step.same, strict=True) if atom in part}
-        for part in (schema.add, schema.delete)
-    )
-    return tuple(
-        first in added or (value and first not in deleted)
-        for first, value in zip(step.same, step.held, strict=True)
-    )
-
-
 # --- what can be asked --------------------------------------------------------------------------------------------
 
 
@@ -206,31 +206,31 @@ def askable(domain: Domain, access: Access, starts: Sequence[State], limit: int)
     """
     if access is Access.SETTABLE:
         return set(_anywhere(domain))
-    states = reachable(domain.model, starts, limit)
-    return None if states is None else set(_in_states(domain.model, states))
+    states = reachable(domain.model, starts, limit, repeated=domain.repeated)
+    return None if states is None else set(_in_states(domain, states))
 
 
-def _in_states(model: Model, states: Iterable[State]) -> Iterator[Circumstances]:
+def _in_states(domain: Domain, states: Iterable[State]) -> Iterator[Circumstances]:
     bindings: dict[object, list[tuple[str, tuple[int, ...], list[Atom]]]] = {}
     for state in states:
         if state.objects not in bindings:
-            bindings[state.objects] = list(_bindings(model, state))
+            bindings[state.objects] = list(_bindings(domain, state))
         for name, same, facts in bindings[state.objects]:
             yield Circumstances(name, tuple(fact in state.true for fact in facts), same)
 
 
 def _anywhere(domain: Domain) -> Iterator[Circumstances]:
     for state in domain.problems:
-        for name, same in dict.fromkeys((name, same) for name, same, _ in _bindings(domain.model, state)):
+        for name, same in dict.fromkeys((name, same) for name, same, _ in _bindings(domain, state)):
             free = sorted(set(same))
             for values in product((False, True), repeat=len(free)):
                 held = dict(zip(free, values, strict=True))
                 yield Circumstances(name, tuple(held[first] for first in same), same)
 
 
-def _bindings(model: Model, state: State) -> Iterator[tuple[str, tuple[int, ...], list[Atom]]]:
-    for schema in model.actions:
-        atoms = lifted_atoms(model.vocabulary, schema.header)
-        for objects in all_bindings(schema.header, state.objects):
+def _bindings(domain: Domain, state: State) -> Iterator[tuple[str, tuple[int, ...], list[Atom]]]:
+    for header in domain.model.headers:
+        atoms = lifted_atoms(domain.model.vocabulary, header, repeated=domain.repeated)
+        for objects in all_bindings(header, state.objects, repeated=domain.repeated):
             facts = [atom.ground(objects) for atom in atoms]
-            yield schema.header.name, tuple(facts.index(fact) for fact in facts), facts
+            yield header.name, tuple(facts.index(fact) for fact in facts), facts

@@ -41,6 +41,8 @@ CASES = (
     ("reset", "economical"),
     ("trajectory", "economical"),
     ("settable", "aia"),
+    ("snapshot", "aia"),
+    ("reset", "aia"),
 )
 """Access and policy."""
 BATCH = 50
@@ -117,9 +119,18 @@ def judged(domain: Domain, access: Access, policy: str, seed: int) -> Verdict:
     from aam_vision import interrogate
     from aam_vision.agents.symbolic import SymbolicAgent
 
-    agent = SymbolicAgent(domain.model, domain.problems, access, refuses_surely=True)
+    agent = SymbolicAgent(
+        domain.model, domain.problems, access, repeated=domain.repeated, refuses_surely=True
+    )
     try:
-        result = interrogate(agent, seed=seed, policy=policy, max_queries=MAX_QUERIES, max_steps=MAX_STEPS)
+        result = interrogate(
+            agent,
+            seed=seed,
+            policy=policy,
+            max_queries=MAX_QUERIES,
+            max_steps=MAX_STEPS,
+            repeated_arguments=domain.repeated,
+        )
     except Exception as error:  # whatever it is, it is what this experiment looks for
         place = extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
@@ -129,7 +140,7 @@ def judged(domain: Domain, access: Access, policy: str, seed: int) -> Verdict:
 
 def outcome(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
     """How an interrogation ended, as brute force sees it, and why."""
-    from experiments.consistent_models import ConsistentModels, answer, askable
+    from experiments.consistent_models import ConsistentModels, askable
 
     if result.doubt or result.assessment is not None:
         return "tracebacks", f"doubted: {result.doubt or result.why}"
@@ -143,7 +154,9 @@ def outcome(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
     if telling:
         which = f"{len(telling)} of {len(steps)} kinds of step could tell, one of {telling[0].action}"
         return "false complete" if result.complete else "missed", f"{result.why}; {which}"
-    if result.complete and any(answer(result.model, step) != answer(domain.model, step) for step in steps):
+    if result.complete and any(
+        models.answer(result.model, step) != models.answer(domain.model, step) for step in steps
+    ):
         return "false complete", "the model answers otherwise"
     return "proven" if result.complete else "unproven", result.why
 

@@ -1,8 +1,8 @@
 """Small STRIPS domains drawn at random, with everything that written domains seldom have.
 
 Types with inheritance, types of which a problem has no object, constants, nullary predicates, negative
-preconditions, actions that change nothing, that add what they require, that can never be executed, and one problem or
-two. They are small enough for brute force.
+preconditions, actions that change nothing, that add what they require, that can never be executed, objects that may be
+named twice, and one problem or two. They are small enough for brute force.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ UNDOING = 0.5
 """Share of domains with an action that undoes what another does, so that more can be reached."""
 CONSTANTS = 0.3
 """Share of domains with a constant."""
+REPEATED = 0.15
+"""Share of domains in which one object may be named twice."""
 
 Choice = TypeVar("Choice")
 
@@ -55,18 +57,23 @@ Choice = TypeVar("Choice")
 def random_domain(seed: int) -> Domain:
     """The domain of this seed."""
     rng = np.random.default_rng(seed)
+    repeated = bool(rng.random() < REPEATED)
     while True:
         vocabulary = _vocabulary(rng)
         problems = [_problem(rng, vocabulary) for _ in range(1 + int(rng.random() < 0.3))]
         headers = [_header(rng, vocabulary, f"a{number}") for number in range(int(rng.integers(1, 5)))]
         if max(len(ground_atoms(vocabulary, state.objects)) for state in problems) > MAX_FACTS:
             continue
-        if all(0 < len(lifted_atoms(vocabulary, header)) <= MAX_LIFTED for header in headers):
+        pools = [lifted_atoms(vocabulary, header, repeated=repeated) for header in headers]
+        if all(0 < len(pool) <= MAX_LIFTED for pool in pools):
             break
-    actions = [_schema(rng, vocabulary, header, problems[0]) for header in headers]
+    actions = [
+        _schema(rng, header, pool, problems[0], repeated=repeated)
+        for header, pool in zip(headers, pools, strict=True)
+    ]
     if rng.random() < UNDOING:
         actions.append(_undoing(actions[0]))
-    return Domain(Model(vocabulary, tuple(actions)), tuple(problems))
+    return Domain(Model(vocabulary, tuple(actions)), tuple(problems), repeated)
 
 
 def _vocabulary(rng: np.random.Generator) -> Vocabulary:
@@ -98,11 +105,15 @@ def _header(rng: np.random.Generator, vocabulary: Vocabulary, name: str) -> Acti
 
 
 def _schema(
-    rng: np.random.Generator, vocabulary: Vocabulary, header: ActionHeader, example: State
+    rng: np.random.Generator,
+    header: ActionHeader,
+    pool: Sequence[LiftedAtom],
+    example: State,
+    *,
+    repeated: bool,
 ) -> ActionSchema:
     """Preconditions that mostly hold in the example under some binding, and effects that mostly change it."""
-    pool = lifted_atoms(vocabulary, header)
-    rows = all_bindings(header, example.objects)
+    rows = all_bindings(header, example.objects, repeated=repeated)
     row = _one(rng, rows) if rows else None
 
     def literals(counts: Sequence[int], *, like: bool) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:

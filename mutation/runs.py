@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ KILLED = {1, 3}
 TIMEOUT = {-24, 24, 36, 152, 255}
 """The exit codes that mutmut gives when the tests take too long. Such a mutant counts as killed."""
 CRASHED = {-11, -9, -6}
+_GUARD = re.compile(r",\s*(strict=\w+)?\s*\)")
 MESSAGES = [r"\w \w.*\"[,)]*$"]
 """Lines that end in a text of more than one word: they are messages."""
 
@@ -124,6 +126,7 @@ def _mutants(file: str, place: Path) -> list[str]:
 def _verdicts(file: str, mutants: list[str], place: Path) -> list[Verdict]:
     from mutmut.mutation.diff_apply import get_diff_for_mutant
 
+    equivalent = equivalent_changes()
     codes = json.loads((place / "mutants" / f"{file}.meta").read_text(encoding="utf-8"))["exit_code_by_key"]
     verdicts = []
     with chdir(place):
@@ -131,12 +134,18 @@ def _verdicts(file: str, mutants: list[str], place: Path) -> list[Verdict]:
             diff = get_diff_for_mutant(mutant, path=file)
             if codes[mutant] in KILLED | TIMEOUT | CRASHED:
                 state = "killed"
-            elif change_of(file, diff) in _equivalent():
+            elif change_of(file, diff) in equivalent or _is_guard(diff):
                 state = "equivalent"
             else:
                 state = "survived"
             verdicts.append(Verdict(file, mutant, state, diff))
     return verdicts
+
+
+def _is_guard(diff: str) -> bool:
+    """Whether the mutant only leaves out that ``zip`` checks the lengths, which are equal."""
+    _, taken, put = (_GUARD.sub(")", text) for text in change_of("", diff))
+    return taken == put
 
 
 def change_of(file: str, diff: str) -> tuple[str, str, str]:
@@ -146,7 +155,11 @@ def change_of(file: str, diff: str) -> tuple[str, str, str]:
     return file, taken, put
 
 
-def _equivalent() -> set[tuple[str, str, str]]:
-    """The changes that are known to change no behaviour, each with its reason in the file."""
-    entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
-    return {(entry["file"], entry["line"].strip(), entry["mutant"].strip()) for entry in entries}
+def equivalent_changes() -> set[tuple[str, str, str]]:
+    """The changes that are known to change no behaviour: file, line and mutant. The file has the reason of each."""
+    found = set()
+    for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", []):
+        if not entry.get("reason"):
+            raise ValueError(f"{EQUIVALENT}: {entry['mutant']!r} has no reason")
+        found.add((entry["file"], entry["line"].strip(), entry["mutant"].strip()))
+    return found

@@ -62,13 +62,21 @@ TARGETS = (
     Target(
         "image",
         ("aam_vision/agents/image.py",),
-        ("tests/agents/test_image.py", "tests/agents/test_image_situations.py"),
+        (
+            "tests/agents/test_image.py",
+            "tests/agents/test_image_resuming.py",
+            "tests/agents/test_image_situations.py",
+        ),
     ),
     Target("evaluation", ("aam_vision/evaluation.py",), ("tests/evaluation",)),
     Target("pddl", ("aam_vision/pddl",), ("tests/pddl",)),
     Target(
         "journal",
         ("aam_vision/agents/encoding.py", "aam_vision/agents/journal.py", "aam_vision/agents/journalled.py"),
-        ("tests/agents/test_journal.py", "tests/agents/test_journalled.py"),
+        (
+            "tests/agents/test_journal.py",
+            "tests/agents/test_journalled.py",
+            "tests/agents/test_strange_journals.py",
+        ),
     ),
 )

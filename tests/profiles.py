@@ -2,7 +2,7 @@
 
 ``default``: the number of examples each property asks for, always the same ones. ``ci``: the same, and 500 for
 what the engine promises (``promised``). ``nightly``: ten times as many of all, other ones every time; what fails is
-printed with the seed that repeats it. ``mutants``: a quarter as many, and what fails is not made smaller: there it is
+printed with the seed that repeats it. ``mutants``: half as many, and what fails is not made smaller: there it is
 enough that something fails. There is no deadline anywhere.
 """
 
@@ -12,7 +12,7 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
-PROFILES = {"default": (1.0, 0), "ci": (1.0, 500), "nightly": (10.0, 5000), "mutants": (0.25, 0)}
+PROFILES = {"default": (1.0, 0), "ci": (1.0, 500), "nightly": (10.0, 5000), "mutants": (0.5, 0)}
 """A factor for every property, and the least number of examples for what the engine promises."""
 PROFILE = os.environ.get("AAM_PROFILE", "default")
 FACTOR, LEAST = PROFILES[PROFILE]
@@ -21,7 +21,7 @@ FACTOR, LEAST = PROFILES[PROFILE]
 def thorough(examples: int) -> settings:
     """The settings of a property that is tried on so many examples."""
     return settings(
-        max_examples=_scaled(examples),
+        max_examples=scaled(examples),
         phases=[Phase.explicit, Phase.generate] if PROFILE == "mutants" else list(Phase),
         deadline=None,
         derandomize=PROFILE != "nightly",
@@ -33,8 +33,9 @@ def thorough(examples: int) -> settings:
 
 def promised(examples: int) -> settings:
     """The settings of a property that the engine promises: never less than ``LEAST`` examples."""
-    return settings(thorough(examples), max_examples=max(_scaled(examples), LEAST))
+    return settings(thorough(examples), max_examples=max(scaled(examples), LEAST))
 
 
-def _scaled(examples: int) -> int:
+def scaled(examples: int) -> int:
+    """So many examples of a property, in this profile."""
     return max(1, round(examples * FACTOR))

@@ -44,7 +44,7 @@ def labelled_images(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) 
     try:
         lines = read_limited(file, MOST_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UnusableInput(f"cannot read {file} ({error}): see the documentation of --images") from None
+        raise UnusableInput(f"cannot read {file} ({error}): write one line of JSON per image") from None
     found: list[Example] = []
     indices: dict[str, SceneIndex] = {}
     for number, line in enumerate(lines, start=1):

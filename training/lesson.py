@@ -6,10 +6,7 @@ checkpoint from the last one. Looking changes nothing, so the weights depend on 
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
@@ -27,6 +24,7 @@ from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
 from aam_vision.training.logs import ShowWhatIsSeen, loggers
+from aam_vision.training.quiet import quiet_lightning
 
 cure_torchvision()
 
@@ -160,25 +158,6 @@ class _Report(Callback):  # type: ignore[misc]
     def on_train_batch_end(self, trainer: Trainer, lesson: Lesson, *_: object) -> None:
         self._progress(trainer.global_step, float(lesson.mean_loss.compute()))
         lesson.mean_loss.reset()
-
-
-@contextmanager
-def quiet_lightning() -> Iterator[None]:
-    """Keep Lightning's banners and advice to itself, and its settings of torch from outliving it."""
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
-    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-        torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 
 
 def new_network(heads: Sequence[str], seed: int, kind: str = SHARED) -> BoardNetwork:

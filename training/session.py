@@ -100,8 +100,8 @@ def train_domain(
     started = process_time()
     name = domain.name
     with _threads(settings.threads):
-        progress.stage(f"{name}: drawing boards")
         start, kept = _start(domain, settings)
+        progress.stage(f"{name}: drawing boards")
         data = _boards(domain, settings, KINDS[start.kind])
         cpu = {"imports": started, "data": process_time() - started}
         classifiers, calibration = _trained(domain, data, settings, start, progress, options)

@@ -15,19 +15,16 @@ import numpy as np
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import (
     Malformed,
-    field,
     plan_json,
-    read_plan,
-    read_state,
     state_json,
-    typed,
     vocabulary_json,
 )
 from aam_vision.agents.journal import Journal, Row
+from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.agents.returning import Passage, Returning
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import GroundAction, Objects, State
+from aam_vision.strips import State
 
 
 class JournalledAgent(AgentDecorator):
@@ -49,7 +46,6 @@ class JournalledAgent(AgentDecorator):
         self._journal = journal
         self._returning = _innermost(agent)
         self._generators = tuple(generators)
-        self._headers = {header.name: header for header in agent.headers}
         about = {"access": agent.access.value, **vocabulary_json(agent.vocabulary, agent.headers)}
         known = journal.about("agent")
         if known is None:
@@ -68,20 +64,19 @@ class JournalledAgent(AgentDecorator):
                 f"{journal.path}: recorded by an older aam-vision, which kept no moves; start a new run instead"
             )
         self._caught_up = not self._rows
-        self._objects: list[Objects] = []
-        self._states: list[State] = []
-        self._object_numbers: dict[tuple[tuple[str, str], ...], int] = {}
-        self._state_numbers: dict[tuple[int, State], int] = {}
         self._history: list[Passage] = []
         try:
-            for (content,) in journal.contents("objects"):
-                kinds = typed(content if isinstance(content, dict) else {}, agent.vocabulary.types)
-                self._remember_objects(Objects(kinds, agent.vocabulary.types))
-            for number, content in journal.contents("states"):
-                objects = _numbered(self._objects, number)
-                self._remember_state(number, read_state(content, agent.vocabulary, objects))
+            self._contents = Contents(
+                journal, agent.vocabulary, agent.headers, numbered=self._returning is not None
+            )
         except Malformed as error:
             raise self.damaged(error) from None
+        self._object_numbers: dict[tuple[tuple[str, str], ...], int] = {}
+        for number, objects in enumerate(self._contents.objects, 1):
+            self._object_numbers.setdefault(tuple(objects.items()), number)
+        self._state_numbers: dict[tuple[int, State], int] = {}
+        for number, state in enumerate(self._contents.states, 1):
+            self._state_numbers.setdefault(state, number)
 
     @property
     def recorded(self) -> int:
@@ -103,7 +98,7 @@ class JournalledAgent(AgentDecorator):
         told = self._moves[self._moves_made]
         self._moves_made += 1
         try:
-            start = None if told.get("from") is None else self._situation(told["from"])
+            start = None if told.get("from") is None else self._contents.situation(told["from"])
         except (Malformed, AttributeError) as error:
             raise self.damaged(error) from None
         self._set([told.get("random")], 0, rng)
@@ -136,7 +131,14 @@ class JournalledAgent(AgentDecorator):
             situations = self.agent.initial()
             self._record("initial", {}, [self._written(situation) for situation in situations], None)
             return situations
-        return [self._read(None, (), item) for item in answer]
+        try:
+            found = [self._contents.situation(item) for item in answer]
+        except Malformed as error:
+            raise self.damaged(error) from None
+        self._history += [
+            Passage(None, (), after, memo(item)) for after, item in zip(found, answer, strict=True)
+        ]
+        return found
 
     def ask(self, query: Query) -> Response:
         """The recorded answer, or the agent's, which is then recorded."""
@@ -148,12 +150,12 @@ class JournalledAgent(AgentDecorator):
             self._record("query", question, answer, None)
             return response
         try:
-            executed = field(answer, "executed", int)
-            if not 0 <= executed <= len(query.plan):
-                raise Malformed(f"{executed} steps of {len(query.plan)} were executed")
+            response = self._contents.response(query, answer)
         except Malformed as error:
             raise self.damaged(error) from None
-        return Response(executed, self._read(query.initial, query.plan[:executed], answer.get("final")))
+        taken = query.plan[: response.executed]
+        self._history.append(Passage(query.initial, taken, response.final, memo(answer["final"])))
+        return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The recorded walk, or the agent's, which is then recorded."""
@@ -168,15 +170,14 @@ class JournalledAgent(AgentDecorator):
             self._record("walk", question, told, rng)
             return walked
         try:
-            return [self._read_step(item) for item in answer]
+            steps_taken = self._contents.walk(answer)
         except (Malformed, ValueError, TypeError) as error:
             raise self.damaged(error) from None
-
-    def _read_step(self, item: Any) -> WalkStep:
-        action, reference, after = item
-        before = self._situation(reference)
-        (action,) = read_plan([action], self._headers, before.state.objects)
-        return WalkStep(before, action, self._read(before, (action,), after))
+        self._history += [
+            Passage(step.before, (step.action,), step.after, memo(item[2]))
+            for step, item in zip(steps_taken, answer, strict=True)
+        ]
+        return steps_taken
 
     # --- the journal ---------------------------------------------------------------------------------------------
 
@@ -239,43 +240,18 @@ class JournalledAgent(AgentDecorator):
 
         States are told apart by the order of their objects, too: choices may depend on it.
         """
-        objects = self._object_numbers.get(tuple(state.objects.items()))
+        key = tuple(state.objects.items())
+        objects = self._object_numbers.get(key)
         if objects is None:
-            objects = self._remember_objects(state.objects)
+            self._contents.objects.append(state.objects)
+            objects = self._object_numbers[key] = len(self._contents.objects)
             self._journal.add("objects", objects, dict(state.objects))
         number = self._state_numbers.get((objects, state))
         if number is None:
-            number = self._remember_state(objects, state)
+            self._contents.states.append((objects, state))
+            number = self._state_numbers[objects, state] = len(self._contents.states)
             self._journal.add("states", number, objects, state_json(state))
         return number
-
-    def _remember_objects(self, objects: Objects) -> int:
-        self._objects.append(objects)
-        return self._object_numbers.setdefault(tuple(objects.items()), len(self._objects))
-
-    def _remember_state(self, objects: int, state: State) -> int:
-        self._states.append(state)
-        return self._state_numbers.setdefault((objects, state), len(self._states))
-
-    def _situation(self, reference: Any) -> Situation:
-        if not isinstance(reference, list) or len(reference) < 2:
-            raise Malformed("a situation is none")
-        handle, number = reference[:2]
-        state = _numbered(self._states, number)
-        if isinstance(handle, bool) or not isinstance(handle, int if self._returning else type(None)):
-            raise Malformed("a handle is none of this agent's")
-        return Situation(state if handle is None else handle, state)
-
-    def _read(self, before: Situation | None, steps: tuple[GroundAction, ...], item: Any) -> Situation:
-        """A recorded situation, and how it was reached."""
-        try:
-            after = self._situation(item)
-            if before is not None and before.state.objects != after.state.objects:
-                raise Malformed("a step leads into another problem")
-            self._history.append(Passage(before, steps, after, item[2] if len(item) > 2 else None))
-        except Malformed as error:
-            raise self.damaged(error) from None
-        return after
 
     def damaged(self, why: object) -> UnusableInput:
         """The error that says that the journal cannot be used."""
@@ -294,12 +270,6 @@ def _innermost(agent: Agent) -> Returning | None:
 def _answers(kind: str, answer: object) -> bool:
     """Whether this may be an answer: there is always an initial situation."""
     return isinstance(answer, dict if kind == "query" else list) and (kind != "initial" or bool(answer))
-
-
-def _numbered(items: Sequence[Any], number: object) -> Any:
-    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(items):
-        raise Malformed(f"there is no number {number!r}")
-    return items[number - 1]
 
 
 def _plain(value: Any) -> Any:

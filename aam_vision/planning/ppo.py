@@ -1,9 +1,13 @@
-"""P_PO, the planning problem whose plans distinguish two models, as PDDL (paper, "Query Generation").
+"""P_PO, the planning problem whose plans distinguish two models (paper, "Query Generation").
 
 Both models get a copy of every predicate. An action is applicable if one model can execute it; if both can,
 both effects apply, and if only one can, the dummy predicate p_psi becomes true. The goal is a difference
 between the copies, or p_psi. Disjunctions, conditional effects and an existential goal make it a problem
-for planners such as Fast Downward (``lama-first``); the toolkit itself solves it in a smaller form.
+for planners such as Fast Downward (``lama-first`` or ``astar(blind())``).
+
+The two models differ in one palm tuple, so they run alike until the step that tells them apart. Hence a
+smaller form has the same solutions: one copy of the state, and a condition on the last step (``telling``).
+The toolkit solves that one, which every classical planner understands.
 
 The dummy p_u marks that the value of gamma's predicate has become uncertain: actions whose effect on it is
 not in M' yet make it true, the others make it false. In preconditions it stands in disjunction with the
@@ -13,11 +17,15 @@ would rule out every plan.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from aam_vision.pddl.writing import type_lines
 from aam_vision.strips import (
     ActionSchema,
+    GroundAction,
     LiftedAtom,
     Location,
     Mode,
@@ -33,73 +41,127 @@ P_PSI = "p-psi"
 """Ends like no copy of a predicate, so it cannot be mistaken for one."""
 
 
-def ppo_pddl(
-    model: Model, refined: Collection[PalTuple], pal: PalTuple, i: Mode, j: Mode, initial: State
-) -> tuple[str, str]:
-    """P_PO for M' + gamma^i and M' + gamma^j as (domain, problem) text.
+def telling(i: Mode, j: Mode) -> tuple[bool, ...]:
+    """The values of gamma's atom before the last step with which that step tells the two modes apart."""
+    if Mode.ABSENT not in (i, j):
+        return False, True
+    return (Mode.NEGATIVE in (i, j),)
+
+
+def add_palm(model: Model, pal: PalTuple, mode: Mode) -> Model:
+    """The model with the pal tuple in this mode, whatever mode it had (Algorithm 2, line 3)."""
+    actions = []
+    for schema in model.actions:
+        if schema.header.name == pal.action:
+            names = ("positive", "negative") if pal.location is Location.PRE else ("add", "delete")
+            for name, own in zip(names, (Mode.POSITIVE, Mode.NEGATIVE), strict=True):
+                atoms = getattr(schema, name) - {pal.atom} | ({pal.atom} if mode is own else set())
+                schema = replace(schema, **{name: atoms})
+        actions.append(schema)
+    return Model(model.vocabulary, tuple(actions))
+
+
+MODE_NAMES = {Mode.POSITIVE: "plus", Mode.NEGATIVE: "minus", Mode.ABSENT: "none"}
+MAX_NAME = 150
+
+
+@dataclass(frozen=True)
+class DistinguishingProblem:
+    """P_PO for the models M' + gamma^i and M' + gamma^j.
 
     ``model`` holds the palm tuples of M', ``refined`` names all pal tuples in M', those with mode absent
-    included; gamma is none of them. A solution is the plan of a distinguishing query from ``initial``.
+    included; gamma is none of them.
     """
-    vocabulary = model.vocabulary
-    names = {predicate.name for predicate in vocabulary.predicates}
-    p_u = "p-u"
-    while p_u in names:
-        p_u += "-"
-    lines = [f"(define (domain p-po-{vocabulary.name})"]
-    lines.append(
-        "  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions"
-        " :existential-preconditions :conditional-effects)"
-    )
-    lines += type_lines(model)
-    lines.append("  (:predicates")
-    for copy in COPIES:
-        for predicate in vocabulary.predicates:
-            lines.append(f"    ({predicate.name}{copy}{_variables(predicate.types)})")
-        lines.append(f"    ({p_u}{copy})")
-    lines.append(f"    ({P_PSI})\n  )")
-    for schema in model.actions:
-        lines.append(_action(schema, vocabulary, refined, pal, (i, j), p_u))
-    return "\n".join(lines) + "\n)\n", _problem(vocabulary, initial)
+
+    model: Model
+    refined: Collection[PalTuple]
+    pal: PalTuple
+    i: Mode
+    j: Mode
+
+    @property
+    def name(self) -> str:
+        """The pal tuple and the two modes as a part of a file's name, e.g. ``move-pre-at-p-from-plus-none``."""
+        header = self.model.schema(self.pal.action).header
+        atom = re.findall(r"[\w-]+", self.pal.atom.text(header.parameters))
+        modes = [MODE_NAMES[self.i], MODE_NAMES[self.j]]
+        name = "-".join([self.pal.action, self.pal.location.value, *atom, *modes])
+        return re.sub(r"[^\w-]", "_", name)[:MAX_NAME]
+
+    def solved_by(self, initial: State, plan: Sequence[GroundAction]) -> bool:
+        """Whether the two models answer differently to <initial, plan>."""
+        answers = [add_palm(self.model, self.pal, mode).run(initial, plan) for mode in (self.i, self.j)]
+        return answers[0] != answers[1]
+
+    def pddl(self, initial: State) -> tuple[str, str]:
+        """P_PO as (domain, problem) text; every solution is the plan of a distinguishing query from ``initial``."""
+        vocabulary = self.model.vocabulary
+        names = {predicate.name for predicate in vocabulary.predicates}
+        p_u = "p-u"
+        while p_u in names:
+            p_u += "-"
+        lines = [f"(define (domain p-po-{vocabulary.name})"]
+        lines.append(
+            "  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions"
+            " :existential-preconditions :conditional-effects)"
+        )
+        lines += type_lines(self.model)
+        lines.append("  (:predicates")
+        for copy in COPIES:
+            for predicate in vocabulary.predicates:
+                lines.append(f"    ({predicate.name}{copy}{_variables(predicate.types)})")
+            lines.append(f"    ({p_u}{copy})")
+        lines.append(f"    ({P_PSI})\n  )")
+        known = add_palm(self.model, self.pal, Mode.ABSENT)
+        lines += [self._action(schema, vocabulary, p_u) for schema in known.actions]
+        return "\n".join(lines) + "\n)\n", _problem(vocabulary, initial)
+
+    def _action(self, schema: ActionSchema, vocabulary: Vocabulary, p_u: str) -> str:
+        """One action of P_PO."""
+        uncertain = _uncertainty(schema, vocabulary, self.refined, self.pal)
+        pre, eff = [], []
+        for copy, mode in zip(COPIES, (self.i, self.j), strict=True):
+            required = _literals(schema, schema.positive, schema.negative, copy)
+            effects = _literals(schema, schema.add, schema.delete, copy)
+            if self.pal.action == schema.header.name and mode is not Mode.ABSENT:
+                literal = _literal(schema, self.pal.atom, copy, positive=mode is Mode.POSITIVE)
+                if self.pal.location is Location.PRE:
+                    required.append(f"(or {literal} ({p_u}{copy}))")
+                else:
+                    effects.append(literal)
+            if uncertain is not None:
+                effects.append(f"({p_u}{copy})" if uncertain else f"(not ({p_u}{copy}))")
+            pre.append(_and(required))
+            eff += effects
+        header = schema.header
+        parameters = " ".join(f"?{n} - {k}" for n, k in zip(header.parameters, header.types, strict=True))
+        return (
+            f"  (:action {header.name}\n"
+            f"    :parameters ({parameters})\n"
+            f"    :precondition (or {pre[0]} {pre[1]})\n"
+            f"    :effect (and\n"
+            f"      (when (and {pre[0]} {pre[1]})\n"
+            f"        {_and(eff)})\n"
+            f"      (when (or (and {pre[0]} (not {pre[1]})) (and (not {pre[0]}) {pre[1]}))\n"
+            f"        ({P_PSI})))\n"
+            "  )"
+        )
 
 
-def _action(
-    schema: ActionSchema,
-    vocabulary: Vocabulary,
-    refined: Collection[PalTuple],
-    pal: PalTuple,
-    pair: tuple[Mode, Mode],
-    p_u: str,
-) -> str:
-    """One action of P_PO."""
-    uncertain = _uncertainty(schema, vocabulary, refined, pal)
-    pre, eff = [], []
-    for copy, mode in zip(COPIES, pair, strict=True):
-        required = _literals(schema, schema.positive, schema.negative, copy)
-        effects = _literals(schema, schema.add, schema.delete, copy)
-        if pal.action == schema.header.name and mode is not Mode.ABSENT:
-            literal = _literal(schema, pal.atom, copy, positive=mode is Mode.POSITIVE)
-            if pal.location is Location.PRE:
-                required.append(f"(or {literal} ({p_u}{copy}))")
-            else:
-                effects.append(literal)
-        if uncertain is not None:
-            effects.append(f"({p_u}{copy})" if uncertain else f"(not ({p_u}{copy}))")
-        pre.append(_and(required))
-        eff += effects
-    header = schema.header
-    parameters = " ".join(f"?{n} - {k}" for n, k in zip(header.parameters, header.types, strict=True))
-    return (
-        f"  (:action {header.name}\n"
-        f"    :parameters ({parameters})\n"
-        f"    :precondition (or {pre[0]} {pre[1]})\n"
-        f"    :effect (and\n"
-        f"      (when (and {pre[0]} {pre[1]})\n"
-        f"        {_and(eff)})\n"
-        f"      (when (or (and {pre[0]} (not {pre[1]})) (and (not {pre[0]}) {pre[1]}))\n"
-        f"        ({P_PSI})))\n"
-        "  )"
-    )
+class ProblemFolder:
+    """Keeps every P_PO as two files that start with its number: a domain and a problem."""
+
+    def __init__(self, folder: Path) -> None:
+        """Numbers go on after those that the folder has already."""
+        self._folder = folder
+
+    def write(self, problem: DistinguishingProblem, initial: State) -> None:
+        """Write P_PO with this initial state."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + sum(1 for _ in self._folder.glob("*-domain.pddl"))
+        for part, text in zip(("domain", "problem"), problem.pddl(initial), strict=True):
+            path = self._folder / f"{number:04d}-{problem.name}-{part}.pddl"
+            path.write_text(text, encoding="utf-8")
 
 
 def _uncertainty(
@@ -114,6 +176,7 @@ def _uncertainty(
 
 
 def _problem(vocabulary: Vocabulary, initial: State) -> str:
+    """The problem text. What is unknown in the state is in neither copy, and named in a comment."""
     objects = [f"{n} - {k}" for n, k in initial.objects.items() if n not in vocabulary.constants]
     facts = [
         f"({' '.join([atom.predicate + copy, *atom.objects])})"
@@ -128,11 +191,13 @@ def _problem(vocabulary: Vocabulary, initial: State) -> str:
         if predicate.arity:
             differ = f"(exists ({_variables(predicate.types).strip()}) {differ})"
         goals.append(f"    {differ}")
+    unknown = [f"  ; unknown: {atom}" for atom in sorted(initial.unknown)]
     return "\n".join(
         [
             "(define (problem p-po)",
             f"  (:domain p-po-{vocabulary.name})",
             f"  (:objects {' '.join(objects)})",
+            *unknown,
             f"  (:init {' '.join(facts)})",
             "  (:goal (or",
             *goals,

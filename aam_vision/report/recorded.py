@@ -12,19 +12,17 @@ from aam_vision.agents.encoding import (
     Malformed,
     field,
     loads,
-    read_plan,
-    read_state,
     read_vocabulary,
-    typed,
 )
 from aam_vision.agents.journal import Journal, NothingRecorded, Row
+from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, Model, Objects, State
+from aam_vision.query import Access, Situation
+from aam_vision.strips import ActionHeader, Model, Vocabulary
 
 MAX_BYTES = 50_000_000
 """Bytes of ``result.json`` at most."""
@@ -134,6 +132,28 @@ def _figures(path: Path) -> Mapping[str, Any] | None:
     return found
 
 
+class _SeenContents(Contents):
+    """The contents of a journal, with what is kept of how situations looked."""
+
+    def __init__(self, journal: Journal, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> None:
+        super().__init__(journal, vocabulary, headers)
+        self.sights: dict[object, Sight] = {}
+
+    def situation(self, reference: Any) -> Situation:
+        """The situation of a reference; its sight is noted."""
+        situation = super().situation(reference)
+        kept = memo(reference)
+        if isinstance(kept, dict) and isinstance(kept.get("image"), str) and reference[0] is not None:
+            places, passed = kept.get("places"), kept.get("passed")
+            self.sights[situation.handle] = Sight(
+                kept["image"],
+                kept["problem"] if isinstance(kept.get("problem"), int) else 0,
+                {k: v for k, v in places.items() if isinstance(v, str)} if isinstance(places, dict) else {},
+                tuple(map(str, passed)) if isinstance(passed, list) else (),
+            )
+        return situation
+
+
 class _Reader:
     """Decodes a journal. Malformed contents raise ``Malformed``, or a standard error of Python."""
 
@@ -142,61 +162,27 @@ class _Reader:
         about = journal.about("agent")
         self._vocabulary, self._headers = read_vocabulary(about)
         self._access = Access(field(about, "access", str))
-        self._by_name: dict[str, ActionHeader] = {header.name: header for header in self._headers}
-        self._sights: dict[object, Sight] = {}
-        types = self._vocabulary.types
-        self._objects = [Objects(typed(content, types), types) for (content,) in journal.contents("objects")]
-        self._states: list[State] = []
-        for number, content in journal.contents("states"):
-            self._states.append(read_state(content, self._vocabulary, _numbered(self._objects, number)))
+        self._contents = _SeenContents(journal, self._vocabulary, self._headers)
 
     def recorded(self, folder: Path, figures: Mapping[str, Any] | None) -> Recorded:
         rows = self._journal.rows()
         if not rows or rows[0].kind != "initial":
             raise Malformed("it does not say where the interrogation began")
-        initial = tuple(self._situation(item) for item in rows[0].answer)
+        initial = tuple(self._contents.situation(item) for item in rows[0].answer)
         entries = tuple(self._entry(row) for row in rows[1:])
         repeated = field(self._journal.about("arguments"), "repeated_arguments", bool)
         transcript = Transcript(
             self._vocabulary, self._headers, self._access, initial, entries, repeated=repeated
         )
-        return Recorded(folder, transcript, self._sights, self._boxes(), self._sources(), figures)
+        return Recorded(folder, transcript, self._contents.sights, self._boxes(), self._sources(), figures)
 
     def _entry(self, row: Row) -> Entry:
         if row.kind == "walk":
-            return Walked(tuple(self._walk_step(item) for item in row.answer))
+            return Walked(tuple(self._contents.walk(row.answer)))
         if row.kind != "query":
             raise Malformed(f"an entry is of kind {row.kind[:20]!r}")
-        start = self._situation(field(row.question, "from", list))
-        plan = read_plan(field(row.question, "plan", list), self._by_name, start.state.objects)
-        executed = field(row.answer, "executed", int)
-        if not 0 <= executed <= len(plan):
-            raise Malformed(f"{executed} steps of {len(plan)} were executed")
-        return Asked(Query(start, plan), Response(executed, self._situation(row.answer.get("final"))))
-
-    def _walk_step(self, item: Any) -> WalkStep:
-        action, before, after = item
-        start = self._situation(before)
-        (step,) = read_plan([action], self._by_name, start.state.objects)
-        return WalkStep(start, step, self._situation(after))
-
-    def _situation(self, item: Any) -> Situation:
-        if not isinstance(item, list) or len(item) < 2:
-            raise Malformed("a situation is none")
-        handle, number = item[:2]
-        state = _numbered(self._states, number)
-        if handle is not None and (isinstance(handle, bool) or not isinstance(handle, int)):
-            raise Malformed("a handle is not a number")
-        memo = item[2] if len(item) > 2 else None
-        if isinstance(memo, dict) and isinstance(memo.get("image"), str) and handle is not None:
-            places, passed = memo.get("places"), memo.get("passed")
-            self._sights[handle] = Sight(
-                memo["image"],
-                memo["problem"] if isinstance(memo.get("problem"), int) else 0,
-                {k: v for k, v in places.items() if isinstance(v, str)} if isinstance(places, dict) else {},
-                tuple(map(str, passed)) if isinstance(passed, list) else (),
-            )
-        return Situation(state if handle is None else handle, state)
+        query = self._contents.query(row.question)
+        return Asked(query, self._contents.response(query, row.answer))
 
     def _boxes(self) -> list[dict[str, Box]]:
         found = []
@@ -222,9 +208,3 @@ class _Reader:
 def _printable(text: str) -> str:
     """A text of a stranger, made safe for terminals, which obey some characters."""
     return "".join(c if c.isprintable() else "?" for c in text[:1000])
-
-
-def _numbered(items: Sequence[Any], number: object) -> Any:
-    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(items):
-        raise Malformed(f"there is no number {number!r}")
-    return items[number - 1]

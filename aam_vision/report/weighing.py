@@ -1,9 +1,9 @@
 """Answers that may be wrong, as evidence: which speak for a palm tuple, which against it, and how strongly.
 
 Where answers proved unreliable none proves anything, and the engine gave every palm tuple a probability
-(``interrogation.statistics``). Here the same answers are sorted by what they say of one palm tuple. All of one kind weigh the
-same: how much more probable such an answer is if the palm tuple is right than if the likeliest other mode is, under
-the rates of error that the run has estimated.
+(``interrogation.statistics``). Here the same answers are sorted by what they say of one palm tuple. All of one kind
+weigh the same: how much more probable such an answer is if the palm tuple is right than if the likeliest other mode
+is, under the rates of error that the run has estimated.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import Recorded
-from aam_vision.interrogation.task.robust import interrogate_robustly
+from aam_vision.interrogation.task.robust import Setup, interrogate_robustly
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from tests import domains
@@ -103,14 +103,12 @@ def _interrogated(agent: Agent, record: JournalledAgent | None) -> Result:
     def asked_of_the_present(policy: Policy) -> Policy:
         return policy if record is None else OfThePresent(policy, record)
 
-    return interrogate_robustly(
-        agent,
+    setup = Setup(
         asked_of_the_present(Confirming(_policy(agent.access), agent.access, PyperplanPlanner())),
-        np.random.default_rng(5),
-        afresh=lambda: asked_of_the_present(_policy(agent.access)),
-        budget=AMPLE,
-        record=record,
+        lambda: asked_of_the_present(_policy(agent.access)),
+        AMPLE,
     )
+    return interrogate_robustly(agent, setup, np.random.default_rng(5), record=record)
 
 
 class OfThePresent:

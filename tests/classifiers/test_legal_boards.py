@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.legality import CERTAIN, MOST_WAYS, PLAUSIBLE, Legality
-from aam_vision.perception import Exactly, Perceived, Reading, VisualVocabulary
-from aam_vision.strips import Predicate
+from aam_vision.perception import Exactly, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.strips import Objects, Predicate, Types
 from tests.profiles import thorough
 
-from .toy import HEADS, TYPES, Shown, legal_boards, legal_cells, means, scene, vocabulary
+from .toy import FREE, HEADS, TYPES, Shown, legal_boards, legal_cells, means, scene, vocabulary
 
 LOW, HIGH = 0.1, 0.9
 LOOKS = {"pawn-1": "pawn", "rock-1": "rock"}
@@ -38,7 +38,7 @@ def test_what_is_inferred_is_what_nearly_all_legal_boards_show(vanishing: bool) 
     numbers = {"free": (1, 1), "pawn": (1, 1), "rock": (0 if vanishing else 1, 1)}
     boards = list(legal_boards(3, numbers))
 
-    @thorough(150)
+    @thorough(400)
     @given(
         st.sampled_from(boards), st.lists(st.tuples(st.integers(0, 14), st.sampled_from(LEVELS)), max_size=7)
     )
@@ -136,12 +136,12 @@ def test_an_inferred_answer_is_a_thousand_times_as_likely_as_its_opposite(odds: 
 def test_a_board_that_is_hardly_possible_is_not_believed_though_no_other_is_legal(
     chance: float, believed: bool
 ) -> None:
-    visual = VisualVocabulary("marks", (MARK,), TYPES, constraints=(Exactly("mark", 1),))
+    visual = VisualVocabulary("marks", (MARK, FREE), TYPES, constraints=(Exactly("mark", 1),))
     legality = Legality(visual, scene(2, {}), ["c0", "c1"])
-    low, high = np.array([[0.0001]], np.float32), np.array([[0.9]], np.float32)
-    sure, doubtful = legality.settle(np.array([[chance, 0.0]], np.float32), low, high)
-    assert sure.tolist() == [[believed, False]]
-    assert doubtful.tolist() == [[not believed, False]]
+    low, high = (np.full((2, 1), limit, np.float32) for limit in (0.0001, 0.9))
+    sure, doubtful = legality.settle(np.array([[chance, 0.0], [1, 1]], np.float32), low, high)
+    assert sure.tolist() == [[believed, False], [True, True]]
+    assert doubtful.tolist() == [[not believed, False], [False, False]]
 
 
 @pytest.mark.parametrize(("cells", "believed"), [(12, True), (13, False)])
@@ -151,9 +151,37 @@ def test_more_ways_than_can_be_gone_through_decide_nothing(cells: int, believed:
 
 
 def test_probabilities_at_the_limits_are_doubtful() -> None:
-    """Neither of the two cells is settled, and both may have the mark."""
-    assert _marks(1, [LOW, LOW]) == ([False, False], [True, True])
-    assert _marks(1, [float(np.float32(HIGH)), float(np.float32(HIGH))]) == ([False, False], [True, True])
+    visual = VisualVocabulary("marks", (MARK,), TYPES)
+    sure, doubtful = _settle(visual, scene(4, {}), np.array([[LOW, HIGH, LOW - 0.01, HIGH + 0.01]]))
+    assert sure.tolist() == [[False, False, False, True]]
+    assert doubtful.tolist() == [[True, True, False, False]]
+
+
+def test_nothing_is_inferred_from_a_board_with_a_contradiction() -> None:
+    """A marked rock glows; here it does not. Else it would be certain that the pawn is where it may be."""
+    board = np.zeros((5, 3), np.float32)
+    board[HEADS.index("rock"), 0] = board[HEADS.index("mark"), 0] = board[HEADS.index("free"), 2] = 1
+    board[HEADS.index("pawn"), 1] = 0.5
+    sure, doubtful = _settle(vocabulary(), scene(3, LOOKS), board)
+    assert doubtful[:, 0].all()
+    assert doubtful[HEADS.index("pawn"), 1]
+    board[HEADS.index("glow"), 0] = 1
+    sure, doubtful = _settle(vocabulary(), scene(3, LOOKS), board)
+    assert sure[HEADS.index("pawn"), 1]
+    assert not doubtful.any()
+
+
+def test_places_of_all_kinds_are_inferred_together() -> None:
+    """Cells and rooms, of which other things are asked."""
+    types = Types({**TYPES.parents, "room": "object"})
+    lamp = Perceived(Predicate("lit", ("room",)), Reading.THERE, {"": "lamp"}, "a lamp")
+    visual = VisualVocabulary(
+        "rooms", (MARK, lamp), types, constraints=(Exactly("mark", 1), Exactly("lamp", 1))
+    )
+    stage = Scene(Objects({"c": "cell", "r": "room"}, types), 1, 2, {"c": ((0, 0),), "r": ((0, 1),)})
+    sure, doubtful = _settle(visual, stage, np.full((2, 2), 0.5))
+    assert sure.tolist() == [[True, False], [False, True]]
+    assert not doubtful.any()
 
 
 @pytest.mark.parametrize(

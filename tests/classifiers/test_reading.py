@@ -111,6 +111,13 @@ def test_what_vanished_is_nowhere_and_nothing_is_known_of_its_glow() -> None:
     assert _read({**CLEAR, "rock": "0100"}, before).refused, "rocks that cannot vanish were misread"
 
 
+def test_things_that_may_vanish_may_be_missing_from_the_first_image() -> None:
+    stage = replace(STAGE, anchors={"p": "c0"})
+    percept = _read({**CLEAR, "rock": "0100"}, None, stage, vocabulary(may_vanish={"rock": True}))
+    at = {atom for atom in percept.state.unknown if atom.predicate == "at"}
+    assert at == _atoms("at q c1, at r c1"), "one of them is there"
+
+
 @pytest.mark.parametrize(("boards", "moved"), [((0, 1, 2, 3), True), ((0, 2, 1, 3), False)])
 def test_things_are_followed_to_cells_that_lie_side_by_side(boards: tuple[int, ...], moved: bool) -> None:
     """Both rocks moved; cells in a row make only one way short."""

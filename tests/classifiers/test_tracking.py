@@ -144,3 +144,42 @@ def test_without_anchors_only_a_single_thing_is_named():
     assert confirm(["a"], {}, Sighting({"p00"}), may_vanish=False).places == {"a": "p00"}
     assert confirm(["a"], {}, Sighting(set()), may_vanish=True).places == {"a": None}
     assert confirm(["a", "b"], {}, Sighting({"p00", "p11"}), may_vanish=False).places == {}
+
+
+@pytest.mark.parametrize("certain", [{"p00", "p11", "p22"}, {"p00"}])
+def test_a_wrong_number_in_the_first_image_leaves_all_undecided(certain):
+    tracked = confirm(["a", "b"], {"a": "p00"}, Sighting(certain), may_vanish=False)
+    assert tracked.places == {}
+    assert tracked.undecided == {"a": None, "b": None}
+
+
+def test_as_many_places_as_things_are_not_matched_while_another_place_is_doubtful():
+    tracked = _track({"a": "p00", "b": "p44"}, {"p01", "p43"}, {"p22"})
+    assert tracked.places == {}
+    assert tracked.undecided == {"a": {"p01", "p43", "p22"}, "b": {"p01", "p43", "p22"}}
+
+
+def test_a_place_that_was_matched_is_not_among_those_in_question():
+    """a can only have gone to p01; b and c may have swapped ways."""
+    tracked = _track({"a": "p00", "b": "p33", "c": "p44"}, {"p01", "p34", "p43"})
+    assert tracked.places == {"a": "p01"}
+    assert tracked.undecided == {"b": {"p34", "p43"}, "c": {"p34", "p43"}}
+
+
+@pytest.mark.parametrize(("number", "matched"), [(6, True), (7, False)])
+def test_so_many_things_are_matched_and_no_more(number, matched):
+    before = {f"t{i}": f"p{i}0" for i in range(number)}
+    after = {f"t{i}": f"p{i}1" for i in range(number)}
+    tracked = track(
+        list(before),
+        before,
+        Sighting(set(after.values())),
+        may_vanish=False,
+        neighbours=lambda one, other: one[:-1] == other[:-1],
+    )
+    assert tracked.places == (after if matched else {})
+
+
+def test_a_thing_without_a_last_place_may_be_anywhere():
+    tracked = _track({"a": "p00", "b": "p44"}, {"p01", "p22", "p43"}, things=["a", "b", "c"])
+    assert tracked.places == {"a": "p01", "b": "p43", "c": "p22"}

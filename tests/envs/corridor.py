@@ -10,6 +10,7 @@ import numpy as np
 
 from aam_vision.agents.image import ImageAgent
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
 from aam_vision.perception import (
     Defined,
@@ -168,3 +169,19 @@ def environment(
 def agent(*given: Any, access: Access = Access.SNAPSHOT, **more: Any) -> ImageAgent:
     described = environment(*given, **more)
     return described.agent(Eyes(described.visual), access)
+
+
+OWN = (
+    lambda env: (env.unwrapped.at, tuple(env.unwrapped.lit)),
+    lambda env, token: _put(env.unwrapped, token),
+)
+WAYS = {"copy": "copy", "replay": "replay", "own": OWN}
+
+
+def _put(env: Any, token: tuple[int, tuple[bool, ...]]) -> None:
+    env.at, env.lit = token[0], list(token[1])
+
+
+def two_left(simulator: GymnasiumSimulator) -> tuple[str, str]:
+    at = simulator._env.unwrapped.at
+    return f"cell-{at}", f"cell-{max(at - 1, 0)}"

@@ -29,23 +29,16 @@ from tests.envs.corridor import (
     INTENDED,
     LEFT,
     LENGTH,
+    OWN,
     RIGHT,
     SCENE,
     TYPES,
+    WAYS,
     Corridor,
     agent,
+    two_left,
     vocabulary,
 )
-
-OWN = (
-    lambda env: (env.unwrapped.at, tuple(env.unwrapped.lit)),
-    lambda env, token: _put(env.unwrapped, token),
-)
-WAYS = {"copy": "copy", "replay": "replay", "own": OWN}
-
-
-def _put(env: Any, token: tuple[int, tuple[bool, ...]]) -> None:
-    env.at, env.lit = token[0], list(token[1])
 
 
 def _learned(subject: ImageAgent, budget: Budget | None = None) -> Any:
@@ -108,11 +101,6 @@ def test_an_instruction_may_stand_for_several_actions_and_be_told_by_anything() 
     assert simulator.instruct("run", ("cell-0", "cell-2"))
     assert not simulator.instruct("run", ("cell-2", "cell-3")), "one step only"
     assert simulator._env.unwrapped.at == 2
-
-
-def two_left(simulator: GymnasiumSimulator) -> tuple[str, str]:
-    at = simulator._env.unwrapped.at
-    return f"cell-{at}", f"cell-{max(at - 1, 0)}"
 
 
 def test_after_the_end_nothing_can_be_done_unless_the_user_says_so() -> None:

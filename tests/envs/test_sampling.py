@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.pddlgym_domains import static_atoms
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts, training_layouts
 from aam_vision.envs.sokoban import cell_of
 from aam_vision.strips import Atom
+from aam_vision.training.labels import check_legal
 from tests.envs.conftest import ALL, load
 
 
@@ -96,6 +100,22 @@ def test_synthetic_boards_can_be_played_and_differ(name: str, rng: np.random.Gen
         outcomes = [world.outcome(world.initial, a) for a in board_domain(name).native_actions(layout)]
         playable += any(outcome.instruction is not None for outcome in outcomes)
     assert playable >= 10
+
+
+@pytest.mark.parametrize("name", ["maze", "sokoban"])
+def test_without_a_sampler_lessons_are_states_that_random_walks_reach(
+    name: str, rng: np.random.Generator
+) -> None:
+    domain = replace(board_domain(name), sampler=None)
+    found = domain.lessons(rng, fewer=4)
+    assert len(found) == len(domain.trained_on), "no random boards"
+    for problem, pictures in zip(domain.trained_on, found, strict=True):
+        layout = domain.load(*problem)
+        assert len(set(pictures.states)) == len(pictures.states) > 3
+        assert all(static_atoms(layout) <= state.true for state in pictures.states)
+        visual = domain.visual
+        for state in pictures.states:
+            check_legal(visual, SceneIndex(visual, pictures.scene), state)
 
 
 def test_training_never_sees_a_test_layout() -> None:

@@ -54,7 +54,6 @@ def test_bad_input_is_one_line_before_any_job_runs(
         (table1, ("--address", "head:6379"), "--address head:6379: only with --backend ray"),
         (simulators, ("--env", "chess"), "no environment 'chess'"),
         (simulators, ("--policy", "lucky"), "--policy lucky: unknown"),
-        (simulators, ("--policy", "aia"), "--policy aia: needs settable access"),
         (simulators, ("--planner", "oracle"), "--planner oracle: unknown"),
     ]
     for command, options, said in cases:

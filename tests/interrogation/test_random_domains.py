@@ -10,9 +10,9 @@ import pytest
 from aam_vision.query import Access
 from experiments.random_domains import CASES, judged
 from experiments.random_strips import random_domain
-from tests.profiles import FACTOR
+from tests.profiles import scaled
 
-DOMAINS = 40 * FACTOR
+DOMAINS = scaled(40)
 
 
 @pytest.mark.parametrize(("access", "policy"), CASES)

@@ -173,3 +173,12 @@ def test_pyperplan_reads_positive_models(shared: Path, model: Model) -> None:
         action = parsed.actions[schema.header.name]
         assert len(action.precondition) == len(schema.positive)
         assert {p.name for p in action.effect.addlist} == {atom.predicate for atom in schema.add}
+
+
+@thorough(60)
+@given(model=models())
+def test_negative_preconditions_are_declared_where_there_are_any_and_only_there(model: Model) -> None:
+    """Planners may refuse, or misread, what a domain does not declare."""
+    (requirements,) = (line.strip() for line in domain_text(model).splitlines() if ":requirements" in line)
+    negative = any(schema.negative for schema in model.actions)
+    assert requirements == f"(:requirements :strips :typing{' :negative-preconditions' * negative})"

@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
+from aam_vision.envs.sources import there
 from aam_vision.training import cache, data
 from aam_vision.training.boards import fingerprint
 
@@ -15,8 +17,8 @@ from .toys import toy_boards
 
 @pytest.fixture
 def doors(monkeypatch):
-    monkeypatch.setattr(data, "SYNTHETIC", 6)
-    monkeypatch.setattr(data, "STATES_PER_LAYOUT", 2)
+    monkeypatch.setattr(sampling, "SYNTHETIC", 6)
+    monkeypatch.setattr(sampling, "STATES_PER_LAYOUT", 2)
     return replace(board_domain("doors"), shapes=((6, 7), (9, 6)))
 
 
@@ -103,8 +105,10 @@ def test_the_key_tells_apart_all_that_makes_a_difference(doors, monkeypatch):
         cache.key(doors, 0, 16, 10),
         cache.key(replace(doors, drawing=Darker), 0, 16, 1),
         cache.key(replace(doors, shapes=((6, 7),)), 0, 16, 1),
-        cache.key(replace(doors, visual=replace(doors.visual, entries=doors.visual.entries[1:])), 0, 16, 1),
+        cache.key(
+            replace(doors, auxiliary={"lit ?l - location": there("lit", "lit", auxiliary=True)}), 0, 16, 1
+        ),
     ]
-    monkeypatch.setattr(data, "SYNTHETIC", 7)
+    monkeypatch.setattr(sampling, "SYNTHETIC", 7)
     others.append(cache.key(doors, 0, 16, 1))
     assert len({plain, *others}) == len(others) + 1

@@ -55,7 +55,7 @@ def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
         (
             TRAIN,
             ["--env", "sokoban", "--only", "is-stone", "--out", "."],
-            "no perceived predicate of sokoban",
+            "not a perceived predicate of sokoban",
         ),
         (TRAIN, ["--env", "sokoban", "--ship", "--fast-dev-run"], "exclude each other"),
         (TRAIN, ["--env", "sokoban", "--trunk", "elephant"], "use one of shared, separate"),

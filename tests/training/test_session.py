@@ -14,9 +14,10 @@ from aam_vision.classifiers.networks import RESNET18, SEPARATE, SHARED, make_net
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save
 from aam_vision.commandline import Progress
+from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
-from aam_vision.training import data, lesson, session
+from aam_vision.training import lesson, session
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.lesson import TrainingOptions
 from aam_vision.training.logs import CELLS, Confusion
@@ -39,8 +40,8 @@ def runs(domain, tmp_path_factory):
     """Two sessions with one seed, one with another."""
     folder = tmp_path_factory.mktemp("training")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "SYNTHETIC", 16)
-        patch.setattr(data, "STATES_PER_LAYOUT", 8)
+        patch.setattr(sampling, "SYNTHETIC", 16)
+        patch.setattr(sampling, "STATES_PER_LAYOUT", 8)
         patch.setattr(session, "STATES", 120)
         patch.chdir(folder)
         told = io.StringIO()
@@ -107,12 +108,12 @@ def test_test_layouts_are_never_trained_on(monkeypatch):
         drawn = []
         domain = board_domain(name)
         monkeypatch.setattr(
-            data, "_boards", lambda domain, layout, *_, drawn=drawn: drawn.append(layout) or []
+            sampling, "_pictures", lambda domain, layout, *_, drawn=drawn: drawn.append(layout)
         )
-        data.lessons(domain, np.random.default_rng(0))
+        domain.lessons(np.random.default_rng(0))
         origins = {layout.name.split("/")[1] for layout in drawn}
         assert origins == {"train", "synthetic"}
-        assert len(drawn) == len(domain.trained_on) + data.SYNTHETIC
+        assert len(drawn) == len(domain.trained_on) + sampling.SYNTHETIC
     assert session.CALIBRATION_SHARE > 1
 
 
@@ -236,7 +237,7 @@ def test_one_classifier_is_trained_anew_and_the_others_stay_bit_by_bit():
 
 def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, monkeypatch):
     """Doors as shipped, but for ``unlocked``: trained for a moment on that trunk, it reads unseen layouts."""
-    monkeypatch.setattr(data, "SYNTHETIC", 40)
+    monkeypatch.setattr(sampling, "SYNTHETIC", 40)
     monkeypatch.setattr(session, "STATES", 40)
     doors = board_domain("doors")
     doors = replace(
@@ -266,7 +267,7 @@ def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, mon
 
 
 def test_separate_networks_are_trained_and_used_by_the_same_code(domain, tmp_path, monkeypatch):
-    monkeypatch.setattr(data, "SYNTHETIC", 16)
+    monkeypatch.setattr(sampling, "SYNTHETIC", 16)
     monkeypatch.setattr(session, "STATES", 20)
     files = train_domain(
         domain, tmp_path, TrainingSettings(steps=10, network=SEPARATE), Progress(io.StringIO())

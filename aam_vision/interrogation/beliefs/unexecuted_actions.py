@@ -156,7 +156,8 @@ class UnexecutedActions:
 
     def __init__(self) -> None:
         self._cooccurrence = CoOccurrence()
-        self._known: dict[str, tuple[tuple[int, ...], UnexecutedAction]] = {}
+        self._known: dict[str, tuple[object, UnexecutedAction]] = {}
+        """By action, each with everything that it depends on."""
 
     def at(
         self,
@@ -170,20 +171,21 @@ class UnexecutedActions:
         Their samples are drawn from a child of the generator that depends on the evidence: so equal evidence has equal
         samples.
         """
-        hypotheses, nodes = evidence.hypotheses, evidence.visited
+        hypotheses, visited = evidence.hypotheses, evidence.visited
+        searched = visited[: (len(evidence.exchanges) + 1) * constants.COOCCURRENCE_SITUATIONS]
         executed = [action.version for action in hypotheses.actions.values() if action.successes]
         unused = _unused(hypotheses)
-        searched = nodes[: (len(evidence.exchanges) + 1) * constants.COOCCURRENCE_SITUATIONS]
         found: dict[str, UnexecutedAction] = {}
         for number, (name, action) in enumerate(hypotheses.actions.items()):
             if action.successes:
                 continue
-            key = number, action.version, len(nodes), *executed
-            if name not in self._known or self._known[name][0] != key:
+            key = number, action.version, len(visited), *executed
+            basis = key, len(searched), evidence.learned, unused
+            if name not in self._known or self._known[name][0] != basis:
                 never_together = self._cooccurrence.never_together(action.index, searched)
                 own = _child(rng, key)
                 guesses = UnexecutedAction(name, action, beliefs, transfer, unused, never_together, own)
-                self._known[name] = key, guesses
+                self._known[name] = basis, guesses
             found[name] = self._known[name][1]
         return found
 

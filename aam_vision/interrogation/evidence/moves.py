@@ -40,6 +40,10 @@ class LimitedSearch(NamedTuple):
     """Whether it began in all situations seen so far, not in a single one."""
 
 
+Note = tuple["int | str | Note", ...]
+"""Numbers and names, nested."""
+
+
 @dataclass(frozen=True)
 class Stop:
     """Ask nothing more; ``complete`` only if no query could tell anything new."""
@@ -66,6 +70,8 @@ class Ask:
     """The node where it wanted to start, if the plan begins elsewhere."""
     stopped: Stop | None = None
     """The policy's Stop, where this only confirms an earlier answer."""
+    note: Note = ()
+    """How far the policy has come, in its own terms."""
 
 
 @dataclass(frozen=True)

@@ -1,201 +1,128 @@
 """Query generation (paper, Algorithm 2): a plan outcome query on which two models disagree.
 
-``poss_models`` is factored (``Hypotheses``), and of the many models M' in it two stand for the rest: the
-*strictest*, which requires every literal that may be required, and the *loosest*, which requires only what
-is proven. A query under the strictest M' can be refused for one reason only, the pal tuple in question; so
-it is tried first.
+``poss_models`` is factored (``Hypotheses``), so many models M' in it may stand for the rest. The *strictest*
+requires every literal that may be required, the *loosest* only what is proven. A query under the strictest M'
+can be refused for one reason only, the pal tuple in question; so it is tried first.
 
-The models M' + gamma^i and M' + gamma^j run alike until the step that tells them apart. So P_PO needs one
-copy of the state and a condition on the last step: a join over each state of S if that is the only step,
-else a planner's task. ``planning.ppo`` writes P_PO out as the paper states it.
+The models M' + gamma^i and M' + gamma^j run alike until the step that tells them apart. So P_PO
+(``planning.ppo``) needs one copy of the state and a condition on the last step: a join over each state of S
+if that is the only step, else a planner's task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
-from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.joins import FactIndex, Row, bindings
-from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
-from aam_vision.planning.mutexes import Mutexes, PossibleOperator
-from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
-from aam_vision.strips import Atom, GroundAction, Location, Mode, PalTuple, State
+from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.queries.bounded_search import BoundedSearch
+from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.joins import bindings
+from aam_vision.planning.ppo import DistinguishingProblem, telling
+from aam_vision.strips import ActionSchema, GroundAction, Location, Mode, Model, PalTuple, State
 
 MAX_BINDINGS = 100
 """Bindings looked at in one state."""
-MAX_GOALS = 40
-"""Bindings of the last step that one search tries to reach."""
 MAX_OPERATORS = 800
 """Ground operators beyond which no plan of several steps is looked for in a problem."""
-PLANNED_PROBLEMS = 1
-"""Problems, smallest first, in which plans of several steps are looked for."""
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What a model answers to a query: steps executed, and the state there as far as the model knows."""
+def resolved(hypotheses: Hypotheses, pal: PalTuple) -> bool:
+    """Whether gamma has one mode left (an effect that restates a proven precondition counts as absent)."""
+    action = hypotheses[pal.action]
+    undecided = action.undecided
+    mask = undecided.positive | undecided.negative
+    return not action.index.bit[pal.atom] & (
+        mask if pal.location is Location.PRE else action.undecided_effects
+    )
 
-    executed: int
-    final: State
+
+def strictest(action: ActionHypotheses) -> Literals:
+    """What the model in ``poss_models`` requires that requires most; of two possible signs the positive one."""
+    return Literals(action.positive, action.negative & ~action.positive)
+
+
+def loosest(action: ActionHypotheses) -> Literals:
+    """What all models in ``poss_models`` require."""
+    return action.proven
 
 
 @dataclass(frozen=True)
 class DistinguishingQuery:
-    """<s_I, pi>, and the different answers of the two models it was made for."""
+    """<s_I, pi>, and the two models that it distinguishes: M' + gamma^i and M' + gamma^j.
+
+    ``required`` is what M' requires of gamma's action.
+    """
 
     pal: PalTuple
+    i: Mode
+    j: Mode
+    required: Literals
     start: Node
     plan: tuple[GroundAction, ...]
-    predictions: tuple[tuple[Mode, Prediction], tuple[Mode, Prediction]]
+
+    @property
+    def name(self) -> str:
+        """The pal tuple and the two modes in a line."""
+        return f"{self.i.value} from {self.j.value} in {self.pal}"
+
+    def problem(self, hypotheses: Hypotheses) -> DistinguishingProblem:
+        """The P_PO that the query solves: the cautious model but for what M' requires of gamma's action."""
+        action = hypotheses[self.pal.action]
+        schemas = []
+        for schema in hypotheses.model().actions:
+            if schema.header.name == self.pal.action:
+                schema = ActionSchema(
+                    schema.header,
+                    action.index.select(self.required.positive),
+                    action.index.select(self.required.negative),
+                    schema.add,
+                    schema.delete,
+                )
+            schemas.append(schema)
+        refined = {pal for pal in hypotheses.pal_tuples() if pal != self.pal and resolved(hypotheses, pal)}
+        return DistinguishingProblem(
+            Model(hypotheses.vocabulary, tuple(schemas)), refined, self.pal, self.i, self.j
+        )
 
 
 @dataclass(frozen=True)
-class AbstractModel:
-    """M': what it requires of the action in question. Its effects are those that are certain."""
-
-    name: str
-    required: Literals
-
-
-def strictest(action: ActionHypotheses) -> AbstractModel:
-    """The model in ``poss_models`` that requires most; the positive literal where both signs are possible."""
-    return AbstractModel("strictest", Literals(action.positive, action.negative & ~action.positive))
-
-
-def loosest(action: ActionHypotheses) -> AbstractModel:
-    """What all models in ``poss_models`` require."""
-    return AbstractModel("loosest", action.proven)
-
-
-def telling_value(pair: frozenset[Mode]) -> bool | None:
-    """The value that gamma's atom must have for the two modes to make a difference; None for any."""
-    if Mode.ABSENT not in pair:
-        return None
-    return Mode.NEGATIVE in pair
-
-
-class QueryGenerator:
-    """``generate_query`` over a fixed set S of random states."""
-
-    def __init__(self, evidence: Evidence, states: Sequence[Node], planner: Planner, limits: Limits) -> None:
-        self._evidence = evidence
-        self._states = states
-        self._planner = planner
-        self._limits = limits
-        self._reaches: list[_Reach] | None = None
-        self.verdicts: dict[Verdict, int] = dict.fromkeys(Verdict, 0)
-        """How often no plan of several steps was found, and why."""
-
-    def generate_query(
-        self, model: AbstractModel, i: Mode, j: Mode, pal: PalTuple
-    ) -> DistinguishingQuery | None:
-        """A query that distinguishes M' + gamma^i from M' + gamma^j, not asked yet; None if there is none."""
-        for start, plan in self._plans(model, frozenset([i, j]), pal):
-            before = start.state
-            for step in plan[:-1]:
-                before = self._evidence.predict(before, step)
-            predictions = [(mode, self._prediction(model, mode, pal, before, plan)) for mode in (i, j)]
-            if predictions[0][1] != predictions[1][1]:
-                return DistinguishingQuery(pal, start, plan, (predictions[0], predictions[1]))
-        return None
-
-    # --- plans -----------------------------------------------------------------------------------
-
-    def _plans(
-        self, model: AbstractModel, pair: frozenset[Mode], pal: PalTuple
-    ) -> Iterator[tuple[Node, tuple[GroundAction, ...]]]:
-        """Solutions of P_PO from the states in S: those of one step, then a longer one."""
-        last = _LastStep.of(self._evidence.hypotheses[pal.action], model, pair, pal)
-        if last is None:
-            return
-        for start in self._states:
-            for objects in islice(last.bindings(start.index), MAX_BINDINGS):
-                step = GroundAction(pal.action, objects)
-                if last.tells(start.state, objects) and not self._evidence.was_seen(start, step):
-                    yield start, (step,)
-        if model.name == "strictest" and self._evidence.hypotheses[pal.action].successes:
-            found = self._longer_plan(last)
-            if found is not None:
-                yield found
-
-    def _longer_plan(self, last: _LastStep) -> tuple[Node, tuple[GroundAction, ...]] | None:
-        if self._reaches is None:
-            groups = sorted(_by_problem(self._states), key=lambda nodes: len(nodes[0].state.objects))
-            self._reaches = [_Reach(self._evidence, nodes) for nodes in groups[:PLANNED_PROBLEMS]]
-        for reach in self._reaches:
-            outcome = reach.plan(last, self._planner, self._limits)
-            if isinstance(outcome, tuple):
-                return outcome
-            self.verdicts[outcome] += 1
-        return None
-
-    # --- the answers of the models ---------------------------------------------------------------
-
-    def _prediction(
-        self, model: AbstractModel, mode: Mode, pal: PalTuple, before: State, plan: tuple[GroundAction, ...]
-    ) -> Prediction:
-        """What M' + gamma^mode answers, given the state in which the last step is to be made."""
-        step = plan[-1]
-        action = self._evidence.hypotheses[pal.action]
-        fact = pal.atom.ground(step.objects)
-        bit = action.index.bit[pal.atom]
-        required = model.required
-        if pal.location is Location.PRE:
-            required = Literals(
-                required.positive & ~bit | (bit if mode is Mode.POSITIVE else 0),
-                required.negative & ~bit | (bit if mode is Mode.NEGATIVE else 0),
-            )
-        held, dim = action.index.values(before, step.objects)
-        if action.violated(held, dim, required):
-            return Prediction(len(plan) - 1, before)
-        after = self._evidence.predict(before, step)
-        if pal.location is Location.EFF:
-            value = before.value(fact) if mode is Mode.ABSENT else mode is Mode.POSITIVE
-            after = _set(after, fact, value)
-        return Prediction(len(plan), after)
-
-
-@dataclass(frozen=True)
-class _LastStep:
+class LastStep:
     """The condition under which the last step tells the two models apart."""
 
     action: ActionHypotheses
     bit: int
     required: Literals
-    value: bool | None
+    values: tuple[bool, ...]
 
     @classmethod
     def of(
-        cls, action: ActionHypotheses, model: AbstractModel, pair: frozenset[Mode], pal: PalTuple
-    ) -> _LastStep | None:
-        """The condition; None if M' itself rules it out."""
-        bit, value = action.index.bit[pal.atom], telling_value(pair)
-        required = model.required
+        cls, action: ActionHypotheses, required: Literals, i: Mode, j: Mode, pal: PalTuple
+    ) -> LastStep | None:
+        """The condition where M' requires that; None if it contradicts itself."""
+        bit, values = action.index.bit[pal.atom], telling(i, j)
         if pal.location is Location.PRE:
             required = Literals(required.positive & ~bit, required.negative & ~bit)
-        elif value is not None and (required.negative if value else required.positive) & bit:
+        elif len(values) == 1 and (required.negative if values[0] else required.positive) & bit:
             return None
-        return cls(action, bit, required, value)
+        return cls(action, bit, required, values)
 
     @property
     def on(self) -> Literals:
         """What must hold, the telling value included."""
-        if self.value is None:
+        if len(self.values) > 1:
             return self.required
-        extra = Literals(self.bit, 0) if self.value else Literals(0, self.bit)
+        extra = Literals(self.bit, 0) if self.values[0] else Literals(0, self.bit)
         return Literals(self.required.positive | extra.positive, self.required.negative | extra.negative)
 
-    def bindings(self, facts: FactIndex) -> Iterator[Row]:
-        return bindings(facts, self.action.index.header, atoms(self.action, self.on.positive))
-
-    def tells(self, state: State, objects: Row) -> bool:
-        """Whether the step tells the models apart here, and some possible model executes it."""
+    def tells(self, state: State, objects: tuple[str, ...]) -> bool:
+        """Whether the step tells the models apart in this state, and some possible model executes it."""
         held, dim = self.action.index.values(state, objects)
         if dim & self.bit or self.action.index.shared(objects) & self.bit:
             return False
@@ -204,85 +131,84 @@ class _LastStep:
         return not self.action.certain_to_fail(self.action.violated(held, dim))
 
 
-class _Reach:
-    """What can be reached from the states of one problem by steps whose outcome is certain.
+class QueryGenerator:
+    """``generate_query`` over a fixed set S of states, where any state may be asked about."""
 
-    Computed once: what was certain when S was complete stays certain.
+    def __init__(
+        self,
+        evidence: Evidence,
+        states: Sequence[Node],
+        searches: BoundedSearch,
+        paths: Callable[[], Reachability],
+    ) -> None:
+        """``paths``: what can be reached from the states in S by steps whose outcome is certain."""
+        self._evidence = evidence
+        self._states = states
+        self._searches = searches
+        self._paths = paths
+
+    def generate_query(
+        self, required: Literals, i: Mode, j: Mode, pal: PalTuple, *, planned: bool
+    ) -> DistinguishingQuery | None:
+        """A query that distinguishes M' + gamma^i from M' + gamma^j, not asked yet; None if there is none.
+
+        ``required`` is what M' requires of gamma's action; with ``planned`` the plan may have several steps.
+        """
+        last = LastStep.of(self._evidence.hypotheses[pal.action], required, i, j, pal)
+        if last is None:
+            return None
+        found = next(self._steps(last, pal.action), None)
+        if found is None and planned and last.action.successes:
+            found = self._longer_plan(last)
+        return None if found is None else DistinguishingQuery(pal, i, j, required, *found)
+
+    def _steps(self, last: LastStep, name: str) -> Iterator[tuple[Node, tuple[GroundAction, ...]]]:
+        """Solutions of P_PO of one step, from the states in S."""
+        required = atoms(last.action, last.on.positive)
+        for start in self._states:
+            for objects in islice(bindings(start.index, last.action.index.header, required), MAX_BINDINGS):
+                step = GroundAction(name, objects)
+                if last.tells(start.state, objects) and not self._evidence.was_seen(start, step):
+                    yield start, (step,)
+
+    def _longer_plan(self, last: LastStep) -> tuple[Node, tuple[GroundAction, ...]] | None:
+        """A solution of several steps."""
+        planned = self._searches.reach(self._paths(), last.action, last.on)
+        if not isinstance(planned, PlannedNearMiss):
+            return None
+        before = self._evidence.predict_plan(planned.start.state, planned.path)
+        if not last.tells(before, planned.step.objects):
+            return None
+        return planned.start, (*planned.path, planned.step)
+
+
+class KnownSteps:
+    """What can be reached in the smallest problem of S, by what was certain when an action was last executed first.
+
+    That stays certain. So it is worked out anew only after another action's first success.
     """
 
-    def __init__(self, evidence: Evidence, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
-        self._starts = [(frozenset(n.state.true), frozenset(n.state.unknown)) for n in nodes]
-        self._grounding: Grounding | None = None
-        cautious = [_cautious(a) for a in evidence.hypotheses.actions.values() if a.successes]
-        initial = frozenset[tuple[str, Row]]().union(*(true for true, _ in self._starts))
-        try:
-            grounding = ground(cautious, initial, nodes[0].state.objects, MAX_OPERATORS)
-        except TooManyOperators:
-            return
-        self._grounding = grounding
-        self._mutexes = Mutexes(
-            [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators],
-            self._starts,
-        )
+    def __init__(self) -> None:
+        self._told = -1
+        self._paths: Reachability | None = None
 
-    def plan(
-        self, last: _LastStep, planner: Planner, limits: Limits
-    ) -> tuple[Node, tuple[GroundAction, ...]] | Verdict:
-        """A start and a plan whose last step tells the models apart, or why there is none."""
-        if self._grounding is None:
-            return Verdict.LIMIT
-        goals = []
-        rows = list(islice(last.bindings(self._grounding.facts), MAX_BINDINGS + 1))
-        for objects in rows[:MAX_BINDINGS]:
-            if last.action.index.shared(objects) & last.bit:
-                continue
-            true, false = GroundLiterals(last.action, objects).holding(last.on)
-            if self._mutexes.possible(true, false):
-                step = GroundAction(last.action.index.header.name, objects)
-                goals.append(Operator(step, frozenset(true), frozenset(false), frozenset(), frozenset()))
-        if not goals:
-            return Verdict.UNSOLVABLE if len(rows) <= MAX_BINDINGS else Verdict.LIMIT
-        problem = SearchProblem(self._grounding.operators, self._starts, goals[:MAX_GOALS])
-        outcome = planner.solve(problem, limits)
-        if isinstance(outcome, Found):
-            return self._nodes[outcome.start], (*outcome.plan, outcome.goal.action)
-        return outcome if len(goals) <= MAX_GOALS else Verdict.LIMIT
+    def paths(self, evidence: Evidence, states: Sequence[Node], collected: int) -> Reachability:
+        """``collected``: how many exchanges there had been when S was complete."""
+        told = max(collected, _first_successes(evidence))
+        if self._paths is None or self._told != told:
+            smallest = min(states, key=lambda node: len(node.state.objects)).state.objects
+            nodes = [node for node in states if node.state.objects == smallest]
+            then = evidence.as_of(told).hypotheses
+            self._told, self._paths = told, Reachability(then, nodes, max_operators=MAX_OPERATORS)
+        return self._paths
 
 
-def _by_problem(states: Sequence[Node]) -> list[list[Node]]:
-    """The states of S grouped by the objects of their problem."""
-    groups: list[list[Node]] = []
-    for node in states:
-        for group in groups:
-            if group[0].state.objects == node.state.objects:
-                group.append(node)
-                break
-        else:
-            groups.append([node])
-    return groups
-
-
-def _cautious(action: ActionHypotheses) -> LiftedOperator:
-    required = strictest(action).required
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
-        delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
-    )
-
-
-def _set(state: State, fact: Atom, value: bool | None) -> State:
-    """The state with one atom given a value."""
-    true = state.true | {fact} if value else state.true - {fact}
-    unknown = state.unknown | {fact} if value is None else state.unknown - {fact}
-    return State(true, state.objects, unknown)
-
-
-def changed_in(state: State, action: ActionHypotheses, objects: Row, on: int, off: int) -> State:
-    """The state with some of the action's atoms made true and others false."""
-    facts = dict(action.index.grounded(objects))
-    true = state.true | {Atom(*facts[bit]) for bit in bits(on)}
-    return State(true - {Atom(*facts[bit]) for bit in bits(off)}, state.objects, state.unknown)
+def _first_successes(evidence: Evidence) -> int:
+    """After how many exchanges every action had been executed that has been by now."""
+    seen: set[str] = set()
+    last = 0
+    for number, edge in enumerate(evidence.edges):
+        if edge.action.name not in seen:
+            seen.add(edge.action.name)
+            last = number + 1
+    return sum(exchange.edges < last for exchange in evidence.exchanges)

@@ -25,14 +25,14 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, origins, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Walk
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.policies.walking import Walker, after_walking
+from aam_vision.interrogation.policies.walking import Walker, after_walking, uncovering_walk
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.first_success import FirstSuccess
 from aam_vision.interrogation.queries.near_misses import revealing_step
 from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
-from aam_vision.interrogation.queries.reachability import Reachability, by_problem
+from aam_vision.interrogation.queries.reachability import KnownReachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -40,12 +40,8 @@ from aam_vision.strips import GroundAction
 
 SEGMENT = "segment"
 """The purpose of steps that violate undecided literals."""
-UNCOVER = "uncover"
-"""Why walks are made that may uncover a hidden effect."""
 MAX_GUESSES = 6
 """Refused guesses at how an action may succeed, after which it is given up."""
-UNCOVER_ATTEMPTS = 3
-"""Walks made from one situation to uncover an effect that is hidden there."""
 MAX_LINKS = 8
 """Links in one query."""
 ON_THE_WAY = Limits(states=2000)
@@ -86,16 +82,7 @@ class EconomicalPolicy:
             self._inquiry = _Inquiry(
                 evidence, beliefs, SegmentFinder(beliefs), journeys, FirstSuccess(beliefs, guessing)
             )
-        return self._uncover(evidence) or self._inquiry.query() or sound_stop(self._inquiry.equivalence())
-
-    def _uncover(self, evidence: Evidence) -> Walk | None:
-        """A few steps on from where an effect is hidden, so that it may be seen after all."""
-        for node in evidence.hidden_effects():
-            made = [exchange.move for exchange in evidence.exchanges]
-            walks = [move for move in made if isinstance(move, Walk) and move.why == UNCOVER]
-            if sum((walk.wanted or walk.start) is node for walk in walks) < UNCOVER_ATTEMPTS:
-                return Walk(node, 2, UNCOVER)
-        return None
+        return uncovering_walk(evidence) or self._inquiry.query() or sound_stop(self._inquiry.equivalence())
 
 
 @dataclass
@@ -110,8 +97,7 @@ class _Inquiry:
     _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
     """The first segments of the queries so far."""
     _exchanges: int = 0
-    _paths: list[Reachability] = field(default_factory=list)
-    _paths_basis: tuple[object, ...] = ()
+    _known: KnownReachability = field(default_factory=KnownReachability)
     _equivalence: Indistinguishability | None = None
     _equivalence_basis: tuple[object, ...] = ()
 
@@ -137,7 +123,7 @@ class _Inquiry:
         """A guess at a situation in which an action that was never executed can be."""
         for name, action in self.evidence.hypotheses.actions.items():
             if not action.successes and len(action.clauses) < MAX_GUESSES:
-                ask = self.guesses.guess(self.evidence, name, self._known_paths())
+                ask = self.guesses.guess(self.evidence, name, self._known.of(self.evidence))
                 if ask is not None:
                     return ask
         return None
@@ -172,7 +158,7 @@ class _Inquiry:
         def positive(name: str, literal: Literals) -> bool:
             return bool(literal.positive)
 
-        paths = self._known_paths()
+        paths = self._known.of(self.evidence)
         link = (
             self.finder.refutation(standpoint)
             or self._new(self.journeys.find(standpoint, paths, doubtful), least=DOUBT)
@@ -193,7 +179,7 @@ class _Inquiry:
         link = self.finder.refutation(standpoint) or self.finder.proof(standpoint)
         if link is None and reached >= DOUBT:
             objects = standpoint.nodes[0].state.objects
-            paths = [path for path in self._known_paths() if path.objects == objects]
+            paths = [path for path in self._known.of(self.evidence) if path.objects == objects]
             link = next(
                 self.journeys.find(standpoint, paths, lambda name, literal: bool(literal.positive)), None
             )
@@ -218,21 +204,6 @@ class _Inquiry:
                         text = action.index.text(Literals(bit, 0))[0]
                         return Ask(node, (step,), f"see the effect on {text}")
         return None
-
-    def _known_paths(self) -> list[Reachability]:
-        """Where the cautious model leads; what only proves a candidate changes nothing there."""
-        actions = self.evidence.hypotheses.actions.values()
-        basis = (
-            len(self.evidence.nodes),
-            self.evidence.learned,
-            *((a.cautious, a.adds, a.deletes, a.keeps) for a in actions),
-        )
-        if self._paths_basis != basis:
-            self._paths_basis = basis
-            self._paths = [
-                Reachability(self.evidence.hypotheses, nodes) for nodes in by_problem(self.evidence)
-            ]
-        return self._paths
 
     def equivalence(self) -> Indistinguishability:
         """The proofs for what can never be told, under the hypotheses of this moment."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -12,6 +10,8 @@ from aam_vision.interrogation.evidence.nodes import Node
 
 STRIDE = 25
 """Steps of one walk from an initial situation."""
+COLLECT = "collect states"
+"""Why the walks are made that collect S."""
 
 
 def random_states(evidence: Evidence, rng: np.random.Generator, count: int) -> list[Node]:
@@ -27,12 +27,13 @@ def random_states(evidence: Evidence, rng: np.random.Generator, count: int) -> l
     return list(chosen.values())[:count]
 
 
-def walks(evidence: Evidence, rng: np.random.Generator, limit: int) -> Iterator[Walk]:
-    """Walks from the initial situations in turn, ``limit`` steps in all."""
+def next_walk(evidence: Evidence, limit: int) -> Walk | None:
+    """The next walk that collects S, from the initial situations in turn; None after ``limit`` steps in all."""
+    made = sum(
+        isinstance(exchange.move, Walk) and exchange.move.why == COLLECT for exchange in evidence.exchanges
+    )
     initial = [node for node in evidence.nodes if node.initial]
-    turn = 0
-    while limit > 0 and initial:
-        steps = min(STRIDE, limit)
-        yield Walk(initial[turn % len(initial)], steps)
-        limit -= steps
-        turn += 1
+    steps = min(STRIDE, limit - made * STRIDE)
+    if steps <= 0 or not initial:
+        return None
+    return Walk(initial[made % len(initial)], steps, COLLECT)

@@ -12,6 +12,7 @@ from aam_vision.interrogation.policies.replay_under_reset import Replaying
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
 from aam_vision.planning.planner import Planner
+from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.query import Access
 from aam_vision.strips import Model
 
@@ -28,26 +29,39 @@ def check_policy(name: str) -> None:
         raise UnusableInput(f"unknown; use {' or '.join(POLICIES)}", argument="policy", value=name)
 
 
-def policy_for(access: Access, name: str, planner: Planner, prior: Model | None = None) -> Policy:
+def policy_for(
+    access: Access, name: str, planner: Planner, prior: Model | None = None, ppo: ProblemFolder | None = None
+) -> Policy:
     """A fresh policy: the paper's, or the one that asks least under the access.
 
-    A model learned earlier (``prior``) is verified where any state can be asked about; elsewhere it saves nothing.
+    Args:
+        access: what the agent allows.
+        name: one of ``POLICIES``.
+        planner: what finds plans.
+        prior: a model learned earlier; it is verified where any state can be asked about, elsewhere it saves nothing.
+        ppo: where the policy ``aia`` writes the planning problems that its queries solve.
 
     Raises:
         UnusableInput: there is no such policy, or it needs another access.
     """
     check_policy(name)
-    if name == "aia" and access is not Access.SETTABLE:
+    if name == "aia" and access is Access.TRAJECTORY:
         raise UnusableInput(
-            f"needs settable access, and the agent allows {access.value}", argument="policy", value=name
+            "its queries begin in states seen before, and trajectory access leads back to none: use the policy "
+            "economical, or reset access",
+            argument="policy",
+            value=name,
         )
-    exhaustive = Exhaustive(_policy(access, name, planner, prior), access)
+    exhaustive = Exhaustive(_policy(access, name, planner, prior, ppo), access)
     return Replaying(exhaustive) if access is Access.RESET else exhaustive
 
 
-def _policy(access: Access, name: str, planner: Planner, prior: Model | None) -> Policy:
+def _policy(
+    access: Access, name: str, planner: Planner, prior: Model | None, ppo: ProblemFolder | None
+) -> Policy:
     if name == "aia":
-        return AiaPolicy(planner=planner)
+        show = None if ppo is None else ppo.write
+        return AiaPolicy(planner=planner, constructed=access is Access.SETTABLE, show=show)
     if access is Access.SETTABLE:
         return SettablePolicy() if prior is None else ReassessmentPolicy(prior)
     if access is Access.TRAJECTORY:

@@ -1,9 +1,9 @@
 """The policy for ``trajectory`` access: as few attempted steps as possible, each one of our own choice.
 
 There is no way back and nobody acts but us, so every step counts, those on the way to a test included. The next
-test is the one worth most per step (``worth``) within sight of where the agent stands (``outlook``);
-if nothing is in sight, one is planned for, or the agent goes where it sees farther. Successes that mend the
-model come first by what they are worth; refusals that prove what the model says already come last.
+test is the one worth most per step (``beliefs.step_value``) within sight of where the agent stands (``lookahead``);
+if nothing is in sight, one is planned for, or the agent goes where it sees farther. Successes that correct the
+model come first by their worth; refusals that prove what the model says already come last.
 """
 
 from __future__ import annotations

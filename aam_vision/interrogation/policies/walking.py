@@ -23,6 +23,11 @@ from aam_vision.strips import Objects
 
 EXPLORE = "explore"
 """Why the walks of a ``Walker`` are made."""
+UNCOVER = "uncover"
+"""Why walks are made that may uncover a hidden effect."""
+UNCOVER_STEPS = 2
+UNCOVER_ATTEMPTS = 3
+"""Walks made from one situation to uncover an effect that is hidden there."""
 LEAST_PATIENCE = 30
 """Steps that are always allowed, with or without news."""
 
@@ -121,3 +126,13 @@ def after_walking(evidence: Evidence, *, besides: str = "") -> Evidence:
         if not exploring and not (isinstance(move, Ask) and move.aims and move.aims[0].purpose == besides):
             return evidence.as_of(number)
     return evidence
+
+
+def uncovering_walk(evidence: Evidence) -> Walk | None:
+    """A few steps on from where an effect is hidden, so that it may be seen after all."""
+    for node in evidence.hidden_effects():
+        made = [exchange.move for exchange in evidence.exchanges]
+        walks = [move for move in made if isinstance(move, Walk) and move.why == UNCOVER]
+        if sum((walk.wanted or walk.start) is node for walk in walks) < UNCOVER_ATTEMPTS:
+            return Walk(node, UNCOVER_STEPS, UNCOVER)
+    return None

@@ -18,11 +18,13 @@ from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, 
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.joins import Fact, Row, bindings
-from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, ground
+from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.mutexes import Mutexes, PossibleOperator
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.strips import GroundAction
 
+MAX_OPERATORS = 50_000
+"""Ground operators beyond which nothing is planned."""
 MAX_OPTIONS = 3000
 """Choices of arguments that are looked at before more literals are asked to hold."""
 MAX_ROWS = 200
@@ -41,9 +43,17 @@ class PlannedNearMiss:
 class Reachability:
     """What the cautious model can reach in one problem, under the hypotheses at one moment."""
 
-    def __init__(self, hypotheses: Hypotheses, nodes: Sequence[Node], *, bold: bool = False) -> None:
+    def __init__(
+        self,
+        hypotheses: Hypotheses,
+        nodes: Sequence[Node],
+        *,
+        bold: bool = False,
+        max_operators: int = MAX_OPERATORS,
+    ) -> None:
         """With ``bold`` a path may rely on what images have always hidden not being required."""
         self._bold = bold
+        self._max_operators = max_operators
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
         self._nodes = nodes
@@ -51,17 +61,16 @@ class Reachability:
         self.objects = nodes[0].state.objects
 
     @cached_property
-    def _grounding(self) -> Grounding:
+    def _ground(self) -> tuple[Grounding, Mutexes] | None:
+        """The cautious operators and their mutexes; None if there are too many."""
         seen: frozenset[Fact] = frozenset().union(*(true for true, _ in _starts(self._nodes)))
         cautious = [_relied_on(a, bold=self._bold) for a in self._hypotheses.actions.values() if a.successes]
-        return ground(cautious, seen, self.objects)
-
-    @cached_property
-    def _mutexes(self) -> Mutexes:
-        return Mutexes(
-            [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in self._grounding.operators],
-            _starts(self._nodes),
-        )
+        try:
+            grounding = ground(cautious, seen, self.objects, self._max_operators)
+        except TooManyOperators:
+            return None
+        possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
+        return grounding, Mutexes(possible, _starts(self._nodes))
 
     def gather(
         self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
@@ -92,11 +101,14 @@ class Reachability:
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
         """Arguments under which these literals may hold together in some reachable state (pairwise)."""
+        if self._ground is None:
+            return
+        grounding, mutexes = self._ground
         true = action.index.getters(literals.positive)
         false = action.index.getters(literals.negative)
-        rows = bindings(self._grounding.facts, action.index.header, atoms(action, literals.positive))
+        rows = bindings(grounding.facts, action.index.header, atoms(action, literals.positive))
         for objects in islice(rows, MAX_OPTIONS):
-            if self._mutexes.possible(
+            if mutexes.possible(
                 [(predicate, get(objects)) for predicate, get in true],
                 [(predicate, get(objects)) for predicate, get in false],
             ):
@@ -114,6 +126,9 @@ class Reachability:
 
         It starts from any situation seen before, or only from ``start``.
         """
+        if self._ground is None:
+            return Verdict.LIMIT
+        grounding, _ = self._ground
         goals = []
         for objects in islice(self._rows(action, literals), MAX_ROWS):
             true, false = GroundLiterals(action, objects).holding(literals)
@@ -122,7 +137,7 @@ class Reachability:
         if not goals:
             return Verdict.UNSOLVABLE
         nodes = self._nodes if start is None else [start]
-        outcome = planner.solve(SearchProblem(self._grounding.operators, _starts(nodes), goals), limits)
+        outcome = planner.solve(SearchProblem(grounding.operators, _starts(nodes), goals), limits)
         if isinstance(outcome, Found):
             return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
         return outcome
@@ -162,3 +177,24 @@ def by_problem(evidence: Evidence) -> list[list[Node]]:
         else:
             merged.append(group)
     return [sorted(group, key=lambda node: node.number) for group in merged]
+
+
+class KnownReachability:
+    """What can be reached from the situations seen, worked out anew only when it may have changed.
+
+    What only proves a candidate changes nothing there.
+    """
+
+    def __init__(self) -> None:
+        self._basis: tuple[object, ...] = ()
+        self._problems: list[Reachability] = []
+
+    def of(self, evidence: Evidence) -> list[Reachability]:
+        """Per problem what can be reached from the situations of it."""
+        actions = evidence.hypotheses.actions.values()
+        known = [(a.cautious, a.adds, a.deletes, a.keeps) for a in actions]
+        basis = len(evidence.nodes), evidence.learned, *known
+        if self._basis != basis:
+            self._basis = basis
+            self._problems = [Reachability(evidence.hypotheses, nodes) for nodes in by_problem(evidence)]
+        return self._problems

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -108,37 +108,47 @@ def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_
 def constructed_step(evidence: Evidence, looks: int = MAX_LOOKS) -> Found:
     """A step with an unknown outcome in a state made for it, for ``settable`` access.
 
-    The arguments of a step matter only by which atoms they make one: of those that are alike one is looked at.
+    Args:
+        evidence: what is known.
+        looks: how many steps, and pairs of a state and a step, are looked at.
     """
     outcomes = _Outcomes(evidence)
     exhausted = True
-    for initial in {node.state.objects: node.state for node in evidence.nodes if node.initial}.values():
-        alike: set[tuple[str, tuple[int, ...]]] = set()
-        for step in _steps(evidence, initial.objects):
-            action = evidence.hypotheses[step.name]
-            kind = step.name, tuple(action.index.coinciding(step.objects))
-            if kind in alike:
-                continue
-            alike.add(kind)
-            states = _states(action, initial, step.objects)
-            for state in states or ():
-                looks -= 1
-                if looks < 0:
-                    return Found(None, exhausted=False)
-                known, follows, _ = outcomes.of(state, step)
-                exhausted = exhausted and follows
-                if not known:
-                    node = evidence.situation(Situation(state, state))
-                    return Found(_ask(node, (step,)), exhausted=False)
-            exhausted = exhausted and states is not None
+    for step, states in _constructed(evidence):
+        exhausted = exhausted and states is not None
+        looks -= 1
+        for state in states or ():
+            looks -= 1
+            if looks < 0:
+                break
+            known, follows, _ = outcomes.of(state, step)
+            if not known:
+                node = evidence.situation(Situation(state, state))
+                return Found(_ask(node, (step,)), exhausted=False)
+            exhausted = exhausted and follows
+        if looks < 0:
+            return Found(None, exhausted=False)
     return Found(None, exhausted)
 
 
-def _steps(evidence: Evidence, objects: Objects) -> Iterator[GroundAction]:
-    """Every instruction with all its arguments."""
-    index = FactIndex(objects)
+def _constructed(evidence: Evidence) -> Iterator[tuple[GroundAction, Iterator[State] | None]]:
+    """Steps and states made for them, None if these are too many; of steps whose atoms coincide alike the first."""
+    problems = {node.state.objects: node.state for node in evidence.nodes if node.initial}
+    for initial in problems.values():
+        alike: set[tuple[str, tuple[int, ...]]] = set()
+        for step in _steps(evidence, initial.objects, only_first=True):
+            action = evidence.hypotheses[step.name]
+            kind = step.name, tuple(action.index.coinciding(step.objects))
+            yield step, iter(()) if kind in alike else _states(action, initial, step.objects)
+            alike.add(kind)
+
+
+def _steps(evidence: Evidence, objects: Objects, *, only_first: bool = False) -> Iterator[GroundAction]:
+    """Every instruction with all its arguments; or only with the first, where others cannot make atoms one."""
+    index, repeated = FactIndex(objects), evidence.hypotheses.repeated
     for name, action in evidence.hypotheses.actions.items():
-        for row in bindings(index, action.index.header, (), repeated=evidence.hypotheses.repeated):
+        rows = bindings(index, action.index.header, (), repeated=repeated)
+        for row in islice(rows, 1) if only_first and not action.index.merges else rows:
             yield GroundAction(name, row)
 
 
@@ -153,8 +163,6 @@ def _states(action: ActionHypotheses, initial: State, objects: Row) -> Iterator[
     if true & false:
         return iter(())
     open_bits = undecided.positive | undecided.negative | action.undecided_effects
-    for group in action.index.coinciding(objects):
-        open_bits |= group if group & open_bits else 0
     free = {facts[bit]: bit for bit in bits(open_bits) if facts[bit] not in true | false}
     if len(free) > MAX_FREE:
         return None

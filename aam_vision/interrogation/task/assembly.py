@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
+from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.differences import check_prior
-from aam_vision.interrogation.task.loop import Watch
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import MoveRecord
-from aam_vision.interrogation.task.robust import interrogate_robustly
-from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial
+from aam_vision.interrogation.task.robust import Observer, Setup, interrogate_robustly
+from aam_vision.interrogation.task.settable_trials import CONFIDENCE
 from aam_vision.planning.planner import Planner
+from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Agent
 from aam_vision.strips import Model
-
-
-def _ignore(*_: object) -> None:
-    """Watch nothing."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,14 @@ class Interrogation:
     """How probable the model has to be where answers prove unreliable."""
     confirm: bool = False
     """Whether no answer is taken at its word, even if none proves unreliable."""
+    write_ppo: Path | None = None
+    """Folder for the planning problems that the queries of the policy ``aia`` solve, as PDDL."""
 
     def __post_init__(self) -> None:
+        if self.write_ppo is not None and self.policy != "aia":
+            raise UnusableInput(
+                "only the policy aia makes such problems: use it", "write_ppo", self.write_ppo
+            )
         if self.prior is not None:
             check_prior(self.prior, self.agent.vocabulary, self.agent.headers)
         self.moves()
@@ -61,35 +65,30 @@ class Interrogation:
         rng: np.random.Generator,
         *,
         record: MoveRecord | None = None,
-        watch: Watch = _ignore,
-        watch_trial: WatchTrial = _ignore,
+        observer: Observer | None = None,
     ) -> Result:
         """Interrogate the agent until nothing is left to ask, or the budget is spent.
 
         Args:
             rng: the source of all random choices.
             record: keeps all moves, and gives back those of a run that was cut short.
-            watch: called after every move.
-            watch_trial: called after every trial whose answer is weighed.
+            observer: follows what is done.
 
         Raises:
             AccessViolation: the policy started where the agent's access does not allow.
             Interrupted: the agent or the planner failed, or the agent is not a STRIPS agent; its ``result`` holds
                 what was learned.
         """
-        return interrogate_robustly(
-            self.agent,
+        setup = Setup(
             self.moves(),
-            rng,
-            afresh=lambda: self._policy("economical"),
-            budget=self.budget,
-            repeated=self.repeated,
-            confidence=self.confidence,
-            confirm=self.confirm,
-            record=record,
-            watch=watch,
-            watch_trial=watch_trial,
+            lambda: self._policy("economical"),
+            self.budget,
+            self.repeated,
+            self.confidence,
+            self.confirm,
         )
+        return interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:
-        return policy_for(self.agent.access, name, self.planner, prior)
+        ppo = None if self.write_ppo is None else ProblemFolder(self.write_ppo)
+        return policy_for(self.agent.access, name, self.planner, prior, ppo)

@@ -16,7 +16,7 @@ import numpy as np
 from aam_vision.agents.encoding import Malformed, field, plan_json, read_plan
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, LimitedSearch, Move, Policy, Stop, Walk
+from aam_vision.interrogation.evidence.moves import Aim, Ask, LimitedSearch, Move, Note, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.query import Situation
@@ -94,6 +94,7 @@ def _told(move: Move) -> dict[str, Any]:
         "replayed": move.replayed,
         "wanted": wanted,
         "stopped": None if move.stopped is None else [move.stopped.complete, move.stopped.why],
+        "note": move.note,
     }
 
 
@@ -132,7 +133,14 @@ def _read(start: Situation | None, told: Mapping[str, Any], evidence: Evidence) 
         field(told, "replayed", int),
         wanted,
         None if told["stopped"] is None else _stop(told["stopped"]),
+        _note(field(told, "note", list)),
     )
+
+
+def _note(told: list[Any], depth: int = 5) -> Note:
+    if not depth or not all(isinstance(one, (int, str, list)) for one in told):
+        raise Malformed("a note is not of numbers and names")
+    return tuple(_note(one, depth - 1) if isinstance(one, list) else one for one in told)
 
 
 def _stop(told: Any) -> Stop:

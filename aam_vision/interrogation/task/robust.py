@@ -1,15 +1,15 @@
 """An interrogation that takes answers at their word, until they prove to be wrong; then it weighs them.
 
 An agent that is right is asked nothing new. One that is not shows it: answers contradict each other, or atoms change
-that no step names (``symptoms``), or a step that was refused is executed when it is attempted once more
-(``policies.confirming``). Then trials are made in states of our own (``engine``), or, where the agent's access allows
-none, its answers are asked for until they are certain (``steady``).
+that no step names (``evidence.anomalies``), or a step that was refused is executed when it is attempted once more
+(``policies.confirming``). Then trials are made in states of our own (``settable_trials``), or, where the agent's access
+allows none, its answers are asked for until they are certain (``repeating_agent``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,126 +25,165 @@ from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
 from aam_vision.interrogation.task.repeating_agent import RepeatingAgent, Spent
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import MoveRecord, recorded
-from aam_vision.interrogation.task.scrutiny import DOUBTED
+from aam_vision.interrogation.task.scrutiny import DOUBTED, TAKEN_AT_THEIR_WORD, Scrutiny
 from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial, weigh
 from aam_vision.query import Access, Agent, Situation
 
 
+@dataclass(frozen=True)
+class Setup:
+    """What an interrogation is made with, whatever its answers turn out to be worth."""
+
+    policy: Policy
+    """The first one: it asks again for what was refused, unless the agent refuses surely (``confirmed``)."""
+    afresh: Callable[[], Policy]
+    """Makes a policy for an interrogation that begins anew."""
+    budget: Budget = field(default_factory=Budget)
+    repeated: bool = False
+    """Whether one object may be named twice."""
+    confidence: float = CONFIDENCE
+    """How probable the model has to be where answers prove unreliable."""
+    confirm: bool = False
+    """Whether no answer is taken at its word."""
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Follows an interrogation, and changes nothing of it."""
+
+    moved: Watch = lambda move, evidence, agent: None
+    """Called after every move."""
+    tried: WatchTrial = lambda proposal, assessment, agent: None
+    """Called after every trial in a constructed state."""
+
+
 def interrogate_robustly(
     agent: Agent,
-    policy: Policy,
+    setup: Setup,
     rng: np.random.Generator,
     *,
-    afresh: Callable[[], Policy],
-    budget: Budget | None = None,
-    repeated: bool = False,
-    confidence: float = CONFIDENCE,
-    confirm: bool = False,
     record: MoveRecord | None = None,
-    watch: Watch = lambda move, evidence, agent: None,
-    watch_trial: WatchTrial = lambda proposal, assessment, agent: None,
+    observer: Observer | None = None,
 ) -> Result:
-    """As ``loop.interrogate``, and on with weighed answers where the agent contradicts itself.
+    """Take answers at their word while they can be right; from the first that cannot, weigh them.
+
+    1. An interrogation as ever (``loop.interrogate``), which ends at the first sign of a wrong answer.
+    2. Under ``settable`` access, what disagrees is asked again; then trials are weighed (``settable_trials``).
+    3. Under any other access, it begins anew with answers that are repeated until they are certain
+       (``repeating_agent``).
 
     Args:
         agent: the one to ask.
-        policy: one that asks again for what was refused, unless the agent refuses surely (``confirmed``).
+        setup: policies, budget, and when something counts as certain.
         rng: the source of all random choices.
-        afresh: gives a policy that knows nothing yet, for an interrogation that begins anew.
-        budget: how much may be asked altogether.
-        repeated: whether one object may be named twice.
-        confidence: how probable the model has to be where answers prove unreliable.
-        confirm: take no answer at its word.
         record: keeps all moves, and gives back those of a run that was cut short.
-        watch: called after every move.
-        watch_trial: called after every trial in a state of our own.
+        observer: follows what is done.
 
     Raises:
         AccessViolation: the policy started where the agent's access does not allow.
         Interrupted: the agent or the planner failed, or it contradicts itself and chance does not explain it.
     """
-    counting = CountingAgent(EnforcingAgent(agent))
-    budget = budget or Budget()
-    settable = agent.access is Access.SETTABLE
-    doubted: Interrupted | None = None
-    if settable or not confirm:
+    return _Stages(CountingAgent(EnforcingAgent(agent)), setup, rng, record, observer or Observer()).run()
+
+
+@dataclass(frozen=True)
+class _Stages:
+    """The stages of one interrogation."""
+
+    agent: CountingAgent
+    setup: Setup
+    rng: np.random.Generator
+    record: MoveRecord | None
+    observer: Observer
+
+    def run(self) -> Result:
+        """The result of the last stage that is needed."""
+        setup, settable = self.setup, self.agent.access is Access.SETTABLE
+        if setup.confirm and not settable:
+            return self._repeat(None)
         try:
-            result = interrogate(
-                counting,
-                recorded(policy, record),
-                rng,
-                budget=budget,
-                repeated=repeated,
-                scrutiny=DOUBTED,
-                watch=watch,
-            )
-            _check(result)
-            if not confirm or repeated:
-                return result
+            result = self._interrogate(self.agent, setup.policy, DOUBTED)
         except Interrupted as error:
-            if not error.contradicted or (settable and repeated):
+            if not error.contradicted or (settable and setup.repeated):
                 raise
-            doubted, result = error, _diagnosed(counting, error) if settable else error.result
-        if settable:
-            weighed = weigh(
-                counting,
-                result.transcript,
-                rng,
-                confidence=confidence,
-                budget=budget,
-                curve=result.curve,
-                record=record,
-                watch=watch_trial,
+            doubted = error
+        else:
+            return self._weigh(result, None) if setup.confirm and not setup.repeated else result
+        return self._weigh(_asked_again(self.agent, doubted), doubted) if settable else self._repeat(doubted)
+
+    def _weigh(self, so_far: Result, doubted: Interrupted | None) -> Result:
+        """Trials in constructed states, whatever the answers so far are worth."""
+        weighed = weigh(
+            self.agent,
+            so_far,
+            self.rng,
+            confidence=self.setup.confidence,
+            budget=self.setup.budget,
+            record=self.record,
+            watch=self.observer.tried,
+        )
+        assert weighed.assessment is not None, "answers that were weighed are assessed"
+        if doubted is None or shows_error(weighed.transcript) or weighed.assessment.unfit:
+            return weighed
+        return _unexplained(weighed, doubted)
+
+    def _repeat(self, doubted: Interrupted | None) -> Result:
+        """An interrogation from its beginning, of what is certain once answers are repeated."""
+        setup, starts = self.setup, _starts(self.agent, doubted)
+        steady = RepeatingAgent(self.agent, starts, setup.confidence, setup.budget)
+        curve = doubted.result.curve if doubted is not None else ()
+        result = self._certain(steady)
+        result = replace(
+            result, rates=steady.rates, confidence=setup.confidence, curve=(*curve, *result.curve)
+        )
+        if doubted is None or steady.erred or shows_error(doubted.result.transcript):
+            return result
+        return _unexplained(result, doubted)
+
+    def _certain(self, steady: RepeatingAgent) -> Result:
+        """The interrogation of what is certain.
+
+        Raises:
+            Interrupted: the agent failed, or even this contradicts itself.
+        """
+        try:
+            result = self._interrogate(steady, self.setup.afresh(), TAKEN_AT_THEIR_WORD)
+        except Interrupted as error:
+            if isinstance(error.__cause__, Spent):
+                return replace(error.result, why=str(error))
+            if not error.contradicted:
+                raise
+            why = (
+                f"{error}; asked for until they were certain, the answers are these: "
+                "it is no STRIPS agent in this vocabulary"
             )
-            assert weighed.assessment is not None, "answers that were weighed are assessed"
-            if doubted is None or shows_error(weighed.transcript) or weighed.assessment.unfit:
-                return weighed
-            return _unexplained(weighed, doubted)
-    starts = _starts(counting, doubted)
-    steady = RepeatingAgent(counting, starts, confidence, budget)
-    curve = doubted.result.curve if doubted is not None else ()
-    result = _steadily(steady, recorded(afresh(), record), rng, budget, repeated, watch)
-    result = replace(result, rates=steady.rates, confidence=confidence, curve=(*curve, *result.curve))
-    if doubted is None or steady.erred or shows_error(doubted.result.transcript):
+            result = replace(error.result, why=why, doubt=why, rates=steady.rates)
+            raise Interrupted(why, result) from error.__cause__
+        left = result.hypotheses.size - result.hypotheses.decided()
+        if result.complete and left and steady.access is Access.TRAJECTORY:
+            why = f"{left} pal tuples are open, and cannot be told from where the answers began to be weighed"
+            return replace(result, complete=False, why=why)
         return result
-    return _unexplained(result, doubted)
+
+    def _interrogate(self, agent: CountingAgent, policy: Policy, scrutiny: Scrutiny) -> Result:
+        """The loop, and a last look at all answers in the light of what followed from them."""
+        result = interrogate(
+            agent,
+            recorded(policy, self.record),
+            self.rng,
+            budget=self.setup.budget,
+            repeated=self.setup.repeated,
+            scrutiny=scrutiny,
+            watch=self.observer.moved,
+        )
+        _check(result)
+        return result
 
 
 def _unexplained(result: Result, doubted: Interrupted) -> Result:
     """The result where chance does not explain why the agent contradicted itself: it never showed."""
     doubt = f"{doubted}; and nothing was misread since, or refused by mistake, for all that can be told"
     return replace(result, complete=False, why=f"nothing is certain: {doubt}", doubt=doubt)
-
-
-def _steadily(
-    steady: RepeatingAgent,
-    policy: Policy,
-    rng: np.random.Generator,
-    budget: Budget,
-    repeated: bool,
-    watch: Watch,
-) -> Result:
-    """An interrogation of what is certain.
-
-    Raises:
-        Interrupted: the agent failed, or even this contradicts itself.
-    """
-    try:
-        result = interrogate(steady, policy, rng, budget=budget, repeated=repeated, watch=watch)
-        _check(result)
-    except Interrupted as error:
-        if isinstance(error.__cause__, Spent):
-            return replace(error.result, why=str(error))
-        if not error.contradicted:
-            raise
-        why = f"{error}; asked for until they were certain, the answers are these: it is no STRIPS agent in this vocabulary"
-        result = replace(error.result, why=why, doubt=why, rates=steady.rates)
-        raise Interrupted(why, result) from error.__cause__
-    left = result.hypotheses.size - result.hypotheses.decided()
-    if result.complete and left and steady.access is Access.TRAJECTORY:
-        why = f"{left} pal tuples are open, and cannot be told from where the answers began to be weighed"
-        return replace(result, complete=False, why=why)
-    return result
 
 
 def _check(result: Result) -> None:
@@ -156,10 +195,9 @@ def _check(result: Result) -> None:
     if result.doubt or result.hypotheses.repeated:
         return
     if why := contradicted_query(result.transcript, result.hypotheses):
-        try:
-            raise InconsistentAgent(why)
-        except InconsistentAgent as error:
-            raise Interrupted(why, replace(result, complete=False, why=why, doubt=why)) from error
+        raise Interrupted(why, replace(result, complete=False, why=why, doubt=why)) from InconsistentAgent(
+            why
+        )
 
 
 def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation]:
@@ -174,7 +212,7 @@ def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation
     return [last.response.final]
 
 
-def _diagnosed(agent: CountingAgent, error: Interrupted) -> Result:
+def _asked_again(agent: CountingAgent, error: Interrupted) -> Result:
     """What was learned until the agent contradicted itself, and what asking again has shown.
 
     Raises:

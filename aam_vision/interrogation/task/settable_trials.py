@@ -10,7 +10,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, field, plan_json, read_plan
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.moves import Stop
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
 from aam_vision.interrogation.task.budget import Budget
@@ -28,12 +28,11 @@ WatchTrial = Callable[[Proposal, Assessment, CountingAgent], None]
 
 def weigh(
     agent: CountingAgent,
-    so_far: Transcript,
+    so_far: Result,
     rng: np.random.Generator,
     *,
     confidence: float = CONFIDENCE,
     budget: Budget | None = None,
-    curve: tuple[CurvePoint, ...] = (),
     record: MoveRecord | None = None,
     watch: WatchTrial = lambda proposal, assessment, agent: None,
 ) -> Result:
@@ -45,56 +44,58 @@ def weigh(
     Raises:
         AgentFailed: the agent cannot answer any more.
     """
-    assert so_far.access is Access.SETTABLE, "trials start from states that are known for certain"
-    assert not so_far.repeated, "trials name no object twice"
-    budget = budget or Budget()
-    entries, points = list(so_far.entries), list(curve)
-    assessor = assessor_of(so_far.vocabulary, so_far.headers, entries)
-    bases = [situation.state for situation in so_far.initial]
-
-    def blank() -> Hypotheses:
-        return Hypotheses(so_far.vocabulary, so_far.headers)
-
+    known, budget = so_far.transcript, budget or Budget()
+    assert known.access is Access.SETTABLE, "trials start from states that are known for certain"
+    assert not known.repeated, "trials name no object twice"
+    entries, points = list(known.entries), list(so_far.curve)
+    assessor = assessor_of(known.vocabulary, known.headers, entries)
+    bases = [situation.state for situation in known.initial]
+    blank = partial(Hypotheses, known.vocabulary, known.headers)
     allowed = (1 - confidence) / max(1, blank().size)
     while True:
         assessment = assessor.assess()
-        proposal = recorded_trial(
-            partial(next_trial, assessment, bases, allowed, rng), so_far.headers, record, rng
-        )
+        propose = partial(next_trial, assessment, bases, allowed, rng)
+        proposal = recorded_trial(propose, known.headers, record, rng)
         spent = budget.spent(agent.counts, steps=1, queries=1)
         if proposal is None or spent:
             break
         query = Query(Situation(proposal.start, proposal.start), (proposal.action,))
         entries.append(Asked(query, agent.ask(query)))
         assessor.take_in(entries[-1])
-        counts = agent.counts
-        points.append(
-            CurvePoint(counts.queries, counts.steps, assessment.hypotheses(confidence, blank()).model())
-        )
+        model = assessment.hypotheses(confidence, blank()).model()
+        points.append(CurvePoint(agent.counts.queries, agent.counts.steps, model))
         watch(proposal, assessment, agent)
     if not spent:
         assessment = assessment.sceptical(confidence)
     hypotheses = assessment.hypotheses(confidence, blank())
-    left = hypotheses.size - hypotheses.decided()
-    complete = not left and not spent
-    if complete:
-        why = f"every palm tuple is certain, the whole model with a probability of {confidence:g}"
-    elif assessment.unfit and not spent:
-        why = f"no STRIPS model fits {', '.join(assessment.unfit)}, whatever is put down to chance"
-    else:
-        why = spent or f"{left} pal tuples are in doubt, and no trial settles them"
+    stop = _stop(hypotheses, assessment, spent, confidence)
     return Result(
         hypotheses.model(),
-        complete,
-        why,
+        stop.complete,
+        stop.why,
         agent.counts,
         hypotheses,
-        so_far.of(entries),
+        known.of(entries),
         tuple(points),
         assessment,
         assessment.rates,
         confidence,
     )
+
+
+def _stop(hypotheses: Hypotheses, assessment: Assessment, spent: str, confidence: float) -> Stop:
+    """How the trials ended: everything is certain, nothing fits, the budget is spent, or no trial settles the rest."""
+    left = hypotheses.size - hypotheses.decided()
+    if spent:
+        return Stop(False, spent)
+    if not left:
+        why = f"every palm tuple is certain, the whole model with a probability of {confidence:g}"
+        return Stop(True, why)
+    if assessment.unfit:
+        return Stop(
+            False, f"no STRIPS model fits {', '.join(assessment.unfit)}, whatever is put down to chance"
+        )
+    return Stop(False, f"{left} pal tuples are in doubt, and no trial settles them")
 
 
 def recorded_trial(

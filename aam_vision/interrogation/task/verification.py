@@ -2,7 +2,7 @@
 
 What the agent showed is taken in afresh. Every palm tuple of the model must be what follows, everything that
 does not follow must be listed as undetermined, and the model must answer every question as the agent did.
-A claim that nothing more can be learned needs the proofs of ``equivalence``.
+A claim that nothing more can be learned needs the proofs of ``completeness.indistinguishability``.
 """
 
 from __future__ import annotations

@@ -9,18 +9,16 @@ import numpy as np
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from experiments.random_strips import random_domain
-from tests.profiles import FACTOR
+from tests.profiles import scaled
 
 
 def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
     empty = 0
-    for seed in range(int(150 * FACTOR)):
+    for seed in range(scaled(150)):
         domain = random_domain(seed)
         for state, header in product(domain.problems, domain.model.headers):
-            grid, index = (
-                StateGrid(state, domain.model.vocabulary),
-                AtomIndex(domain.model.vocabulary, header),
-            )
+            grid = StateGrid(state, domain.model.vocabulary)
+            index = AtomIndex(domain.model.vocabulary, header, repeated=domain.repeated)
             pools = [state.objects.of_type(kind) for kind in header.types]
             rows = list(product(*pools))
             empty += not rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -17,30 +18,54 @@ from aam_vision.interrogation.hypotheses.unification import (
     merge,
     under,
 )
-from aam_vision.strips import Mode, Objects, lifted_atoms
+from aam_vision.joins import Fact
+from aam_vision.strips import (
+    ActionHeader,
+    LiftedAtom,
+    Mode,
+    Objects,
+    Predicate,
+    Types,
+    Vocabulary,
+    lifted_atoms,
+)
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
 
+KINDS = Types({"box": "thing", "thing": "object", "place": "object"})
+NAMED = Vocabulary(
+    "named",
+    (
+        Predicate("p", ("thing",)),
+        Predicate("q", ("object", "object")),
+        Predicate("r", ("box", "thing", "object")),
+    ),
+    KINDS,
+    {"k": "box", "m": "place"},
+)
+OBJECTS = Objects(
+    {**{f"{kind}-{n}": kind for kind in ("box", "thing", "place") for n in range(3)}, **NAMED.constants},
+    KINDS,
+)
+kinds = st.lists(st.sampled_from(["object", "thing", "box", "place"]), min_size=1, max_size=3)
 
-@thorough(150)
-@given(domains.domains(constants=True, repeated=True), st.booleans(), st.data())
+
+@thorough(400)
+@given(kinds, st.booleans(), st.data())
 def test_atoms_unify_where_some_binding_makes_them_one(
-    domain: Domain, repeated: bool, data: st.DataObject
+    chosen: list[str], repeated: bool, data: st.DataObject
 ) -> None:
-    vocabulary = domain.model.vocabulary
-    header = data.draw(st.sampled_from(domain.model.headers))
-    kinds = [*vocabulary.types.parents] or ["object"]
-    named = {f"{kind}-{number}": kind for kind in kinds for number in range(3)}
-    objects = Objects({**named, **vocabulary.constants}, vocabulary.types)
-    atoms = lifted_atoms(vocabulary, header, repeated=True)
+    header = ActionHeader("act", tuple("wxyz"[: len(chosen)]), tuple(chosen))
+    atoms = lifted_atoms(NAMED, header, repeated=True)
     if not atoms:
         return
-    first, second = data.draw(st.sampled_from(atoms)), data.draw(st.sampled_from(atoms))
-    merged = merge(vocabulary, header, first, second, repeated=repeated)
+    first = data.draw(st.sampled_from(atoms))
+    second = data.draw(st.sampled_from([atom for atom in atoms if atom.predicate == first.predicate]))
+    merged = merge(NAMED, header, first, second, repeated=repeated)
     rows = [
         row
-        for row in domains.all_bindings(header, objects, repeated=repeated)
+        for row in domains.all_bindings(header, OBJECTS, repeated=repeated)
         if first.ground(row) == second.ground(row)
     ]
     assert (merged is not None) is bool(rows)
@@ -51,6 +76,13 @@ def test_atoms_unify_where_some_binding_makes_them_one(
                 row[place] == (symbol if isinstance(symbol, str) else row[symbol])
                 for place, symbol in enumerate(merged)
             )
+
+
+def test_atoms_of_two_predicates_are_never_one() -> None:
+    header = ActionHeader("act", ("x",), ("box",))
+    for one, other in product(lifted_atoms(NAMED, header, repeated=True), repeat=2):
+        if one.predicate != other.predicate:
+            assert merge(NAMED, header, one, other, repeated=True) is None
 
 
 @thorough(60)
@@ -131,33 +163,86 @@ def test_what_joint_effects_say_of_one_atom_is_learned(
     assert changed_together(_effects(possible), 0b11, was, now) == _effects(left)
 
 
-@thorough(100)
-@given(domains.domains(constants=True, repeated=True), st.data())
-def test_predictions_are_what_all_combinations_of_effects_agree_on(
-    domain: Domain, data: st.DataObject
-) -> None:
-    """Under a binding that makes atoms one as well."""
-    header = domain.model.headers[0]
-    index = AtomIndex(domain.model.vocabulary, header, repeated=True)
-    rows = domains.all_bindings(header, domain.problems[0].objects, repeated=True)
-    if not rows or not 0 < len(index.atoms) <= 5:
-        return
-    row = data.draw(st.sampled_from(rows))
-    possible = [data.draw(st.sets(st.sampled_from(Mode), min_size=1)) for _ in index.atoms]
-    action = ActionHypotheses(index)
+# --- an action whose arguments may name one object, or a constant ------------------------------------
+
+PAIR = Vocabulary("pair", (Predicate("p", ("object",)), Predicate("q")), Types(), {"k": "object"})
+TWO = AtomIndex(PAIR, ActionHeader("act", ("x", "y"), ("object", "object")), repeated=True)
+ROWS = [("a", "b"), ("a", "a"), ("a", "k"), ("k", "a"), ("k", "k")]
+every_mode = st.lists(
+    st.sets(st.sampled_from(Mode), min_size=1), min_size=len(TWO.atoms), max_size=len(TWO.atoms)
+)
+facts_of = st.sets(st.sampled_from([("p", ("a",)), ("p", ("b",)), ("p", ("k",)), ("q", ())]))
+
+
+def _with_effects(possible: list[set[Mode]]) -> ActionHypotheses:
+    action = ActionHypotheses(TWO)
     action.adds, action.deletes, action.keeps = _effects(possible)
-    facts = dict(index.grounded(row))
-    hidden = data.draw(st.sets(st.sampled_from(sorted(facts.values())), max_size=2))
-    true = data.draw(st.sets(st.sampled_from(sorted(facts.values())))) - hidden
-    held = sum(bit for bit, fact in facts.items() if fact in true)
-    dim = sum(bit for bit, fact in facts.items() if fact in hidden)
-    always, never = index.everything, index.everything
+    return action
+
+
+def _after(modes: tuple[Mode, ...], facts: dict[int, Fact], true: set[Fact]) -> set[Fact]:
+    added = {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.POSITIVE}
+    return true - {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.NEGATIVE} | added
+
+
+def _bits(facts: dict[int, Fact], true: set[Fact]) -> int:
+    return sum(bit for bit, fact in facts.items() if fact in true)
+
+
+@thorough(400)
+@given(every_mode, st.sampled_from(ROWS), facts_of, facts_of)
+def test_predictions_are_what_all_combinations_of_effects_agree_on(
+    possible: list[set[Mode]], row: tuple[str, str], some: set[Fact], hidden: set[Fact]
+) -> None:
+    facts = dict(TWO.grounded(row))
+    true = some - hidden
+    always = never = TWO.everything
     for modes in product(*possible):
-        added = {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.POSITIVE}
-        deleted = {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.NEGATIVE}
         for extra in (set(), hidden):  # hidden atoms are independent of each other
-            after = (true | extra) - deleted | added
-            now = sum(bit for bit, fact in facts.items() if fact in after)
+            now = _bits(facts, _after(modes, facts, true | extra))
             always &= now
             never &= ~now
-    assert action.after(held, dim, row) == (always, index.everything & ~always & ~never)
+    held, dim = _bits(facts, true), _bits(facts, hidden)
+    assert _with_effects(possible).after(held, dim, row) == (always, TWO.everything & ~always & ~never)
+
+
+@thorough(300)
+@given(every_mode, st.sampled_from(ROWS), facts_of, st.data())
+def test_what_atoms_that_are_one_did_together_is_learned_without_losing_the_truth(
+    possible: list[set[Mode]], row: tuple[str, str], true: set[Fact], data: st.DataObject
+) -> None:
+    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    facts = dict(TWO.grounded(row))
+    after = _after(truth, facts, true)
+    action = _with_effects(possible)
+    for group in TWO.coinciding(row):
+        fact = facts[group & -group]
+        before, version = action.effects, action.version
+        told = action.changed_together(group, fact in true, fact in after)
+        assert action.effects == changed_together(before, group, fact in true, fact in after)
+        assert told is (action.effects != before) is (action.version > version)
+    for number, mode in enumerate(truth):
+        assert dict(zip(Mode, action.effects, strict=True))[mode] >> number & 1
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "undone"),
+    [
+        ([], [], True),
+        ([("p", (0,))], [("p", (1,))], False),  # they are never one where the action can be executed
+        ([("p", (0,))], [("q", ())], True),
+    ],
+)
+def test_an_addition_may_undo_a_deletion_where_both_atoms_can_be_one(
+    true: list[tuple[str, tuple[int, ...]]], false: list[tuple[str, tuple[int, ...]]], undone: bool
+) -> None:
+    index = AtomIndex(replace(PAIR, constants={}), TWO.header, repeated=True)
+    action = ActionHypotheses(index)
+    p_x, p_y = (index.bit[LiftedAtom("p", (n,))] for n in (0, 1))
+    action.positive = sum(index.bit[LiftedAtom(*atom)] for atom in true)
+    action.negative = sum(index.bit[LiftedAtom(*atom)] for atom in false)
+    action.absent = index.everything & ~action.positive & ~action.negative
+    action.adds, action.deletes, action.keeps = p_x, p_y, index.everything & ~p_x & ~p_y
+    assert action.undoing == (p_x if undone else 0)
+    assert AtomIndex(PAIR, TWO.header).merges, "a constant may be an argument"
+    assert ActionHypotheses(AtomIndex(replace(PAIR, constants={}), TWO.header)).undoing == 0

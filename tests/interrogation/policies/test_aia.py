@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,24 +13,22 @@ from aam_vision import domains as packaged
 from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Move
-from aam_vision.interrogation.policies import aia
-from aam_vision.interrogation.policies.aia import AiaPolicy, filter_models
-from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy
+from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
-from aam_vision.planning.ppo import ppo_pddl
-from aam_vision.query import Access, Response
+from aam_vision.planning.ppo import DistinguishingProblem, add_palm
+from aam_vision.query import Access
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
     GroundAction,
     LiftedAtom,
-    Location,
     Mode,
     Model,
     Objects,
@@ -40,7 +37,6 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
-    lifted_atoms,
 )
 from tests import domains
 from tests.domains import Domain
@@ -132,25 +128,35 @@ def test_constants_do_no_harm(domain: Domain, seed: int) -> None:
 
 @thorough(40)
 @given(domains.domains(), st.integers(0, 3))
-def test_what_filter_models_prunes_the_evidence_excludes_as_well(domain: Domain, seed: int) -> None:
-    """And it never prunes the true mode."""
-    pruned: list[tuple[DistinguishingQuery, frozenset[Mode]]] = []
-
-    def spy(query: DistinguishingQuery, answer: Response) -> frozenset[Mode]:
-        modes = filter_models(query, answer)
-        pruned.append((query, modes))
-        return modes
+def test_whatever_the_papers_filter_models_prunes_is_pruned(domain: Domain, seed: int) -> None:
+    """And the true mode is not among it. The agent's own answer is compared with those of the two models."""
+    asked: list[tuple[DistinguishingProblem, State]] = []
+    policy = _policy()
+    policy.show = lambda problem, initial: asked.append((problem, initial))
 
     def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-        while pruned:
-            query, modes = pruned.pop()
-            assert not modes & {*evidence.hypotheses.modes(query.pal)}
-            schema = domain.model.schema(query.pal.action)
-            assert schema.mode(query.pal.atom, query.pal.location) not in modes
+        while asked:
+            problem, initial = asked.pop()
+            assert isinstance(move, Ask)
+            for mode in _pruned(problem, domain.model, initial, move.plan):
+                assert mode not in evidence.hypotheses.modes(problem.pal)
+                assert mode is not domain.model.schema(problem.pal.action).mode(*problem.pal[::2])
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aia, "filter_models", spy)
-        _interrogate(domain.model, domain.problems, seed=seed, watch=watch)
+    _interrogate(domain.model, domain.problems, seed=seed, policy=policy, watch=watch)
+
+
+def _pruned(
+    problem: DistinguishingProblem, truth: Model, initial: State, plan: Sequence[GroundAction]
+) -> list[Mode]:
+    """The modes that the paper prunes: where exactly one model is consistent (its Definitions 5 and 6), the other."""
+    executed, final = truth.run(initial, plan)
+    consistent = []
+    for mode in (problem.i, problem.j):
+        length, reached = add_palm(problem.model, problem.pal, mode).run(initial, plan)
+        consistent.append(executed == length == len(plan) and reached.true <= final.true)
+    if consistent[0] == consistent[1]:
+        return []
+    return [problem.j if consistent[0] else problem.i]
 
 
 @thorough(15)
@@ -166,6 +172,30 @@ def test_the_same_seed_asks_the_same_questions(domain: Domain) -> None:
         return lines
 
     assert transcript() == transcript()
+
+
+@thorough(30)
+@given(domains.domains(), st.integers(0, 3), st.booleans())
+def test_all_that_is_remembered_between_two_moves_is_in_the_evidence(
+    domain: Domain, seed: int, constructed: bool
+) -> None:
+    """A policy that is made anew for every move asks the same questions."""
+
+    def policy() -> AiaPolicy:
+        return AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=20)
+
+    class Forgetful:
+        def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+            return policy().next(evidence, rng)
+
+    def questions(asking: Policy) -> list[tuple[State, tuple[GroundAction, ...]]]:
+        access = Access.SETTABLE if constructed else Access.SNAPSHOT
+        agent = SymbolicAgent(domain.model, domain.problems, access)
+        result = interrogate(agent, asking, np.random.default_rng(seed), budget=AMPLE)
+        entries = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
+        return [(entry.query.initial.state, entry.query.plan) for entry in entries]
+
+    assert questions(Forgetful()) == questions(policy())
 
 
 def test_the_ordering_of_pal_tuples_can_be_given() -> None:
@@ -223,81 +253,3 @@ def test_distinguishing_plans_of_several_steps_come_from_the_planner() -> None:
         assert result.complete
         assert evaluation.exact(result.model, model)
     assert ["off", "ring"] in plans
-
-
-# --- P_PO as PDDL -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("i", "j"), [(Mode.POSITIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)])
-@pytest.mark.parametrize("location", Location)
-@pytest.mark.parametrize("empty", [False, True])
-def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
-    empty: bool, location: Location, i: Mode, j: Mode, tmp_path: Path
-) -> None:
-    """M' is empty, or the true gripper model without gamma; unified-planning reads P_PO and simulates every step."""
-    from unified_planning.io import PDDLReader
-    from unified_planning.shortcuts import SequentialSimulator
-
-    truth = packaged.load("gripper")
-    start = packaged.generate("gripper", 1, np.random.default_rng(0)).initial
-    name = "drop"
-    pick = next(step for step in domains.applicable(truth, start) if step.name == "pick")
-    initial = domains.successor(truth, start, pick)
-    schema = truth.schema(name)
-    atom = min(schema.positive if location is Location.PRE else schema.add, key=str)
-    pal = PalTuple(atom, name, location)
-    known = truth
-    if empty:
-        known = Model(truth.vocabulary, tuple(ActionSchema(schema.header) for schema in truth.actions))
-    models = [_with_mode(known, pal, mode) for mode in (i, j)]
-    refined = (
-        set()
-        if empty
-        else {
-            PalTuple(a, s.header.name, place)
-            for s in truth.actions
-            for place in Location
-            for a in lifted_atoms(truth.vocabulary, s.header)
-        }
-        - {pal}
-    )
-    texts = ppo_pddl(_with_mode(known, pal, Mode.ABSENT), refined, pal, i, j, initial)
-    files = [tmp_path / "domain.pddl", tmp_path / "problem.pddl"]
-    for file, text in zip(files, texts, strict=True):
-        file.write_text(text)
-    problem = PDDLReader().parse_problem(*map(str, files))
-    outcomes = set()
-    with SequentialSimulator(problem) as simulator:
-        begin = simulator.get_initial_state()
-        for step in _steps(truth, initial):
-            arguments = [problem.object(o) for o in step.objects]
-            after = simulator.apply(begin, problem.action(step.name), arguments)
-            answers = [model.run(initial, [step]) for model in models]
-            differ = answers[0] != answers[1]
-            assert (after is not None and simulator.is_goal(after)) is differ, step
-            outcomes.add(differ)
-    assert outcomes == {True, False}
-
-
-def _with_mode(model: Model, pal: PalTuple, mode: Mode) -> Model:
-    actions = []
-    for schema in model.actions:
-        if schema.header.name == pal.action:
-            parts = [schema.positive, schema.negative, schema.add, schema.delete]
-            first = 0 if pal.location is Location.PRE else 2
-            parts[first] = parts[first] - {pal.atom} | ({pal.atom} if mode is Mode.POSITIVE else set())
-            parts[first + 1] = parts[first + 1] - {pal.atom} | (
-                {pal.atom} if mode is Mode.NEGATIVE else set()
-            )
-            actions.append(ActionSchema(schema.header, *parts))
-        else:
-            actions.append(schema)
-    return Model(model.vocabulary, tuple(actions))
-
-
-def _steps(model: Model, state: State) -> list[GroundAction]:
-    return [
-        GroundAction(schema.header.name, row)
-        for schema in model.actions
-        for row in domains.all_bindings(schema.header, state.objects)
-    ]

@@ -28,7 +28,7 @@ from aam_vision.strips import (
 from experiments.brute_force import Domain
 from experiments.random_domains import outcome
 from experiments.random_strips import random_domain
-from tests.profiles import FACTOR
+from tests.profiles import scaled
 
 
 class Stopping:
@@ -44,13 +44,15 @@ class Stopping:
 def _run(domain: Domain, access: Access) -> Result:
     exhaustive = Exhaustive(Stopping(), access)
     policy = Replaying(exhaustive) if access is Access.RESET else exhaustive
-    agent = SymbolicAgent(domain.model, domain.problems, access)
-    return interrogate(agent, policy, np.random.default_rng(0), budget=Budget(steps=5000))
+    agent = SymbolicAgent(domain.model, domain.problems, access, repeated=domain.repeated)
+    return interrogate(
+        agent, policy, np.random.default_rng(0), budget=Budget(steps=5000), repeated=domain.repeated
+    )
 
 
 @pytest.mark.parametrize("access", Access)
 def test_nothing_is_left_to_ask(access: Access) -> None:
-    for seed in range(30 * FACTOR):
+    for seed in range(scaled(30)):
         domain = random_domain(seed)
         result = _run(domain, access)
         ended, why = outcome(domain, access, result)
@@ -61,7 +63,7 @@ def test_nothing_is_left_to_ask(access: Access) -> None:
 @pytest.mark.parametrize("access", Access)
 def test_a_proof_is_left_alone(access: Access) -> None:
     domain = random_domain(0)
-    agent = SymbolicAgent(domain.model, domain.problems, access)
+    agent = SymbolicAgent(domain.model, domain.problems, access, repeated=domain.repeated)
     policy = Exhaustive(Stopping(complete=True), access)
     assert interrogate(agent, policy, np.random.default_rng(0)).counts.queries == 0
 

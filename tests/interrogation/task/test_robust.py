@@ -12,64 +12,29 @@ from hypothesis import strategies as st
 
 from aam_vision import domains as packaged
 from aam_vision import evaluation
-from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.moves import Policy
-from aam_vision.interrogation.policies.confirming import Confirming
-from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.loop import Interrupted, interrogate
+from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.robust import interrogate_robustly
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import (
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    LiftedAtom,
     Model,
-    Objects,
-    Predicate,
-    State,
-    Types,
-    Vocabulary,
 )
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, read_mode
 from tests.profiles import thorough
 
-
-def _doubting(agent: Agent, *, steps: int = 1500, confirm: bool = False) -> Result:
-    return interrogate_robustly(
-        agent,
-        Confirming(_policy(agent.access), agent.access),
-        np.random.default_rng(0),
-        afresh=lambda: _policy(agent.access),
-        budget=Budget(steps=steps),
-        confirm=confirm,
-    )
-
-
-def _policy(access: Access) -> Policy:
-    return policy_for(access, "economical", PyperplanPlanner())
+from .doubting import doubting, hidden, policy
 
 
 def _unreliable(
     domain: Domain, flips: float, refusals: float, seed: int = 0, access: Access = Access.SETTABLE
 ) -> UnreliableAgent:
     problems = domain.problems[:1] if access is Access.TRAJECTORY else domain.problems
-    agent = _hidden(SymbolicAgent(domain.model, problems, access))
+    agent = hidden(SymbolicAgent(domain.model, problems, access))
     return UnreliableAgent(agent, flips, refusals, np.random.default_rng(seed))
-
-
-def _hidden(agent: Agent) -> Agent:
-    """The agent behind numbers, unless its states can be set: its handles are its true states."""
-    return agent if agent.access is Access.SETTABLE else NumberedAgent(agent)
 
 
 def _assert_nothing_certain_is_wrong(result: Result, model: Model) -> None:
@@ -82,8 +47,8 @@ def _assert_nothing_certain_is_wrong(result: Result, model: Model) -> None:
 @given(domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]))
 def test_an_agent_that_is_right_is_asked_nothing_new(domain: Domain, access: Access) -> None:
     agent = SymbolicAgent(domain.model, domain.problems, access)
-    plain = interrogate(agent, _policy(access), np.random.default_rng(0), budget=AMPLE)
-    result = _doubting(agent)
+    plain = interrogate(agent, policy(access), np.random.default_rng(0), budget=AMPLE)
+    result = doubting(agent)
     assert result.rates is None
     assert (result.counts.queries, result.counts.looks) == (plain.counts.queries, 0)
     assert result.curve == plain.curve
@@ -97,8 +62,8 @@ def test_an_agent_that_is_right_is_asked_nothing_new(domain: Domain, access: Acc
 def test_on_a_trajectory_what_is_found_and_after_how_many_steps_is_as_ever(domain: Domain) -> None:
     """Refusals are confirmed at the end, as far as there is a way; what is not is said to be open."""
     agent = SymbolicAgent(domain.model, domain.problems[:1], Access.TRAJECTORY)
-    plain = interrogate(agent, _policy(Access.TRAJECTORY), np.random.default_rng(0), budget=AMPLE)
-    result = _doubting(agent)
+    plain = interrogate(agent, policy(Access.TRAJECTORY), np.random.default_rng(0), budget=AMPLE)
+    result = doubting(agent)
     assert result.curve[: len(plain.curve)] == plain.curve
     assert result.complete <= (not result.unconfirmed)
     for claim in result.unconfirmed:
@@ -112,7 +77,7 @@ def test_on_a_trajectory_what_is_found_and_after_how_many_steps_is_as_ever(domai
 def test_nothing_certain_is_wrong_and_the_result_can_be_checked(
     domain: Domain, rates: tuple[float, float]
 ) -> None:
-    result = _doubting(_unreliable(domain, *rates), steps=600, confirm=True)
+    result = doubting(_unreliable(domain, *rates), steps=600, confirm=True)
     _assert_nothing_certain_is_wrong(result, domain.model)
     assert result.complete is not bool(result.undetermined or result.doubt)
     assert verify(result.transcript, result).holds
@@ -127,7 +92,7 @@ def test_nothing_certain_is_wrong_and_the_result_can_be_checked(
 def test_where_no_state_can_be_made_answers_are_asked_for_until_they_are_certain(
     domain: Domain, access: Access, rates: tuple[float, float]
 ) -> None:
-    result = _doubting(_unreliable(domain, *rates, access=access), steps=600, confirm=True)
+    result = doubting(_unreliable(domain, *rates, access=access), steps=600, confirm=True)
     for pal, mode in result.certain.items():
         assert mode is read_mode(domain.model, pal), pal
     assert result.rates is not None
@@ -142,8 +107,8 @@ def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
     """All that can be told under the access is, and not more."""
     rng = np.random.default_rng(1)
     domain = Domain(packaged.load("gripper"), (packaged.generate("gripper", 2, rng).initial,))
-    plain = _doubting(SymbolicAgent(domain.model, domain.problems, access))
-    result = _doubting(_unreliable(domain, *rates, access=access))
+    plain = doubting(SymbolicAgent(domain.model, domain.problems, access))
+    result = doubting(_unreliable(domain, *rates, access=access))
     assert evaluation.exact(result.model, domain.model)
     assert result.complete or access is Access.TRAJECTORY
     if result.complete and plain.complete:
@@ -159,7 +124,7 @@ def test_packaged_domains_are_learned_exactly(name: str, rates: tuple[float, flo
     rng = np.random.default_rng(1)
     problems = tuple(packaged.generate(name, 2, rng).initial for _ in range(2))
     model = packaged.load(name)
-    result = _doubting(_unreliable(Domain(model, problems), *rates))
+    result = doubting(_unreliable(Domain(model, problems), *rates))
     assert result.complete
     assert evaluation.exact(result.model, model)
     assert result.assessment is not None
@@ -171,7 +136,7 @@ def test_packaged_domains_are_learned_exactly(name: str, rates: tuple[float, flo
 def test_a_result_that_claims_too_much_is_found_out() -> None:
     problems = (packaged.generate("gripper", 2, np.random.default_rng(0)).initial,)
     domain = Domain(packaged.load("gripper"), problems)
-    result = _doubting(_unreliable(domain, 0.1, 0.0))
+    result = doubting(_unreliable(domain, 0.1, 0.0))
     assert verify(result.transcript, result).holds
     assert not verify(result.transcript.of(result.transcript.entries[:20]), result).holds
     action = result.model.actions[0]
@@ -197,7 +162,7 @@ def test_a_wrong_refusal_is_found_by_asking_again(access: Access, refused: int) 
 
     model = packaged.load("blocksworld")
     problems = [packaged.generate("blocksworld", 2, np.random.default_rng(0)).initial]
-    result = _doubting(_hidden(Balking(model, problems, access)))
+    result = doubting(hidden(Balking(model, problems, access)))
     for pal, mode in result.certain.items():
         assert mode is read_mode(model, pal), pal
     assert evaluation.exact(result.model, model)
@@ -212,7 +177,7 @@ def test_a_walk_that_comes_to_an_end_proves_nothing() -> None:
 
     model = packaged.load("gripper")
     problems = [packaged.generate("gripper", 2, np.random.default_rng(0)).initial]
-    result = _doubting(Balking(model, problems, Access.SETTABLE))
+    result = doubting(Balking(model, problems, Access.SETTABLE))
     assert result.complete
     assert evaluation.exact(result.model, model)
 
@@ -223,123 +188,8 @@ def test_no_budget_is_overdrawn_while_answers_are_asked_for_again() -> None:
     )
     for access in (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY):
         for steps in (0, 7, 20, 33):
-            result = _doubting(_unreliable(domain, 0.1, 0.1, access=access), steps=steps)
+            result = doubting(_unreliable(domain, 0.1, 0.1, access=access), steps=steps)
             assert result.counts.steps <= steps
             assert not result.complete
             for pal, mode in result.certain.items():
                 assert mode is read_mode(domain.model, pal), pal
-
-
-# --- agents that no STRIPS model describes ------------------------------------------------------------------------
-
-VOCABULARY = Vocabulary("lamps", (Predicate("lit", ("object",)), Predicate("hot", ("object",))))
-LIT, HOT = LiftedAtom("lit", (0,)), LiftedAtom("hot", (0,))
-SWITCH = ActionHeader("switch", ("x",), ("object",))
-HEAT = ActionSchema(
-    ActionHeader("heat", ("x",), ("object",)), negative=frozenset({HOT}), add=frozenset({HOT})
-)
-LAMPS = Objects({f"lamp{number}": "object" for number in range(5)}, Types())
-DARK = State(frozenset(), LAMPS)
-
-
-class Idle(SymbolicAgent):
-    """Does nothing on its own."""
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> list[WalkStep]:
-        return []
-
-
-class Toggling(Idle):
-    """Switches a lamp on if it is off, and off if it is on."""
-
-    def __init__(self, access: Access = Access.SETTABLE) -> None:
-        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK], access)
-
-    def ask(self, query: Query) -> Response:
-        here = query.initial
-        for executed, step in enumerate(query.plan):
-            response = super().ask(Query(here, (step,)))
-            if not response.executed:
-                return Response(executed, here)
-            switched = {Atom("lit", step.objects)} if step.name == "switch" else set[Atom]()
-            state = State(response.final.state.true ^ switched, LAMPS)
-            here = Situation(state, state)
-        return Response(len(query.plan), here)
-
-
-class Spilling(Idle):
-    """Whatever is heated, another lamp goes on."""
-
-    def __init__(self, access: Access = Access.SETTABLE) -> None:
-        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK], access)
-
-    def ask(self, query: Query) -> Response:
-        response = super().ask(query)
-        if not response.executed:
-            return response
-        other = Atom("lit", (next(name for name in LAMPS if name not in query.plan[0].objects),))
-        state = State(response.final.state.true ^ {other}, LAMPS)
-        return Response(response.executed, Situation(state, state))
-
-
-def test_what_a_step_does_otherwise_in_the_middle_of_a_plan_is_not_overlooked() -> None:
-    """There nobody looks, and every answer has a STRIPS model by itself."""
-    result = _doubting(Toggling())
-    assert not result.complete
-    assert "no STRIPS model fits what switch does to lit(?x)" in result.why
-
-
-def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
-    with pytest.raises(Interrupted, match=r"query \d+ .*no STRIPS agent in this vocabulary") as caught:
-        _doubting(Spilling())
-    assert not caught.value.result.complete
-    again = [entry.query for entry in caught.value.result.transcript.entries if isinstance(entry, Asked)]
-    assert max(again.count(query) for query in again) >= 3
-
-
-@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
-@pytest.mark.parametrize("flips", [0.0, 0.05])
-def test_an_agent_that_is_no_strips_agent_is_named_under_every_access(access: Access, flips: float) -> None:
-    agent = UnreliableAgent(_hidden(Toggling(access)), flips, 0.0, np.random.default_rng(0))
-    with pytest.raises(
-        Interrupted, match=r"query \d+ .* disagrees with query \d+ .*no STRIPS agent"
-    ) as caught:
-        _doubting(agent)
-    assert not caught.value.result.certain
-    spilling = UnreliableAgent(_hidden(Spilling(access)), flips, 0.0, np.random.default_rng(0))
-    result = _doubting(spilling)
-    assert not result.complete
-    assert not result.certain
-    assert "which no step of it names" in result.doubt
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_chance_is_not_taken_for_an_excuse(seed: int) -> None:
-    agent = UnreliableAgent(Toggling(), 0.05, 0.0, np.random.default_rng(seed))
-    assert agent.access is Access.SETTABLE
-    try:
-        result = _doubting(agent)
-    except Interrupted as error:
-        result = error.result
-    assert not result.complete
-    assert "no STRIPS" in result.why
-
-
-def test_nothing_is_certain_of_an_action_that_no_trial_settles() -> None:
-    """Here two wrong refusals have led the trials astray; what they seem to show hangs on that."""
-    rng = np.random.default_rng([101, 1])
-    problems = [packaged.generate("gripper", 2, rng).initial for _ in range(3)]
-    agent = SymbolicAgent(packaged.load("gripper"), problems)
-    unreliable = UnreliableAgent(agent, 0.2, 0.02, np.random.default_rng([101, 3]))
-    result = interrogate_robustly(
-        unreliable,
-        Confirming(_policy(Access.SETTABLE), Access.SETTABLE),
-        np.random.default_rng(101),
-        afresh=lambda: _policy(Access.SETTABLE),
-    )
-    assert not result.complete
-    doubtful = {one.action for one in result.undetermined}
-    assert doubtful
-    assert not any(pal.action in doubtful for pal in result.certain)
-    truth = packaged.load("gripper")
-    assert all(mode is read_mode(truth, pal) for pal, mode in result.certain.items())

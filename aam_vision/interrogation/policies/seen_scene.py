@@ -1,0 +1,216 @@
+"""AIA where no state can be made: every query begins in a situation that was seen (``snapshot`` and ``reset``).
+
+S is every situation seen so far. P_PO is solved from all of them at once: by a near miss in one of them if a
+single step tells the models apart, else by a plan. M' is the strictest model whose P_PO has a solution: where the
+literals that may be required cannot all hold beside the telling value (as far as h^2 mutexes and the planner
+know), it does without some of them. What then violates several literals leaves a clause, if it is refused.
+
+Values that were not seen are never relied on: where gamma's atom is unknown, no query is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.policies.agenda import NOTHING, Attempt, Item, Question, Scene, pairs
+from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
+from aam_vision.interrogation.queries.bounded_search import BoundedSearch
+from aam_vision.interrogation.queries.first_success import FirstSuccess
+from aam_vision.interrogation.queries.near_misses import near_misses, revealing_step
+from aam_vision.interrogation.queries.reachability import (
+    KnownReachability,
+    PlannedNearMiss,
+    Reachability,
+)
+from aam_vision.planning.planner import Verdict
+from aam_vision.planning.ppo import telling
+from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
+
+MAX_GUESSES = 6
+"""Refused guesses at how an action may succeed, after which it is given up."""
+MAX_REORDERINGS = 4
+"""Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
+
+
+class Guess(NamedTuple):
+    """See an action succeed that no walk has shown: a guess at where, from what is rare."""
+
+    def attempt(self, scene: Scene, pal: PalTuple) -> Attempt:
+        question = scene.first_success(pal.action) if isinstance(scene, SeenScene) else None
+        return NOTHING if question is None else (question, (Guess(),))
+
+
+class SeenScene:
+    """Where a query begins in a situation that was seen."""
+
+    def __init__(
+        self, evidence: Evidence, rng: np.random.Generator, searches: BoundedSearch, known: KnownReachability
+    ) -> None:
+        self.evidence = evidence
+        self.rng = rng
+        self._searches = searches
+        self._known = known
+
+    @property
+    def states(self) -> Sequence[Node]:
+        """S: every situation that was seen."""
+        return self.evidence.visited
+
+    def visit(self, pal: PalTuple) -> tuple[Item, ...]:
+        """A first success if there was none, and then every pair of modes.
+
+        There is no ``update_pal_ordering``: no state can be changed, and the other pal tuples that a refusal may be
+        about have their own turn.
+        """
+        return Guess(), *pairs(self.evidence, pal, representatives=(True,))
+
+    def first_success(self, name: str) -> Question | None:
+        """A query whose last step is an action that was never executed, where it is most likely to succeed."""
+        action = self.evidence.hypotheses[name]
+        if action.successes or len(action.clauses) >= MAX_GUESSES:
+            return None
+        beliefs = NaturalBeliefs(self.evidence.hypotheses, self.evidence.visited)
+        guesses = FirstSuccess(beliefs, self._searches)
+        ask = guesses.guess(self.evidence, name, self._known.of(self.evidence))
+        return None if ask is None else Question(ask)
+
+    # --- generate_query --------------------------------------------------------------------------
+
+    def compare(self, pal: PalTuple, i: Mode, j: Mode, *, strict: bool) -> DistinguishingQuery | None:
+        """A query that distinguishes M' + gamma^i from M' + gamma^j, not asked yet; None if none is found."""
+        action = self.evidence.hypotheses[pal.action]
+        if not action.successes:
+            return None
+        bit = action.index.bit[pal.atom]
+        for value in telling(i, j):
+            wanted = Literals(bit, 0) if value else Literals(0, bit)
+            found = self._step(action, pal, wanted) or self._plan(action, pal, wanted)
+            if found is not None:
+                start, plan, required = found
+                return DistinguishingQuery(pal, i, j, required, start, plan)
+        return None
+
+    def _step(self, action: ActionHypotheses, pal: PalTuple, wanted: Literals) -> _Solution | None:
+        """A solution of one step, under the strictest M'."""
+        for node in self.states:
+            for step in _telling_steps(action, node, pal, wanted):
+                if not was_asked(self.evidence, node, (step,)):
+                    return node, (step,), action.candidates
+        return None
+
+    def _plan(self, action: ActionHypotheses, pal: PalTuple, wanted: Literals) -> _Solution | None:
+        """A solution of any number of steps, under the strictest M' that has one."""
+        options = []
+        for paths in self._known.of(self.evidence):
+            required = _attainable(paths, action, pal, wanted)
+            if required is not None:
+                options.append((action.undecided.without(required).size(), paths, required))
+        unreachable = []
+        for _, paths, required in sorted(options, key=lambda option: option[0]):
+            found = self._reach(paths, action, pal, wanted, required)
+            if isinstance(found, tuple):
+                return found
+            if found is Verdict.UNSOLVABLE:
+                unreachable.append((paths, required))
+        for paths, required in unreachable:
+            spared = Literals(
+                required.positive & action.undecided.positive & ~wanted.positive,
+                required.negative & action.undecided.negative & ~wanted.negative,
+            )
+            for literal in spared.singles():
+                # three literals may exclude each other where any two of them do not
+                found = self._reach(paths, action, pal, wanted, required.without(literal))
+                if isinstance(found, tuple):
+                    return found
+        return None
+
+    def _reach(
+        self,
+        paths: Reachability,
+        action: ActionHypotheses,
+        pal: PalTuple,
+        wanted: Literals,
+        required: Literals,
+    ) -> _Solution | Verdict | None:
+        planned = self._searches.reach(paths, action, required)
+        if not isinstance(planned, PlannedNearMiss):
+            return planned
+        plan = (*planned.path, planned.step)
+        state = self.evidence.predict_plan(planned.start.state, planned.path)
+        violated = action.violated(*action.index.values(state, planned.step.objects))
+        if not wanted.within(_values(action, state, planned.step)) or action.certain_to_fail(violated):
+            return None
+        if was_asked(self.evidence, planned.start, plan):
+            return None
+        return planned.start, plan, required
+
+
+_Solution = tuple[Node, tuple[GroundAction, ...], Literals]
+"""Where a query begins, its plan, and what M' requires of its last step."""
+
+
+def _telling_steps(
+    action: ActionHypotheses, node: Node, pal: PalTuple, wanted: Literals
+) -> Iterator[GroundAction]:
+    """Steps in a situation that tell of gamma alone."""
+    if pal.location is Location.PRE:
+        for near_miss in near_misses(action, node.index, wanted.opposite()):
+            yield near_miss.action
+    else:
+        step = revealing_step(action, node.index, wanted.positive | wanted.negative)
+        if step is not None and wanted.within(_values(action, node.state, step)):
+            yield step
+
+
+def _values(action: ActionHypotheses, state: State, step: GroundAction) -> Literals:
+    """The literals of the action that are known to hold in a state."""
+    held, dim = action.index.values(state, step.objects)
+    return Literals(held, action.index.everything & ~(held | dim))
+
+
+def _attainable(
+    paths: Reachability, action: ActionHypotheses, pal: PalTuple, wanted: Literals
+) -> Literals | None:
+    """As much of what may be required as can hold beside gamma's telling value; None if that cannot hold.
+
+    No clause is violated as a whole, so that the outcome stays open.
+    """
+    fixed = union([action.proven, wanted])
+    others = [literal for literal in action.undecided.singles() if not literal.within(wanted.opposite())]
+    firsts: list[Literals] = []
+    for _ in range(MAX_REORDERINGS):
+        holding = paths.gather(action, fixed, [*firsts, *others])
+        if holding is None:
+            return None
+        violated = action.undecided.without(holding)
+        clause = next((clause for clause in action.clauses if clause.within(violated)), None)
+        if clause is None:
+            return holding
+        firsts += [literal for literal in clause.singles() if literal != wanted.opposite()][:1]
+    return None
+
+
+def was_asked(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:
+    """Whether the answer follows from earlier ones: a deterministic agent does the same again.
+
+    Where a longer plan led through the same steps, nobody may have looked at where these end.
+    """
+    led_to = {(edge.before.number, edge.action): edge.after for edge in reversed(evidence.edges)}
+    refused = {(refusal.at.number, refusal.action) for refusal in evidence.refusals}
+    node = start
+    for step in plan:
+        if (node.number, step) in refused:
+            return True
+        after = led_to.get((node.number, step))
+        if after is None:
+            return False
+        node = after
+    return node.situation is not None

@@ -1,0 +1,84 @@
+"""Predicates are declared in PDDL's notation, and what is defined over the seen ones is unknown where they are."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.grids import board_scene
+from aam_vision.envs.notation import header, predicate
+from aam_vision.envs.registry import board_domain
+from aam_vision.envs.sources import adjacent, cyclic, entries, nowhere, somewhere, there, vocabulary, where
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Defined, Scene
+from aam_vision.strips import ActionHeader, Atom, Predicate, State
+
+TYPES = {"cell": "object", "direction": "object", "key": "object"}
+WAYS = ("up", "right", "down", "left")
+SCENE = board_scene(1, 2, TYPES, {**dict.fromkeys(WAYS, "direction"), "k": "key"}, looks={"k": "key"})
+VOCABULARY = vocabulary(
+    "small",
+    TYPES,
+    {
+        "lies ?k - key ?c - cell": where(["key"], "a key"),
+        "held ?k - key": nowhere("lies", "a key that lies nowhere"),
+        "facing ?d - direction": somewhere(WAYS, "cell", "an arrow that points {}"),
+        "next ?a ?b - cell ?d - direction": adjacent("the next cell"),
+        "turn ?d ?e - direction": cyclic(WAYS, "a quarter turn"),
+    },
+)
+
+
+def _defined(name: str, scene: Scene, true: set[Atom], unknown: set[Atom]) -> tuple[list[Atom], list[Atom]]:
+    (entry,) = (entry for entry in VOCABULARY.entries if entry.predicate.name == name)
+    assert isinstance(entry, Defined)
+    return entry.atoms(scene, State(frozenset(true), scene.objects, frozenset(unknown)))
+
+
+def test_declarations_are_pddls() -> None:
+    assert predicate("lies ?k - key ?at - cell") == Predicate("lies", ("key", "cell"))
+    assert predicate("on ?x ?y") == Predicate("on", ("object", "object"))
+    assert predicate("handempty") == Predicate("handempty")
+    wanted = ActionHeader("move", ("from", "to", "dir"), ("cell", "cell", "direction"))
+    assert header("move ?from ?to - cell ?dir - direction") == wanted
+    for text in ("", "?x - cell", "at x - cell", "at ?x -", "at - cell", "at ?x ?x", "at ?x - cell cell"):
+        with pytest.raises(UnusableInput, match="write a name and typed variables"):
+            header(text)
+
+
+@pytest.mark.parametrize("name", ["held", "facing"])
+def test_what_is_seen_somewhere_or_nowhere_is_unknown_where_a_cell_is(name: str) -> None:
+    first, second, found = {
+        "held": (Atom("lies", ("k", "cell-0-0")), Atom("lies", ("k", "cell-0-1")), Atom("held", ("k",))),
+        "facing": (
+            Atom("facing-up", ("cell-0-0",)),
+            Atom("facing-up", ("cell-0-1",)),
+            Atom("facing", ("up",)),
+        ),
+    }[name]
+    seen, unseen = ([], [found]) if name == "held" else ([found], [])
+    assert _defined(name, SCENE, {first}, set()) == (seen, [])
+    assert _defined(name, SCENE, {first}, {second}) == (seen, []), "one place is enough"
+    assert _defined(name, SCENE, set(), {second}) == ([], [found])
+    assert _defined(name, SCENE, set(), set()) == (unseen, [])
+
+
+def test_neighbours_and_cycles_are_known_from_names() -> None:
+    (steps, _), (turns, _) = (_defined(name, SCENE, set(), set()) for name in ("next", "turn"))
+    assert set(steps) == {
+        Atom("next", ("cell-0-0", "cell-0-1", "right")),
+        Atom("next", ("cell-0-1", "cell-0-0", "left")),
+    }
+    assert [atom.objects for atom in turns] == [*pairwise(WAYS), ("left", "up")]
+
+
+def test_every_predicate_of_the_pddl_needs_one_source() -> None:
+    domain: BoardDomain = board_domain("doors")
+    sources = {**domain.sources, "sees": there("sees", "is none of the PDDL")}
+    with pytest.raises(UnusableInput, match=r"doors: give exactly one source .*: sees"):
+        entries("doors", domain.declared.predicates, sources, {})
+    del sources["sees"], sources["at"]
+    with pytest.raises(UnusableInput, match="PDDL: at"):
+        entries("doors", domain.declared.predicates, sources, {})

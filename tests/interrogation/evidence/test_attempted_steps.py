@@ -1,0 +1,110 @@
+"""What single steps say for themselves, against every effect and precondition that could explain them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted, ruled_out, violated
+from aam_vision.interrogation.evidence.transcript import Asked, Transcript, Walked
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, GroundAction, Location, Mode, Objects, State, Types, Vocabulary
+from tests import domains
+from tests.domains import Domain
+from tests.profiles import thorough
+
+ONE, TWO, THREE = (GroundAction(name, ()) for name in ("one", "two", "three"))
+S = [Situation(number, State(frozenset(), Objects({}, Types()))) for number in range(9)]
+
+
+def _steps(*entries: Asked | Walked) -> list[AttemptedStep]:
+    headers = tuple(ActionHeader(action.name) for action in (ONE, TWO, THREE))
+    vocabulary = Vocabulary("d", ())
+    return list(attempted(Transcript(vocabulary, headers, Access.SNAPSHOT, (S[0],), entries)))
+
+
+def test_only_the_first_and_the_last_situation_of_a_plan_were_seen() -> None:
+    whole = Asked(Query(S[0], (ONE, TWO, THREE)), Response(3, S[1]))
+    cut = Asked(Query(S[2], (ONE, TWO, THREE)), Response(1, S[3]))
+    none = Asked(Query(S[4], (TWO, ONE)), Response(0, S[4]))
+    look = Asked(Query(S[4], ()), Response(0, S[4]))
+    walk = Walked((WalkStep(S[5], THREE, S[6]),))
+    assert _steps(whole, cut, look, none, walk) == [
+        AttemptedStep(0, 0, ONE, True, S[0], None),
+        AttemptedStep(0, 1, TWO, True, None, None),
+        AttemptedStep(0, 2, THREE, True, None, S[1]),
+        AttemptedStep(1, 0, ONE, True, S[2], S[3]),
+        AttemptedStep(1, 1, TWO, False, S[3], None),
+        AttemptedStep(3, 0, TWO, False, S[4], None),
+        AttemptedStep(4, 0, THREE, True, S[5], S[6]),
+    ]
+
+
+@thorough(100)
+@given(domains.domains(constants=True, repeated=True), st.booleans(), st.booleans(), st.data())
+def test_a_step_rules_out_what_nothing_hidden_explains(
+    domain: Domain, before_seen: bool, after_seen: bool, data: st.DataObject
+) -> None:
+    """For every atom by itself; of those that are one under the binding, effects are left out."""
+    vocabulary, header = domain.model.vocabulary, domain.model.headers[0]
+    index = AtomIndex(vocabulary, header, repeated=True)
+    objects = domain.problems[0].objects
+    rows = domains.all_bindings(header, objects, repeated=True)
+    assume(rows and index.atoms)
+    row = data.draw(st.sampled_from(rows))
+    facts = domains.ground_atoms(vocabulary, objects)
+
+    def some_state() -> State:
+        hidden = frozenset(data.draw(st.lists(st.sampled_from(facts), max_size=3)))
+        return State(frozenset(data.draw(st.lists(st.sampled_from(facts)))) - hidden, objects, hidden)
+
+    before, after = some_state(), some_state()
+    step = AttemptedStep(
+        0,
+        0,
+        GroundAction(header.name, row),
+        True,
+        Situation(0, before) if before_seen else None,
+        Situation(1, after) if after_seen else None,
+    )
+    found = ruled_out(index, step)
+    refused = AttemptedStep(0, 0, step.action, False, Situation(0, before), None)
+    could_be_violated = violated(index, refused)
+    shared = index.shared(row)
+    for bit in bits(index.everything):
+        fact = index.atom(bit).ground(row)
+        was = before.value(fact) if before_seen else None
+        now = after.value(fact) if after_seen else None
+        worlds = [value for value in (False, True) if was in (None, value)]
+        pre = {mode: mode is Mode.ABSENT or (mode is Mode.POSITIVE) in worlds for mode in Mode}
+        outcome = {Mode.POSITIVE: {True}, Mode.NEGATIVE: {False}, Mode.ABSENT: set(worlds)}
+        for mode in Mode:
+            assert bool(found.get((Location.PRE, mode), 0) & bit) is not pre[mode]
+            explained = now is None or now in outcome[mode] or bool(bit & shared)
+            assert bool(found.get((Location.EFF, mode), 0) & bit) is not explained
+        seen = before.value(fact)
+        assert bool(could_be_violated.positive & bit) is (seen is not True)
+        assert bool(could_be_violated.negative & bit) is (seen is not False)
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_nothing_true_is_ruled_out(domain: Domain, seed: int) -> None:
+    model, state, rng = domain.model, domain.problems[0], np.random.default_rng(seed)
+    for _ in range(5):
+        options = domains.applicable(model, state)
+        if not options:
+            break
+        action = options[int(rng.integers(len(options)))]
+        after = domains.successor(model, state, action)
+        schema = model.schema(action.name)
+        index = AtomIndex(model.vocabulary, schema.header)
+        found = ruled_out(index, AttemptedStep(0, 0, action, True, Situation(0, state), Situation(1, after)))
+        for (location, mode), atom in product(found, index.atoms):
+            if schema.mode(atom, location) is mode:
+                assert not found[location, mode] & index.bit[atom]
+        state = after

@@ -1,0 +1,158 @@
+"""All pal tuples of all actions together, their modes, and the cautious model."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.strips import Location, Mode, PalTuple, State
+from tests import domains
+from tests.domains import Domain
+from tests.profiles import thorough
+
+some_modes = st.sets(st.sampled_from(Mode), min_size=1)
+
+
+def _narrowed(
+    draw: st.DrawFn | st.DataObject, domain: Domain
+) -> tuple[Hypotheses, dict[PalTuple, set[Mode]]]:
+    """Hypotheses with some modes left at every pal tuple, whatever they were learned from."""
+    hypotheses = Hypotheses(domain.model.vocabulary, list(domain.model.headers))
+    left = {pal: draw.draw(some_modes) for pal in hypotheses.pal_tuples()}  # type: ignore[union-attr]
+    for name, action in hypotheses.actions.items():
+        masks = {
+            (location, mode): sum(
+                action.index.bit[atom]
+                for atom in action.index.atoms
+                if mode in left[PalTuple(atom, name, location)]
+            )
+            for location, mode in product(Location, Mode)
+        }
+        action.positive, action.negative, action.absent = (masks[Location.PRE, mode] for mode in Mode)
+        action.adds, action.deletes, action.keeps = (masks[Location.EFF, mode] for mode in Mode)
+        action.version += 1
+    return hypotheses, left
+
+
+@thorough(100)
+@given(domains.domains(constants=True), st.data())
+def test_modes_are_counted_and_read_pal_tuple_by_pal_tuple(domain: Domain, data: st.DataObject) -> None:
+    hypotheses, left = _narrowed(data, domain)
+    assert hypotheses.headers == domain.model.headers
+    assert {pal: set(hypotheses.modes(pal)) for pal in left} == left
+    assert hypotheses.size == len(left)
+    open_ones = 0
+    for pal, modes in left.items():
+        if pal.location is Location.PRE:
+            open_ones += len(modes) > 1
+        else:
+            required = left[pal._replace(location=Location.PRE)]
+            # what restates a proven precondition changes nothing
+            idle = {Mode.NEGATIVE} if required == {Mode.NEGATIVE} else set()
+            if required == {Mode.POSITIVE} and not hypotheses[pal.action].undoing & _bit(hypotheses, pal):
+                idle = {Mode.POSITIVE}
+            open_ones += len(modes - idle) > 1
+    assert hypotheses.decided() == hypotheses.size - open_ones
+
+
+def _bit(hypotheses: Hypotheses, pal: PalTuple) -> int:
+    return hypotheses[pal.action].index.bit[pal.atom]
+
+
+@thorough(100)
+@given(domains.domains(constants=True), st.data())
+def test_the_cautious_model_requires_all_that_may_be_and_does_what_is_certain(
+    domain: Domain, data: st.DataObject
+) -> None:
+    hypotheses, left = _narrowed(data, domain)
+    model = hypotheses.model()
+    assert model.vocabulary == domain.model.vocabulary
+    assert tuple(schema.header for schema in model.actions) == domain.model.headers
+    for pal, modes in left.items():
+        schema = model.schema(pal.action)
+        if pal.location is Location.PRE:
+            assert (pal.atom in schema.positive) is (Mode.POSITIVE in modes)
+            assert (pal.atom in schema.negative) is (modes == {Mode.NEGATIVE})
+        else:
+            assert (pal.atom in schema.add) is (modes == {Mode.POSITIVE})
+            assert (pal.atom in schema.delete) is (modes == {Mode.NEGATIVE})
+    assert hypotheses.model() == model
+
+
+@thorough(40)
+@given(domains.domains())
+def test_the_model_follows_what_is_learned(domain: Domain) -> None:
+    hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
+    for header in domain.model.headers:
+        everything = set(hypotheses[header.name].index.atoms)
+        assert hypotheses.model().schema(header.name).positive == everything
+        hypotheses[header.name].succeeded(0, 0)
+        assert not hypotheses.model().schema(header.name).positive
+
+
+@thorough(60)
+@given(domains.domains(), st.booleans(), st.data())
+def test_what_if_a_step_were_executed_changes_its_action_in_a_copy_alone(
+    domain: Domain, hidden: bool, data: st.DataObject
+) -> None:
+    hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
+    name = data.draw(st.sampled_from([header.name for header in domain.model.headers]))
+    everything = hypotheses[name].index.everything
+    held = data.draw(st.integers(0, everything)) & everything
+    dim = data.draw(st.integers(0, everything)) & everything & ~held if hidden else 0
+    version = hypotheses.version
+    assumed = hypotheses.assuming(name, held, dim)
+    told = Hypotheses(domain.model.vocabulary, domain.model.headers)
+    told[name].succeeded(held, dim)
+    for pal in hypotheses.pal_tuples():
+        assert hypotheses.modes(pal) == tuple(Mode)
+        assert assumed.modes(pal) == told.modes(pal)
+    assert hypotheses.version == version
+    assert assumed.version == told.version
+
+
+@thorough(40)
+@given(domains.domains(repeated=True), st.booleans())
+def test_arguments_that_repeat_are_spoken_of_where_that_is_wanted(domain: Domain, repeated: bool) -> None:
+    hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers, repeated=repeated)
+    assert hypotheses.repeated is repeated
+    for header in domain.model.headers:
+        index = AtomIndex(domain.model.vocabulary, header, repeated=repeated)
+        assert hypotheses[header.name].index.atoms == index.atoms
+        twice = [atom for atom in index.atoms if len(set(atom.arguments)) < len(atom.arguments)]
+        assert repeated or not twice
+
+
+@thorough(60)
+@given(domains.domains(constants=True), st.data())
+def test_ground_literals_are_the_facts_in_which_they_hold_or_are_violated(
+    domain: Domain, data: st.DataObject
+) -> None:
+    header, objects = domain.model.headers[0], domain.problems[0].objects
+    action = ActionHypotheses(AtomIndex(domain.model.vocabulary, header))
+    everything = action.index.everything
+    positive = data.draw(st.integers(0, everything)) & everything
+    some = Literals(positive, data.draw(st.integers(0, everything)) & everything & ~positive)
+    assert set(atoms(action, some.positive)) == action.index.select(some.positive)
+    for row in domains.all_bindings(header, objects)[:20]:
+        ground = GroundLiterals(action, row)
+        assert ground.objects == row
+        for (true, false), violated in (
+            (ground.holding(some), Literals(0, 0)),
+            (ground.violating(some), some),
+        ):
+            if set(true) & set(false):
+                continue  # two atoms are one under this binding
+            state = State(
+                action.index.facts(sum(b for b, f in ground.facts.items() if f in true), row), objects
+            )
+            assert {*state.true} == {*true}
+            held, dim = action.index.values(state, row)
+            found = action.violated(held, dim, some)
+            assert found == violated

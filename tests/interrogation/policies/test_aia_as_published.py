@@ -1,0 +1,203 @@
+"""The lines of the paper's Algorithms 1 and 2 that docs/concepts/aia.md calls "as published", under both kinds of access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision import domains as packaged
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
+from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.course import course_of
+from aam_vision.interrogation.policies.distinguishing import resolved
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.planning.planner import Limits
+from aam_vision.planning.ppo import DistinguishingProblem
+from aam_vision.query import Access
+from aam_vision.strips import Mode, PalTuple, State
+from tests import domains
+from tests.domains import Domain
+from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
+from tests.profiles import thorough
+
+AMPLE = Budget(queries=2000, steps=20_000)
+MOST_STATES = 60
+MOST_WALK_STEPS = 500
+
+
+@dataclass
+class Posed:
+    """A distinguishing query at the moment when it is posed."""
+
+    problem: DistinguishingProblem
+    initial: State
+    ask: Ask
+    modes: tuple[Mode, ...]
+    """Those that gamma may still have."""
+    states: tuple[int, ...]
+    """S."""
+
+
+@dataclass
+class Watched:
+    """The algorithm, with all distinguishing queries that it poses."""
+
+    policy: AiaPolicy
+    posed: list[Posed] = field(default_factory=list)
+    asked: list[Ask] = field(default_factory=list)
+    walked: int = 0
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        shown: list[tuple[DistinguishingProblem, State]] = []
+        self.policy.show = lambda problem, initial: shown.append((problem, initial))
+        move = self.policy.next(evidence, rng)
+        if isinstance(move, Ask):
+            self.asked.append(move)
+        if isinstance(move, Walk):
+            self.walked += move.steps
+        for problem, initial in shown:
+            assert isinstance(move, Ask)
+            course = course_of(evidence, [*evidence.hypotheses.pal_tuples()])
+            states = () if course is None else course.states
+            modes = evidence.hypotheses.modes(problem.pal)
+            assert not resolved(evidence.hypotheses, problem.pal)
+            self.posed.append(Posed(problem, initial, move, modes, states))
+        return move
+
+
+def _watched(domain: Domain, seed: int, *, constructed: bool, walk_steps: int = 20) -> Watched:
+    watched = Watched(AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=walk_steps))
+    _interrogate(domain, watched, seed)
+    return watched
+
+
+def _interrogate(domain: Domain, watched: Watched, seed: int) -> Result:
+    access = Access.SETTABLE if watched.policy.constructed else Access.SNAPSHOT
+    agent = SymbolicAgent(domain.model, domain.problems, access)
+    return interrogate(agent, watched, np.random.default_rng(seed), budget=AMPLE)
+
+
+def _gripper() -> Domain:
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
+    return Domain(packaged.load("gripper"), (problem,))
+
+
+# --- Algorithm 1 -----------------------------------------------------------------------------------
+
+
+def test_s_is_collected_by_walks_of_500_steps_and_holds_60_states_at_most() -> None:
+    """Line 1, where states can be made."""
+    watched = Watched(AiaPolicy())
+    _interrogate(_gripper(), watched, 0)
+    assert watched.walked == MOST_WALK_STEPS
+    assert all(len(posed.states) <= MOST_STATES for posed in watched.posed)
+    assert max(len(posed.states) for posed in watched.posed) > 1
+
+
+@pytest.mark.parametrize("constructed", [True, False])
+def test_pal_tuples_come_up_in_the_order_that_is_given(constructed: bool) -> None:
+    """Line 4: in one round of Gamma no query is about a pal tuple that comes before that of an earlier query."""
+    for backwards in (False, True):
+        places: dict[PalTuple, int] = {}
+
+        def ordering(
+            pals: Sequence[PalTuple],
+            rng: np.random.Generator,
+            backwards: bool = backwards,
+            places: dict[PalTuple, int] = places,
+        ) -> Sequence[PalTuple]:
+            chosen = pals[::-1] if backwards else pals
+            places.update({pal: place for place, pal in enumerate(chosen)})
+            return chosen
+
+        watched = Watched(AiaPolicy(constructed=constructed, ordering=ordering))
+        _interrogate(_gripper(), watched, 0)
+        came_up = [places[posed.problem.pal] for posed in watched.posed]
+        assert len({*came_up}) > 2
+        rounds = sum(after < before for before, after in pairwise(came_up))
+        assert rounds <= 1, came_up
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 3), st.booleans())
+def test_every_pair_is_of_two_modes_that_are_still_possible(
+    domain: Domain, seed: int, constructed: bool
+) -> None:
+    """Line 8."""
+    for posed in _watched(domain, seed, constructed=constructed).posed:
+        assert posed.problem.i is not posed.problem.j
+        assert {posed.problem.i, posed.problem.j} <= {*posed.modes}
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 3), st.booleans())
+def test_no_query_is_posed_twice(domain: Domain, seed: int, constructed: bool) -> None:
+    """ "The stored responses are used if a query is repeated.\""""
+    asked = _watched(domain, seed, constructed=constructed).asked
+    assert len({(ask.start.number, ask.plan) for ask in asked}) == len(asked)
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 3), st.booleans())
+def test_modes_that_no_query_tells_apart_stay_possible(domain: Domain, seed: int, constructed: bool) -> None:
+    """Line 2: the true model is among those that are returned."""
+    watched = Watched(AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=20))
+    result = _interrogate(domain, watched, seed)
+    for pal in result.hypotheses.pal_tuples():
+        truth = domain.model.schema(pal.action).mode(pal.atom, pal.location)
+        assert truth in result.hypotheses.modes(pal)
+
+
+# --- Algorithm 2 -----------------------------------------------------------------------------------
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 3))
+def test_every_initial_state_is_in_s_where_states_can_be_made(domain: Domain, seed: int) -> None:
+    """Line 4."""
+    for posed in _watched(domain, seed, constructed=True).posed[1:]:
+        assert posed.ask.start.number in posed.states
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 3))
+def test_every_initial_state_was_seen_where_none_can_be_made(domain: Domain, seed: int) -> None:
+    """Line 4: no state is written down that the agent was not in."""
+    for posed in _watched(domain, seed, constructed=False).posed:
+        assert posed.ask.start.situation is not None
+        assert posed.ask.start.situation.state == posed.initial
+
+
+@thorough(60)
+@given(domains.domains(), st.integers(0, 3), st.booleans())
+def test_every_plan_solves_p_po_and_ends_with_the_action_in_question(
+    domain: Domain, seed: int, constructed: bool
+) -> None:
+    """Lines 7 to 10: the query distinguishes M' + gamma^i from M' + gamma^j; its last action is gamma's (Lemma 2)."""
+    for posed in _watched(domain, seed, constructed=constructed).posed:
+        assert posed.problem.solved_by(posed.initial, posed.ask.plan)
+        assert posed.ask.plan[-1].name == posed.problem.pal.action
+
+
+@needs_fast_downward
+@pytest.mark.parametrize("constructed", [True, False])
+def test_fast_downward_solves_the_p_po_of_every_query(constructed: bool, tmp_path: Path) -> None:
+    """Line 6: as the paper has it, from the same initial state."""
+    watched = Watched(AiaPolicy(constructed=constructed))
+    _interrogate(_gripper(), watched, 0)
+    assert len(watched.posed) > 2
+    for posed in watched.posed:
+        plan = planned(read(posed.problem, posed.initial, tmp_path), BLIND)
+        assert plan is not None
+        assert posed.problem.solved_by(posed.initial, plan)

@@ -1,0 +1,136 @@
+"""Agents that no STRIPS model describes are named as such."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aam_vision import domains as packaged
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.robust import interrogate_robustly
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
+from tests.interrogation.runs import read_mode
+
+from .doubting import doubting, hidden, setup_for
+
+VOCABULARY = Vocabulary("lamps", (Predicate("lit", ("object",)), Predicate("hot", ("object",))))
+LIT, HOT = LiftedAtom("lit", (0,)), LiftedAtom("hot", (0,))
+SWITCH = ActionHeader("switch", ("x",), ("object",))
+HEAT = ActionSchema(
+    ActionHeader("heat", ("x",), ("object",)), negative=frozenset({HOT}), add=frozenset({HOT})
+)
+LAMPS = Objects({f"lamp{number}": "object" for number in range(5)}, Types())
+DARK = State(frozenset(), LAMPS)
+
+
+class Idle(SymbolicAgent):
+    """Does nothing on its own."""
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> list[WalkStep]:
+        return []
+
+
+class Toggling(Idle):
+    """Switches a lamp on if it is off, and off if it is on."""
+
+    def __init__(self, access: Access = Access.SETTABLE) -> None:
+        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK], access)
+
+    def ask(self, query: Query) -> Response:
+        here = query.initial
+        for executed, step in enumerate(query.plan):
+            response = super().ask(Query(here, (step,)))
+            if not response.executed:
+                return Response(executed, here)
+            switched = {Atom("lit", step.objects)} if step.name == "switch" else set[Atom]()
+            state = State(response.final.state.true ^ switched, LAMPS)
+            here = Situation(state, state)
+        return Response(len(query.plan), here)
+
+
+class Spilling(Idle):
+    """Whatever is heated, another lamp goes on."""
+
+    def __init__(self, access: Access = Access.SETTABLE) -> None:
+        super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK], access)
+
+    def ask(self, query: Query) -> Response:
+        response = super().ask(query)
+        if not response.executed:
+            return response
+        other = Atom("lit", (next(name for name in LAMPS if name not in query.plan[0].objects),))
+        state = State(response.final.state.true ^ {other}, LAMPS)
+        return Response(response.executed, Situation(state, state))
+
+
+def test_what_a_step_does_otherwise_in_the_middle_of_a_plan_is_not_overlooked() -> None:
+    """There nobody looks, and every answer has a STRIPS model by itself."""
+    result = doubting(Toggling())
+    assert not result.complete
+    assert "no STRIPS model fits what switch does to lit(?x)" in result.why
+
+
+def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
+    with pytest.raises(Interrupted, match=r"query \d+ .*no STRIPS agent in this vocabulary") as caught:
+        doubting(Spilling())
+    assert not caught.value.result.complete
+    again = [entry.query for entry in caught.value.result.transcript.entries if isinstance(entry, Asked)]
+    assert max(again.count(query) for query in again) >= 3
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
+@pytest.mark.parametrize("flips", [0.0, 0.05])
+def test_an_agent_that_is_no_strips_agent_is_named_under_every_access(access: Access, flips: float) -> None:
+    agent = UnreliableAgent(hidden(Toggling(access)), flips, 0.0, np.random.default_rng(0))
+    with pytest.raises(
+        Interrupted, match=r"query \d+ .* disagrees with query \d+ .*no STRIPS agent"
+    ) as caught:
+        doubting(agent)
+    assert not caught.value.result.certain
+    spilling = UnreliableAgent(hidden(Spilling(access)), flips, 0.0, np.random.default_rng(0))
+    result = doubting(spilling)
+    assert not result.complete
+    assert not result.certain
+    assert "which no step of it names" in result.doubt
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_chance_is_not_taken_for_an_excuse(seed: int) -> None:
+    agent = UnreliableAgent(Toggling(), 0.05, 0.0, np.random.default_rng(seed))
+    assert agent.access is Access.SETTABLE
+    try:
+        result = doubting(agent)
+    except Interrupted as error:
+        result = error.result
+    assert not result.complete
+    assert "no STRIPS" in result.why
+
+
+def test_nothing_is_certain_of_an_action_that_no_trial_settles() -> None:
+    """Here two wrong refusals have led the trials astray; what they seem to show hangs on that."""
+    rng = np.random.default_rng([101, 1])
+    problems = [packaged.generate("gripper", 2, rng).initial for _ in range(3)]
+    agent = SymbolicAgent(packaged.load("gripper"), problems)
+    unreliable = UnreliableAgent(agent, 0.2, 0.02, np.random.default_rng([101, 3]))
+    result = interrogate_robustly(unreliable, setup_for(Access.SETTABLE), np.random.default_rng(101))
+    assert not result.complete
+    doubtful = {one.action for one in result.undetermined}
+    assert doubtful
+    assert not any(pal.action in doubtful for pal in result.certain)
+    truth = packaged.load("gripper")
+    assert all(mode is read_mode(truth, pal) for pal, mode in result.certain.items())

@@ -1,0 +1,168 @@
+"""P_PO as PDDL, judged by unified-planning and Fast Downward."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aam_vision import domains as packaged
+from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Location,
+    Mode,
+    Model,
+    Objects,
+    PalTuple,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+    lifted_atoms,
+)
+from tests import domains
+from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
+
+PAIRS = [(Mode.POSITIVE, Mode.ABSENT), (Mode.NEGATIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)]
+
+
+@pytest.mark.parametrize(("i", "j"), [(Mode.POSITIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)])
+@pytest.mark.parametrize("location", Location)
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
+    empty: bool, location: Location, i: Mode, j: Mode, tmp_path: Path
+) -> None:
+    """M' is empty, or the true gripper model without gamma; unified-planning reads P_PO and simulates every step."""
+    from unified_planning.shortcuts import SequentialSimulator
+
+    truth = packaged.load("gripper")
+    start = packaged.generate("gripper", 1, np.random.default_rng(0)).initial
+    name = "drop"
+    pick = next(step for step in domains.applicable(truth, start) if step.name == "pick")
+    initial = domains.successor(truth, start, pick)
+    schema = truth.schema(name)
+    atom = min(schema.positive if location is Location.PRE else schema.add, key=str)
+    pal = PalTuple(atom, name, location)
+    known = truth
+    if empty:
+        known = Model(truth.vocabulary, tuple(ActionSchema(schema.header) for schema in truth.actions))
+    refined = (
+        set()
+        if empty
+        else {
+            PalTuple(a, s.header.name, place)
+            for s in truth.actions
+            for place in Location
+            for a in lifted_atoms(truth.vocabulary, s.header)
+        }
+        - {pal}
+    )
+    made = DistinguishingProblem(known, refined, pal, i, j)
+    problem = read(made, initial, tmp_path)
+    outcomes = set()
+    with SequentialSimulator(problem) as simulator:
+        begin = simulator.get_initial_state()
+        for step in _steps(truth, initial):
+            arguments = [problem.object(o) for o in step.objects]
+            after = simulator.apply(begin, problem.action(step.name), arguments)
+            differ = made.solved_by(initial, [step])
+            assert (after is not None and simulator.is_goal(after)) is differ, step
+            outcomes.add(differ)
+    assert outcomes == {True, False}
+
+
+@pytest.mark.parametrize(("i", "j"), PAIRS)
+@pytest.mark.parametrize("lit", [True, False])
+def test_the_last_step_tells_two_modes_apart_exactly_where_the_atom_has_a_telling_value(
+    lit: bool, i: Mode, j: Mode
+) -> None:
+    """Whether the model says that the bell needs the light, or that it changes it."""
+    model, start, pal = _bell_and_lamp()
+    initial = start if lit else State(frozenset(), start.objects)
+    for location in Location:
+        made = DistinguishingProblem(model, [], pal._replace(location=location), i, j)
+        assert made.solved_by(initial, [GroundAction("ring", ())]) is (lit in telling(i, j))
+
+
+@needs_fast_downward
+@pytest.mark.parametrize("options", [BLIND, {"fast_downward_alias": "lama-first"}])
+def test_fast_downward_solves_p_po(options: dict[str, str], tmp_path: Path) -> None:
+    """Two steps are needed: the lamp is lit, and a bell that rings in the dark as well is told in the dark."""
+    model, start, pal = _bell_and_lamp()
+    refined = {
+        PalTuple(atom, schema.header.name, place)
+        for schema in model.actions
+        for atom in lifted_atoms(model.vocabulary, schema.header)
+        for place in Location
+    } - {pal}
+    made = DistinguishingProblem(model, refined, pal, Mode.POSITIVE, Mode.ABSENT)
+    plan = planned(read(made, start, tmp_path), options)
+    assert plan == [GroundAction("off", ()), GroundAction("ring", ())]
+    assert made.solved_by(start, plan)
+
+
+@needs_fast_downward
+def test_p_po_has_no_solution_where_no_plan_leads_to_a_telling_value(tmp_path: Path) -> None:
+    """Nothing switches the lamp off, as far as M' knows; and its light is uncertain after what M' does not know."""
+    model, start, pal = _bell_and_lamp()
+    ring_only = Model(model.vocabulary, (model.schema("ring"), ActionSchema(ActionHeader("off"))))
+    made = DistinguishingProblem(ring_only, [], pal, Mode.POSITIVE, Mode.ABSENT)
+    assert planned(read(made, start, tmp_path), BLIND) is None
+
+
+def test_add_palm_replaces_the_mode_that_was_there() -> None:
+    model, _, pal = _bell_and_lamp()
+    for location in Location:
+        for mode in (*Mode, *Mode):
+            model = add_palm(model, pal._replace(location=location), mode)
+            assert model.schema("ring").mode(pal.atom, location) is mode
+    assert model.schema("off") == _bell_and_lamp()[0].schema("off")
+
+
+def test_every_problem_is_kept_under_its_number_action_and_pal_tuple(tmp_path: Path) -> None:
+    model = packaged.load("gripper")
+    start = packaged.generate("gripper", 1, np.random.default_rng(0)).initial
+    atom = min(model.schema("pick").positive, key=str)
+    made = DistinguishingProblem(model, [], PalTuple(atom, "pick", Location.PRE), Mode.POSITIVE, Mode.ABSENT)
+    unknown = State(start.true, start.objects, frozenset([Atom("free", ("left",))]) - start.true)
+    for _ in range(2):  # the second folder is that of a run that goes on
+        ProblemFolder(tmp_path / "ppo").write(made, unknown)
+    names = sorted(path.name for path in (tmp_path / "ppo").iterdir())
+    assert names == [
+        f"{number}-pick-pre-at-obj-room-plus-none-{part}.pddl"
+        for number in ("0001", "0002")
+        for part in ("domain", "problem")
+    ]
+    assert tuple((tmp_path / "ppo" / name).read_text() for name in names[:2]) == made.pddl(unknown)
+
+
+def test_an_unknown_atom_is_in_neither_copy_of_the_initial_state() -> None:
+    model, start, pal = _bell_and_lamp()
+    unknown = State(frozenset(), start.objects, frozenset([Atom("lit", ())]))
+    _, problem = DistinguishingProblem(model, [], pal, Mode.POSITIVE, Mode.ABSENT).pddl(unknown)
+    assert "; unknown: lit()" in problem
+    assert "(:init )" in problem
+
+
+def _bell_and_lamp() -> tuple[Model, State, PalTuple]:
+    """The bell rings in the dark as well, but the lamp is lit at first; the pal tuple says whether it needs light."""
+    lit, rung = LiftedAtom("lit", ()), LiftedAtom("rung", ())
+    vocabulary = Vocabulary("lamp", (Predicate("lit"), Predicate("rung")), Types({"thing": "object"}))
+    ring = ActionSchema(ActionHeader("ring"), add=frozenset([rung]))
+    off = ActionSchema(ActionHeader("off"), positive=frozenset([lit]), delete=frozenset([lit]))
+    start = State(frozenset([Atom("lit", ())]), Objects({"o": "thing"}, vocabulary.types))
+    return Model(vocabulary, (ring, off)), start, PalTuple(lit, "ring", Location.PRE)
+
+
+def _steps(model: Model, state: State) -> list[GroundAction]:
+    return [
+        GroundAction(schema.header.name, row)
+        for schema in model.actions
+        for row in domains.all_bindings(schema.header, state.objects)
+    ]

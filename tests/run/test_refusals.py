@@ -1,0 +1,146 @@
+"""What the command refuses, in one line, and what its help says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from .commands import ROOT, WEIGHTS, command
+
+
+def _weights(folder: Path, source: str = "doors") -> Path:
+    """A copy of the shipped weights for doors, or of others under that name."""
+    folder.mkdir()
+    for ending in ("safetensors", "json"):
+        content = (WEIGHTS / f"{source}.{ending}").read_bytes()
+        (folder / f"doors.{ending}").write_bytes(content)
+    return folder
+
+
+def _corrupt(folder: Path) -> None:
+    """No safetensors any more, though the card agrees."""
+    content = b"these are no tensors"
+    (_weights(folder) / "doors.safetensors").write_bytes(content)
+    card = json.loads((folder / "doors.json").read_text())
+    card["weights_sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / "doors.json").write_text(json.dumps(card))
+
+
+def _changed(folder: Path) -> None:
+    """One byte of the weights is not what the card says."""
+    path = _weights(folder) / "doors.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "--env"),
+        (["--env", "chess"], "chess"),
+        (["--domain", "d.pddl", "--agent", "true"], "give either"),
+        (["--env", "doors", "--agent", "true"], "exit code 0"),
+        (["--env", "gripper", "--problem-size", "101"], "--problem-size 101"),
+        (["--env", "gripper", "--seed", "9" * 30], "--seed: give a number below 2^63"),
+        (["--env", "doors", "--problem", "9" * 5000], "problems 0 to 4"),
+        (["--agent", "no-such-program"], "no such program"),
+        (["--agent", "true"], "exit code 0"),
+        (["--agent", "true", "--agent-seconds", "0"], "--agent-seconds 0"),
+        (["--env", "doors", "--problem", "5"], "problems 0 to 4"),
+        (["--env", "doors", "--problem", "-1"], "-1"),
+        (["--env", "doors", "--access", "telepathy"], "--access telepathy"),
+        (
+            ["--env", "doors", "--access", "trajectory", "--problem", "0", "--problem", "1"],
+            "one problem only",
+        ),
+        (["--env", "doors", "--policy", "lazy"], "--policy lazy"),
+        (["--env", "doors", "--planner", "oracle"], "--planner oracle"),
+        (["--env", "doors", "--repeated-arguments"], "--repeated-arguments: doors"),
+        (["--env", "doors", "--seed", "-3"], "-3"),
+        (["--env", "doors", "--seed", "some"], "some"),
+        (["--env", "doors", "--max-queries", "-1"], "-1"),
+        (["--env", "doors", "--image-noise", "-0.1"], "--image-noise -0.1"),
+        (["--env", "doors", "--image-noise", "nan"], "--image-noise nan"),
+        (["--env", "gripper", "--image-noise", "0.1"], "gripper shows no images"),
+        (["--env", "gripper", "--flip-rate", "2"], "--flip-rate 2: give a number from 0 to 1"),
+        (["--env", "gripper", "--refusal-rate", "-1"], "--refusal-rate -1"),
+        (["--env", "gripper", "--confidence", "1"], "--confidence 1"),
+        (["--env", "doors", "--backend", "abacus"], "no backend 'abacus'"),
+        (["--env", "doors", "--colour", "red"], "--colour"),
+        (["--env", "doors", "--cache", "answers"], "--cache answers"),
+        (["--env", "doors", "--classifiers", "nowhere"], "no classifiers at nowhere"),
+        (["--env", "doors", "--classifiers", "foreign"], "another vocabulary"),
+        (["--env", "doors", "--classifiers", "corrupt"], "no safetensors file"),
+        (["--env", "doors", "--classifiers", "changed"], "sha256"),
+        (["--env", "doors", "--out", "out/result.json"], "cannot write"),
+        (["--env", "doors", "--out", "out/result.json/inside"], "cannot write"),
+    ],
+    ids=lambda value: " ".join(value[2:] or value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_overwritten(
+    arguments: Sequence[str], told: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "result.json").write_text('{"precious": true}\n')
+    if "foreign" in arguments:
+        _weights(tmp_path / "foreign", "sokoban")
+    if "corrupt" in arguments:
+        _corrupt(tmp_path / "corrupt")
+    if "changed" in arguments:
+        _changed(tmp_path / "changed")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    place = [] if "--out" in arguments else ["--out", "out"]
+    done = command(*arguments, *place, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert told in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None:
+    done = command("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    for option in (
+        "--env",
+        "--access",
+        "--policy",
+        "--planner",
+        "--repeated-arguments",
+        "--agent",
+        "--resume",
+        "--cache",
+        "--classifiers",
+        "--seed",
+        "--out",
+        "--quiet",
+    ):
+        assert option in done.stdout
+    code = """
+import sys
+sys.argv = ["run", "--help"]
+from aam_vision.commandline import run_command
+from aam_vision.run import interrogate_agent
+assert run_command(interrogate_agent) == 0
+heavy = {"torch", "torchvision", "pddlgym", "gymnasium", "matplotlib", "unified_planning", "pyperplan"}
+print("loaded:", sorted(heavy & set(sys.modules)))
+"""
+    probe = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    assert probe.stdout.splitlines()[-1] == "loaded: []"

@@ -1,0 +1,197 @@
+"""What a run prints and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aam_vision.summary import TIMES
+from tests import documentation
+
+from .commands import PROMISED, ROOT, Run, Runs, command
+
+
+def test_the_readme_shows_what_the_demo_prints(runs: Runs) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "-m aam_vision.run --env sokoban --seed 0 --out runs/demo" in makefile, "as the run here"
+    demo, *_ = documentation.commands(documentation.blocks(ROOT / "README.md")[0])
+    assert demo.words == ("make", "demo")
+    assert len(demo.shown) > 20
+    assert documentation.is_shown(demo.shown, runs["sokoban"].done.stdout)
+
+
+@pytest.mark.parametrize(("env", "queries"), [("doors", 10), ("sokoban", 30)])
+def test_the_agent_is_learned_exactly_with_few_questions(runs: Runs, env: str, queries: int) -> None:
+    run = runs[env]
+    assert run.done.returncode == 0, run.done.stderr
+    figures = run.figures
+    assert figures["status"] == "complete"
+    assert figures["exact"] is True
+    assert figures["equivalent"] is True
+    assert figures["accuracy"] == 1.0
+    assert figures["lower_bound"] <= figures["queries"] <= queries
+    assert figures["walk_steps"] <= 400
+    assert figures["failed_steps"] <= figures["queries"]
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None:
+    figures = runs[env].figures
+    assert set(PROMISED) <= set(figures)
+    assert (figures["env"], figures["seed"]) == (env, 0)
+    assert (figures["access"], figures["policy"]) == ("snapshot", "economical")
+    curve = figures["curve"]
+    assert len(curve) == figures["queries"]
+    assert curve[-1][0] == figures["queries"]
+    assert [point[:2] for point in curve] == sorted(point[:2] for point in curve)
+    assert all(0 <= accuracy <= 1 for _, _, accuracy in curve)
+    assert figures["steps"] >= figures["walk_steps"] + figures["queries"]
+    assert figures["cpu_s"] > figures["interrogation_s"] > figures["perception_s"] > 0
+    assert figures["planner_s"] >= 0
+    from aam_vision.envs.ground_truth import ground_truth_model
+    from aam_vision.strips import lifted_atoms
+
+    truth = ground_truth_model(env)
+    atoms = [lifted_atoms(truth.vocabulary, schema.header) for schema in truth.actions]
+    assert figures["pal_tuples"] == 2 * sum(map(len, atoms))
+    assert figures["actions"] == len(truth.actions)
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_the_model_is_pddl_that_other_tools_read(runs: Runs, env: str) -> None:
+    from unified_planning.io import PDDLReader
+
+    from aam_vision.envs.ground_truth import ground_truth_model
+    from aam_vision.pddl import read_domain
+
+    truth = ground_truth_model(env)
+    parsed = PDDLReader().parse_problem(str(runs[env].model))
+    assert {action.name for action in parsed.actions} == {header.name for header in truth.headers}
+    assert {fluent.name for fluent in parsed.fluents} == {p.name for p in truth.vocabulary.predicates}
+    learned = read_domain(runs[env].model)
+    for schema in truth.actions:
+        other = learned.schema(schema.header.name)
+        assert (other.positive, other.negative) == (schema.positive, schema.negative)
+        assert (other.add, other.delete - schema.delete) == (schema.add, frozenset())
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_results_go_to_stdout_and_progress_to_stderr(runs: Runs, env: str) -> None:
+    run = runs[env]
+    assert run.model.read_text() in run.done.stdout
+    assert "queries" in run.done.stdout
+    assert "pal tuples" in run.done.stderr
+    assert "(define" not in run.done.stderr
+    assert "Warning" not in run.done.stderr
+    assert "\x1b" not in run.done.stdout + run.done.stderr, "no terminal, no control characters"
+    assert {"model.pddl", "result.json"} <= {path.name for path in run.folder.iterdir()}
+    assert not list(run.folder.glob("*.partial"))
+
+
+def test_the_same_seed_gives_the_same_figures_in_another_process(runs: Runs, tmp_path: Path) -> None:
+    again = command(
+        "--env", "doors", "--seed", "0", "--out", "again", "--quiet", cwd=tmp_path, hash_seed="4711"
+    )
+    assert again.returncode == 0
+    assert again.stderr == ""
+    first, second = runs["doors"], Run("doors", again, tmp_path / "again")
+    assert second.model.read_bytes() == first.model.read_bytes()
+    assert {k: v for k, v in second.figures.items() if k not in TIMES} == {
+        k: v for k, v in first.figures.items() if k not in TIMES
+    }
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_a_plan_with_the_learned_model_reaches_the_goal_in_the_simulator(
+    runs: Runs, env: str, tmp_path: Path
+) -> None:
+    """PDDL files only, pyperplan's own parser, grounder and search, and PDDLGym to judge."""
+    from pyperplan.grounding import ground
+    from pyperplan.pddl.parser import Parser
+    from pyperplan.search import breadth_first_search
+
+    from aam_vision.envs.ground_truth import held_out_problems
+    from aam_vision.envs.registry import board_domain, make_simulator
+
+    number = {"doors": 0, "sokoban": 0}[env]
+    problem = held_out_problems(env)[number]
+    file = tmp_path / "problem.pddl"
+    file.write_text(problem.pddl)
+    parser = Parser(str(runs[env].model), str(file))
+    plan = breadth_first_search(ground(parser.parse_problem(parser.parse_domain())))
+    assert plan
+    simulator = make_simulator(env, *board_domain(env).held_out[number])
+    simulator.start()
+    for position, operator in enumerate(plan):
+        assert not simulator.board._node.goal_reached, f"reached after {position} of {len(plan)} steps"
+        name, *objects = operator.name.strip("()").split()
+        assert simulator.instruct(name, tuple(objects)), f"step {position}: {operator.name}"
+    assert simulator.board._node.goal_reached
+
+
+def test_an_agent_with_a_noisy_camera_is_learned_exactly(tmp_path: Path) -> None:
+    done = command(
+        *("--env", "doors", "--seed", "1", "--image-noise", "0.2", "--out", "out", "--quiet"), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert found["exact"]
+    assert found["status"] == "complete"
+
+
+def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path: Path) -> None:
+    done = command(
+        *("--env", "doors", "--problem", "1", "--max-queries", "1", "--out", "out", "--quiet"), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    figures = Run("doors", done, tmp_path / "out").figures
+    assert figures["status"] == "budget"
+    assert figures["queries"] <= 1
+    assert figures["undetermined"]
+    assert "budget of 1 queries" in done.stdout
+
+
+def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> None:
+    """Blocksworld has on(?x, ?x) then, and stack(a, a) is asked about."""
+    pal_tuples = []
+    for number, option in enumerate(([], ["--repeated-arguments"])):
+        out = tmp_path / str(number)
+        done = command("--env", "blocksworld", *option, "--quiet", "--out", out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        figures = Run("blocksworld", done, out).figures
+        assert figures["repeated_arguments"] is bool(option)
+        assert (figures["status"], figures["equivalent"]) == ("complete", True)
+        pal_tuples.append(figures["pal_tuples"])
+    assert pal_tuples[0] < pal_tuples[1]
+
+
+def test_unreliable_answers_are_weighed_and_every_palm_tuple_has_a_confidence(tmp_path: Path) -> None:
+    options = ("--env", "gripper", "--flip-rate", "0.1", "--refusal-rate", "0.02", "--out", "out")
+    done = command(*options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = Run("gripper", done, tmp_path / "out").figures
+    assert (figures["status"], figures["exact"], figures["confidence"]) == ("complete", True, 0.999)
+    assert len(figures["palm_tuples"]) == figures["pal_tuples"]
+    assert all(one["confidence"] > 0.999 for one in figures["palm_tuples"])
+    assert all(0.02 < rate < 0.25 for rate in figures["noise"]["false_positives"].values())
+    assert "weighed: at most" in done.stdout
+    assert "weighed from here on" in done.stderr
+
+
+def test_an_updated_agent_is_compared_with_the_model_learned_earlier(tmp_path: Path) -> None:
+    first = command("--env", "gripper", "--quiet", "--out", "first", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    learned = (tmp_path / "first" / "model.pddl").read_text()
+    changed = tmp_path / "changed.pddl"
+    changed.write_text(learned.replace("(free ?gripper)", "", 1) if "(free ?gripper)" in learned else "")
+    for prior, count in (("first/model.pddl", 0), ("changed.pddl", 1)):
+        out = f"again-{count}"
+        done = command("--env", "gripper", "--prior", prior, "--quiet", "--out", out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        figures = Run("gripper", done, tmp_path / out).figures
+        assert figures["exact"]
+        assert figures["queries"] <= figures["lower_bound"] + count + 1
+        assert len(figures["differences"]) == count
+        assert "differences" in done.stdout

@@ -1,0 +1,103 @@
+"""Going on with a run, and making it again from what it recorded."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aam_vision.summary import TIMES
+
+from .commands import Run, Runs, command
+
+
+def _stripped(figures: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in figures.items() if name not in TIMES}
+
+
+@pytest.mark.parametrize("env", ["doors"])
+def test_a_run_that_has_ended_can_be_made_again_from_its_transcript_alone(
+    runs: Runs, env: str, tmp_path: Path
+) -> None:
+    run = runs[env]
+    folder = tmp_path / "moved"
+    folder.mkdir()
+    (folder / "transcript.sqlite").write_bytes((run.folder / "transcript.sqlite").read_bytes())
+    done = command("--resume", folder, "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = Run(env, done, folder)
+    assert again.model.read_bytes() == run.model.read_bytes()
+    assert _stripped(again.figures) == _stripped(run.figures)
+    assert again.figures["perception_s"] == 0, "no image was looked at again"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--resume", "nowhere"], "nothing is recorded"),
+        (["--resume", "here", "--seed", "3"], "options already"),
+        (["--resume", "here", "--out", "there"], "options already"),
+        (["--resume", "here"], "have changed"),
+        (["--resume", "here", "--agent", "true"], "leave out --agent"),
+        (["--resume", "program"], "give that --agent"),
+        (["--resume", "program", "--agent", "true"], "give that --agent"),
+        (["--resume", "foreign"], "cannot be used"),
+        (["--env", "gripper", "--out", "here"], "unfinished run"),
+    ],
+)
+def test_what_cannot_be_gone_on_with_is_refused_in_one_line(
+    arguments: Sequence[str], told: str, tmp_path: Path
+) -> None:
+    from aam_vision.agents.journal import Journal
+    from aam_vision.arguments import Arguments
+
+    (tmp_path / "d.pddl").write_text("(define (domain d))")
+    given = Arguments(domain=str(tmp_path / "d.pddl"))
+    (tmp_path / "here").mkdir()
+    Journal.create(tmp_path / "here", given.json(), given.inputs()).close()
+    (tmp_path / "program").mkdir()
+    program = Arguments(agent="touch marker")  # of a stranger: it must not run
+    Journal.create(tmp_path / "program", program.json(), {}).close()
+    (tmp_path / "foreign").mkdir()
+    Journal.create(tmp_path / "foreign", {**given.json(), "seed": -1}, {}).close()
+    (tmp_path / "d.pddl").write_text("(define (domain other))")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    done = command(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert told in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+_NO_STRIPS_AGENT = """
+import aam_vision.agents.reference_agent as reference
+
+plain = reference.do
+
+def fussy(state, action):
+    after = plain(state, action)
+    if after is None or action[:2] != ["take", "blue"]:
+        return after
+    return after | {("free",)}
+
+reference.do = fussy
+reference.main()
+"""
+
+
+def test_a_run_whose_agent_contradicts_itself_has_ended(tmp_path: Path) -> None:
+    """To go on with it asks nothing again, and its folder may be used for another run."""
+    (tmp_path / "agent.py").write_text(_NO_STRIPS_AGENT)
+    agent = ["--agent", shlex.join([sys.executable, "agent.py"])]
+    done = command(*agent, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "no STRIPS agent" in done.stderr
+    kept = {name: (tmp_path / "out" / name).read_bytes() for name in ("model.pddl", "transcript.sqlite")}
+    again = command(*agent, "--resume", "out", cwd=tmp_path)
+    assert (again.returncode, again.stderr.splitlines()[-1]) == (3, done.stderr.splitlines()[-1])
+    assert (tmp_path / "out" / "model.pddl").read_bytes() == kept["model.pddl"]
+    assert command(*agent, "--out", "out", cwd=tmp_path).returncode == 3
