@@ -92,7 +92,7 @@ class SeenScene:
         bit = action.index.bit[pal.atom]
         for value in telling(i, j):
             wanted = Literals(bit, 0) if value else Literals(0, bit)
-            found = self._step(action, pal, wanted) or self._plan(action, pal, wanted)
+            found = self._step(action, pal, wanted) or self._plan(action, wanted)
             if found is not None:
                 start, plan, required = found
                 return DistinguishingQuery(pal, i, j, required, start, plan)
@@ -102,20 +102,20 @@ class SeenScene:
         """A solution of one step, under the strictest M'."""
         for node in self.states:
             for step in _telling_steps(action, node, pal, wanted):
-                if not was_asked(self.evidence, node, (step,)):
+                if not answer_follows(self.evidence, node, (step,)):
                     return node, (step,), action.candidates
         return None
 
-    def _plan(self, action: ActionHypotheses, pal: PalTuple, wanted: Literals) -> _Solution | None:
+    def _plan(self, action: ActionHypotheses, wanted: Literals) -> _Solution | None:
         """A solution of any number of steps, under the strictest M' that has one."""
         options = []
         for paths in self._known.of(self.evidence):
-            required = _attainable(paths, action, pal, wanted)
+            required = _attainable(paths, action, wanted)
             if required is not None:
                 options.append((action.undecided.without(required).size(), paths, required))
         unreachable = []
         for _, paths, required in sorted(options, key=lambda option: option[0]):
-            found = self._reach(paths, action, pal, wanted, required)
+            found = self._reach(paths, action, wanted, required)
             if isinstance(found, tuple):
                 return found
             if found is Verdict.UNSOLVABLE:
@@ -127,7 +127,7 @@ class SeenScene:
             )
             for literal in spared.singles():
                 # three literals may exclude each other where any two of them do not
-                found = self._reach(paths, action, pal, wanted, required.without(literal))
+                found = self._reach(paths, action, wanted, required.without(literal))
                 if isinstance(found, tuple):
                     return found
         return None
@@ -136,7 +136,6 @@ class SeenScene:
         self,
         paths: Reachability,
         action: ActionHypotheses,
-        pal: PalTuple,
         wanted: Literals,
         required: Literals,
     ) -> _Solution | Verdict | None:
@@ -148,7 +147,7 @@ class SeenScene:
         violated = action.violated(*action.index.values(state, planned.step.objects))
         if not wanted.within(_values(action, state, planned.step)) or action.certain_to_fail(violated):
             return None
-        if was_asked(self.evidence, planned.start, plan):
+        if answer_follows(self.evidence, planned.start, plan):
             return None
         return planned.start, plan, required
 
@@ -176,9 +175,7 @@ def _values(action: ActionHypotheses, state: State, step: GroundAction) -> Liter
     return Literals(held, action.index.everything & ~(held | dim))
 
 
-def _attainable(
-    paths: Reachability, action: ActionHypotheses, pal: PalTuple, wanted: Literals
-) -> Literals | None:
+def _attainable(paths: Reachability, action: ActionHypotheses, wanted: Literals) -> Literals | None:
     """As much of what may be required as can hold beside gamma's telling value; None if that cannot hold.
 
     No clause is violated as a whole, so that the outcome stays open.
@@ -198,7 +195,7 @@ def _attainable(
     return None
 
 
-def was_asked(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:
+def answer_follows(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:
     """Whether the answer follows from earlier ones: a deterministic agent does the same again.
 
     Where a longer plan led through the same steps, nobody may have looked at where these end.
