@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Limits
 from aam_vision.query import Access
-from aam_vision.strips import Location, Mode, Model, PalTuple
+from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
 from tests.domains import Domain
 
 AMPLE = Budget(queries=500, steps=5000)
@@ -52,6 +53,23 @@ def walked(domain: Domain, seed: int, steps: int = 24) -> Evidence:
     return evidence
 
 
+def updated(model: Model, seed: int) -> Model:
+    """The model with another mode of one lifted atom in every action."""
+    rng, actions = np.random.default_rng(seed), []
+    for schema in model.actions:
+        atoms = lifted_atoms(model.vocabulary, schema.header)
+        if atoms:
+            chosen = frozenset({atoms[int(rng.integers(len(atoms)))]})
+            parts = [("positive", "negative"), ("add", "delete")][int(rng.integers(2))]
+            if chosen <= getattr(schema, parts[0]) | getattr(schema, parts[1]):
+                schema = replace(schema, **{part: getattr(schema, part) - chosen for part in parts})
+            else:
+                part = parts[int(rng.integers(2))]
+                schema = replace(schema, **{part: getattr(schema, part) | chosen})
+        actions.append(schema)
+    return Model(model.vocabulary, tuple(actions))
+
+
 def true_mode(model: Model, pal: PalTuple) -> Mode:
     return model.schema(pal.action).mode(pal.atom, pal.location)
 
@@ -75,3 +93,12 @@ def assert_sound(hypotheses: Hypotheses, model: Model) -> None:
                 action.index.select(clause.positive) & schema.positive
                 or action.index.select(clause.negative) & schema.negative
             ), f"{name}: none of {action.index.text(clause)} is required"
+
+
+def assert_learned_soundly(result: Result, model: Model) -> None:
+    """The interrogation ended by itself, ruled out nothing that is true, and printed what it decided."""
+    assert "budget of" not in result.why, "the interrogation does not end"
+    assert_sound(result.hypotheses, model)
+    for pal in result.hypotheses.pal_tuples():
+        if len(result.hypotheses.modes(pal)) == 1:
+            assert result.model.schema(pal.action).mode(pal.atom, pal.location) is read_mode(model, pal)

@@ -13,6 +13,9 @@ PRIOR_NEGATIVE = 0.02
 """The same of a negative one, which hardly any domain has."""
 MAX_EXPECTED = 4
 """Positive preconditions that an action is expected to have at most, however many atoms it has."""
+LIKELY = 0.5
+"""Literals more probable than this are taken for preconditions. Higher: larger groups are refuted together, and more of
+these groups are refused."""
 DELETED = 0.97
 """Probability that an atom which a step deletes is required, as it nearly always is in written domains."""
 KEPT = 0.5
@@ -30,6 +33,8 @@ JOINT_SITUATIONS = 40
 """Situations in which it is counted how often a candidate holds beside the others."""
 JOINT_BINDINGS = 60
 """Bindings that are counted in each of them."""
+SMOOTHING = 0.5
+"""Pseudo-count of true and of false atoms in every rate, so that none is 0 or 1 (Jeffreys prior)."""
 COOCCURRENCE_SITUATIONS = 12
 """Situations that are searched for atoms which are true together: so many for each question."""
 

@@ -1,9 +1,9 @@
 """Asking again for what rests on too few refusals: a decorator around any policy.
 
-It begins when the policy stops, so that the model is found as soon as ever. Where a situation can be gone back to, the
-step that was refused there is attempted again, which is no new question. A trajectory goes on to any situation that
-violates just the same, if the model knows a way to one; what cannot be asked again stays unconfirmed, and the
-result says so.
+It begins when the policy stops, so that the model is found as soon as without it. Where the agent can go back to a
+situation, the step that was refused there is attempted again; that does not count as a new question. A trajectory goes on
+to any situation that violates just the same, if the model knows a way to one. What cannot be asked again stays
+unconfirmed, and the result says so.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from aam_vision.interrogation.evidence.nodes import Refusal
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, supported
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.policies.replay_under_reset import replay
+from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -56,11 +57,7 @@ class Confirming:
         if not isinstance(stop, Stop):
             return stop
         attempts = Counter(
-            Claim(aim.action, aim.literals)
-            for exchange in evidence.exchanges
-            if isinstance(exchange.move, Ask)
-            for aim in exchange.move.aims
-            if aim.purpose == CONFIRM
+            Claim(aim.action, aim.literals) for ask, _ in asked_for(evidence, CONFIRM) for aim in ask.aims
         )
         open_claims = [
             (claim, refusals)
@@ -87,10 +84,11 @@ class Confirming:
             start, path = replay(evidence, refusals[0].at)
             return Ask(start, (*path, refusals[0].action), "ask again for what was refused", again=True)
         if self.access is Access.TRAJECTORY:
-            return self._journey(evidence, claim)
+            return self._elsewhere(evidence, claim)
         return None
 
-    def _journey(self, evidence: Evidence, claim: Claim) -> Ask | None:
+    def _elsewhere(self, evidence: Evidence, claim: Claim) -> Ask | None:
+        """A step that violates just the same, where a plan leads."""
         node, action = evidence.current, evidence.hypotheses[claim.action]
         paths = Reachability(evidence.hypotheses, [node], bold=True)
         others = action.candidates.without(claim.literals)
@@ -100,9 +98,7 @@ class Confirming:
                 continue
             planned = paths.reach(action, holding, self.planner, self.limits)
             if isinstance(planned, PlannedNearMiss):
-                state = evidence.predict_plan(node.state, planned.path)
-                again = evidence.was_seen_in(state, planned.step)
-                return Ask(
-                    node, (*planned.path, planned.step), "ask elsewhere for what was refused", again=again
-                )
+                _, path, step = planned
+                again = evidence.was_seen_in(evidence.predict_plan(node.state, path), step)
+                return Ask(node, (*path, step), "ask elsewhere for what was refused", again=again)
         return None

@@ -1,23 +1,23 @@
 """The economical policy: as few plan outcome queries as possible.
 
-Only a failing step in which exactly one undecided literal is violated proves that literal to be a
-precondition, and a query has at most one failing step. So at least one query per (irredundant)
-precondition is needed, and all else should cost none:
+Only a failing step in which exactly one undecided literal is violated proves that literal to be a precondition, and a
+query has at most one failing step. So at least one query per (irredundant) precondition is needed, and all else should
+cost none:
 
-1. *Positives first.* A walk of the agent, steered towards what is not yet known, cuts the candidates to
-   nearly the true preconditions.
-2. Candidates that survived by chance are refuted in groups, by one step that violates them all; being
-   expected to succeed, it is followed by something else in the same query.
+1. *Positives first.* A walk of the agent, steered towards what is not yet known, cuts the candidates to nearly the true
+   preconditions.
+2. Candidates that survived by chance are refuted in groups, by one step that violates them all; it is expected to
+   succeed, so that another segment follows it in the same query.
 3. Candidates that are probably true are proven one by one, by near misses in situations seen before.
-4. Where no situation seen before allows such a probe, one is planned for with the model learned so far.
-5. What can be probed nowhere is left undetermined, and said to be so.
+4. Where no situation seen before allows such a near miss, one is planned for with the model learned so far.
+5. What can be tested nowhere is left undetermined, and the result says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from functools import partial
 
 import numpy as np
 
@@ -28,8 +28,10 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.policies.walking import Walker, after_walking, uncovering_walk
+from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.first_success import FirstSuccess
+from aam_vision.interrogation.queries.derived import Derived
+from aam_vision.interrogation.queries.first_success import reachable_first_success
 from aam_vision.interrogation.queries.near_misses import revealing_step
 from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
 from aam_vision.interrogation.queries.reachability import KnownReachability
@@ -40,14 +42,12 @@ from aam_vision.strips import GroundAction
 
 SEGMENT = "segment"
 """The purpose of steps that violate undecided literals."""
-MAX_GUESSES = 6
-"""Refused guesses at how an action may succeed, after which it is given up."""
-MAX_LINKS = 8
-"""Links in one query."""
+MAX_SEGMENTS = 8
+"""Segments of one query."""
 ON_THE_WAY = Limits(states=2000)
-"""Limits of a search for something to ride along."""
-RIDER_SUCCESS = 0.05
-"""A link that is executed with less probability needs none after it."""
+"""Limits of a search for a further segment of a query: short, since a query can do without."""
+LEAST_REACHED = 0.05
+"""A segment that is reached with less probability is not made."""
 
 
 @dataclass
@@ -56,170 +56,162 @@ class EconomicalPolicy:
 
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=Limits)
-    """Of a search for a probe."""
+    """Of a search for a near miss."""
     patience: int = 50
-    """Searches for probes that may end at their limits, and as many for guesses; what needs more is left open."""
+    """Searches for near misses that may end at their limits, and as many for first successes; what needs more is left
+    open."""
     walker: Walker = field(default_factory=lambda: Walker(share=1.5))
-    _inquiry: _Inquiry | None = None
+    _queries: _Queries | None = None
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: walk while that pays, then ask, then stop."""
-        if self._inquiry is None:
-            walked = after_walking(evidence)
-            walk = self.walker.next(evidence, rng) if walked is evidence else None
-            if walk is not None:
+        if self._queries is None:
+            if walk := self.walker.next(evidence, rng):
                 return walk
-            beliefs = NaturalBeliefs(walked.hypotheses, walked.visited)
-            searches, on_the_way, guessing = (
-                BoundedSearch(purpose, self.planner, limits, self.patience)
-                for purpose, limits in (
-                    ("near miss", self.limits),
-                    ("on the way", ON_THE_WAY),
-                    ("first success", self.limits),
-                )
-            )
-            journeys = PlannedSegments(beliefs, searches, on_the_way)
-            self._inquiry = _Inquiry(
-                evidence, beliefs, SegmentFinder(beliefs), journeys, FirstSuccess(beliefs, guessing)
-            )
-        return uncovering_walk(evidence) or self._inquiry.query() or sound_stop(self._inquiry.equivalence())
+            self._queries = _Queries(evidence, self._search)
+        return uncovering_walk(evidence) or self._queries.next() or sound_stop(self._queries.equivalence())
+
+    def _search(self, purpose: str, limits: Limits | None = None) -> BoundedSearch:
+        return BoundedSearch(purpose, self.planner, limits or self.limits, self.patience)
 
 
-@dataclass
-class _Inquiry:
+class _Queries:
     """Composes the queries, once walking is over."""
 
-    evidence: Evidence
-    beliefs: NaturalBeliefs
-    finder: SegmentFinder
-    journeys: PlannedSegments
-    guesses: FirstSuccess
-    _asked: set[tuple[int, tuple[GroundAction, ...]]] = field(default_factory=set)
-    """The first segments of the queries so far."""
-    _exchanges: int = 0
-    _known: KnownReachability = field(default_factory=KnownReachability)
-    _equivalence: Indistinguishability | None = None
-    _equivalence_basis: tuple[object, ...] = ()
+    def __init__(self, evidence: Evidence, search: Callable[..., BoundedSearch]) -> None:
+        walked = after_walking(evidence)
+        self._evidence = evidence
+        self._beliefs = NaturalBeliefs(walked.hypotheses, walked.visited)
+        self._finder = SegmentFinder(self._beliefs)
+        near_misses, on_the_way = search("near miss"), search("on the way", ON_THE_WAY)
+        self._first_successes = search("first success")
+        self._planned = PlannedSegments(self._beliefs, near_misses, on_the_way)
+        self._searches = near_misses, on_the_way, self._first_successes
+        self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
+        """The first segments of the queries so far."""
+        self._exchanges = 0
+        self._reachability = KnownReachability()
+        self._equivalence = Derived[Indistinguishability]()
 
-    def query(self) -> Ask | None:
+    def next(self) -> Ask | None:
         """The next query; None when no way is found to ask what is open."""
-        searches = self.journeys.searches, self.journeys.on_the_way, self.guesses.searches
-        for one in searches:
-            one.begin(self.evidence)
+        for search in self._searches:
+            search.begin(self._evidence)
         self._take_in()
-        standpoint = Standpoint(self.evidence, self.evidence.hypotheses, self.evidence.visited)
-        ask = self._first_success() or self._chain(standpoint) or self._effect()
-        return ask and replace(ask, searches=tuple(chain.from_iterable(one.made for one in searches)))
+        ask = self._first_success() or self._segments() or self._effect()
+        return ask and replace(ask, searches=tuple(made for search in self._searches for made in search.made))
 
     def _take_in(self) -> None:
-        for exchange in self.evidence.exchanges[self._exchanges :]:
-            move = exchange.move
-            if isinstance(move, Ask) and move.aims and move.aims[0].purpose == SEGMENT:
-                segment = move.plan[move.replayed :][: move.aims[0].step + 1]
-                self._asked.add(((move.wanted or move.start).number, segment))
-        self._exchanges = len(self.evidence.exchanges)
+        for ask, _ in asked_for(self._evidence, SEGMENT, since=self._exchanges):
+            first = ask.plan[ask.replayed :][: ask.aims[0].step + 1]
+            self._asked.add(((ask.wanted or ask.start).number, first))
+        self._exchanges = len(self._evidence.exchanges)
 
     def _first_success(self) -> Ask | None:
-        """A guess at a situation in which an action that was never executed can be."""
-        for name, action in self.evidence.hypotheses.actions.items():
-            if not action.successes and len(action.clauses) < MAX_GUESSES:
-                ask = self.guesses.guess(self.evidence, name, self._known.of(self.evidence))
-                if ask is not None:
-                    return ask
+        """A query whose last step was never executed, where it is most likely to succeed."""
+        for name, action in self._evidence.hypotheses.actions.items():
+            if action.successes:
+                continue
+            paths = self._reachability.of(self._evidence)
+            ask = reachable_first_success(self._evidence, name, self._beliefs, paths, self._first_successes)
+            if ask is not None:
+                return ask
         return None
 
-    def _chain(self, standpoint: Standpoint) -> Ask | None:
-        """A query of one link, and of others that ride along as long as the ones before may succeed."""
-        link = self._link(standpoint)
-        if link is None:
+    def _segments(self) -> Ask | None:
+        """A query of one segment, and of others that follow as long as those before may succeed."""
+        standpoint = Standpoint(self._evidence, self._evidence.hypotheses, self._evidence.visited)
+        segment = self._first_segment(standpoint)
+        if segment is None:
             return None
-        start, steps, why = link.start, link.steps, _why(standpoint, link)
-        aims = [_aim(link, steps)]
-        for _ in range(MAX_LINKS - 1):
-            if link.success < RIDER_SUCCESS:
+        start, steps = segment.start, segment.steps
+        aims, texts = list[Aim](), list[str]()
+        while True:
+            aims.append(Aim(SEGMENT, segment.name, segment.violated, len(steps) - 1))
+            texts.append(_why(standpoint, segment))
+            if len(aims) == MAX_SEGMENTS or segment.success < LEAST_REACHED:
                 break
-            standpoint = standpoint.after(link)
-            link = self._link_on(standpoint, link.success)
-            if link is None:
+            standpoint = standpoint.after(segment)
+            segment = self._next_segment(standpoint, segment.success)
+            if segment is None:
                 break
-            steps += link.steps
-            aims.append(_aim(link, steps))
-            why += f"; then {_why(standpoint, link)}"
-        return Ask(start, steps, why, aims=tuple(aims))
+            steps += segment.steps
+        return Ask(start, steps, "; then ".join(texts), aims=tuple(aims))
 
-    def _link(self, standpoint: Standpoint) -> Segment | None:
-        """The best link to begin with."""
+    def _first_segment(self, standpoint: Standpoint) -> Segment | None:
+        """The best segment to begin with."""
         hypotheses = standpoint.hypotheses
 
         def doubtful(name: str, literal: Literals) -> bool:
-            action = hypotheses[name]
-            return bool(literal.positive) and self.beliefs.probability(name, literal, action) <= 1 - DOUBT
-
-        def positive(name: str, literal: Literals) -> bool:
-            return bool(literal.positive)
-
-        paths = self._known.of(self.evidence)
-        link = (
-            self.finder.refutation(standpoint)
-            or self._new(self.journeys.find(standpoint, paths, doubtful), least=DOUBT)
-            or self.finder.proof(standpoint)
-            or self._new(self.journeys.find(standpoint, paths, positive))
-        )
-        if link is None:
-            equivalence = self.equivalence()
-
-            def open_to_question(name: str, literal: Literals) -> bool:
-                return equivalence.precondition(name, literal) is not Prospect.CLOSED
-
-            link = self._new(self.journeys.find(standpoint, paths, open_to_question, relax=True))
-        return link
-
-    def _link_on(self, standpoint: Standpoint, reached: float) -> Segment | None:
-        """The best link to go on with, where the ones before have led if they were executed."""
-        link = self.finder.refutation(standpoint) or self.finder.proof(standpoint)
-        if link is None and reached >= DOUBT:
-            objects = standpoint.nodes[0].state.objects
-            paths = [path for path in self._known.of(self.evidence) if path.objects == objects]
-            link = next(
-                self.journeys.find(standpoint, paths, lambda name, literal: bool(literal.positive)), None
+            return (
+                _positive(name, literal)
+                and self._beliefs.probability(name, literal, hypotheses[name]) <= 1 - DOUBT
             )
-        return link
 
-    def _new(self, links: Iterator[Segment], least: float = 0.0) -> Segment | None:
+        find = partial(self._planned.find, standpoint, self._reachability.of(self._evidence))
+        return (
+            self._finder.refutation(standpoint)
+            or self._new(find(doubtful), least=DOUBT)
+            or self._finder.proof(standpoint)
+            or self._new(find(_positive))
+            or self._last_segment(standpoint)
+        )
+
+    def _last_segment(self, standpoint: Standpoint) -> Segment | None:
+        """A segment about any literal that some query may still tell, where less is asked to hold if need be."""
+        equivalence = self.equivalence()
+
+        def open_to_question(name: str, literal: Literals) -> bool:
+            return equivalence.precondition(name, literal) is not Prospect.CLOSED
+
+        return self._new(
+            self._planned.find(
+                standpoint, self._reachability.of(self._evidence), open_to_question, relax=True
+            )
+        )
+
+    def _next_segment(self, standpoint: Standpoint, reached: float) -> Segment | None:
+        """The best segment to go on with, where those before have led if they were executed."""
+        segment = self._finder.refutation(standpoint) or self._finder.proof(standpoint)
+        if segment is None and reached >= DOUBT:
+            objects = standpoint.nodes[0].state.objects
+            paths = [path for path in self._reachability.of(self._evidence) if path.objects == objects]
+            segment = next(self._planned.find(standpoint, paths, _positive), None)
+        return segment
+
+    def _new(self, segments: Iterator[Segment], least: float = 0.0) -> Segment | None:
         """The first that was not asked yet and succeeds with the least probability or more."""
-        for link in links:
-            if link.success < least:
+        for segment in segments:
+            if segment.success < least:
                 return None
-            if (link.start.number, link.steps) not in self._asked:
-                return link
+            if (segment.start.number, segment.steps) not in self._asked:
+                return segment
         return None
 
     def _effect(self) -> Ask | None:
         """A step expected to succeed that shows an undecided effect."""
-        for action in self.evidence.hypotheses.actions.values():
+        for action in self._evidence.hypotheses.actions.values():
             for bit in bits(action.undecided_effects) if action.successes else ():
-                for node in self.evidence.visited:
+                for node in self._evidence.visited:
                     step = revealing_step(action, node.index, bit)
-                    if step is not None and not self.evidence.was_seen(node, step):
+                    if step is not None and not self._evidence.was_seen(node, step):
                         text = action.index.text(Literals(bit, 0))[0]
                         return Ask(node, (step,), f"see the effect on {text}")
         return None
 
     def equivalence(self) -> Indistinguishability:
         """The proofs for what can never be told, under the hypotheses of this moment."""
-        basis = self.evidence.hypotheses.version, origins(self.evidence)
-        if self._equivalence is None or self._equivalence_basis != basis:
-            self._equivalence_basis = basis
-            self._equivalence = indistinguishability_of(self.evidence)
-        return self._equivalence
+        basis = self._evidence.hypotheses.version, origins(self._evidence)
+        return self._equivalence.on(basis, lambda: indistinguishability_of(self._evidence))
 
 
-def _aim(link: Segment, steps: tuple[GroundAction, ...]) -> Aim:
-    """What the last of the steps, with which the segment ends, is to find out."""
-    return Aim(SEGMENT, link.steps[-1].name, link.violated, len(steps) - 1)
+def _positive(name: str, literal: Literals) -> bool:
+    return bool(literal.positive)
 
 
-def _why(standpoint: Standpoint, link: Segment) -> str:
-    action = standpoint.hypotheses[link.steps[-1].name]
-    purpose = "refute" if link.success >= GROUP_RISK else "prove" if link.violated.size() == 1 else "test"
-    return f"{purpose} {', '.join(action.index.text(link.violated))} in {link.steps[-1].name}"
+def _why(standpoint: Standpoint, segment: Segment) -> str:
+    text = ", ".join(standpoint.hypotheses[segment.name].index.text(segment.violated))
+    purpose = (
+        "refute" if segment.success >= GROUP_RISK else "prove" if segment.violated.size() == 1 else "test"
+    )
+    return f"{purpose} {text} in {segment.name}"

@@ -1,4 +1,4 @@
-"""What can be seen from where the agent stands: states a few certain steps away, and the best test in each.
+"""Tests within sight of where the agent stands: the best one in each state that is a few certain steps away.
 
 The way to a test costs steps, so the test chosen is the one that is worth most per step. The states ahead are
 found breadth first with the cautious model, through steps that are as good as certain; the way ends at the
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.constants import LIKELY
 from aam_vision.interrogation.beliefs.step_value import StepValue
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
@@ -22,15 +23,15 @@ from aam_vision.joins import Row, StateIndex, bindings
 from aam_vision.strips import GroundAction, State
 
 CERTAIN = 0.8
-"""Probability from which a step may be part of a way."""
+"""Probability from which a step may be part of a way. Lower: more states are in sight, and more ways fail."""
 ROWS = 60
-"""Choices of arguments that are compared for one test."""
+"""Choices of arguments that are compared for one test where not all are. More: better tests, slower."""
 STALE = 0.3
-"""How the worth of a test changes each time that it told nothing."""
+"""How the worth of a test changes each time that it told nothing. Lower: fewer repetitions, and more is overlooked."""
 BEST = 5
-"""Choices of arguments that are looked at if the best was tried already."""
+"""Choices of arguments that are looked at in case the best ones were tried already."""
 MAX_CELLS = 60_000
-"""Choices of arguments up to which all are compared."""
+"""Choices of arguments up to which all are compared. More: nothing is overlooked, slower."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
 BEAM = 1000
@@ -66,7 +67,7 @@ class Lookahead:
         self,
         evidence: Evidence,
         node: Node,
-        worth: StepValue,
+        value: StepValue,
         stale: Mapping[tuple[str, Literals], int],
         *,
         work: int,
@@ -75,9 +76,9 @@ class Lookahead:
         self._stale = stale
         self._evidence = evidence
         self._node = node
-        self._worth = worth
+        self._value = value
         self._left = self._work = work
-        self._most = {name: worth.upper_bound(name) for name in evidence.hypotheses.actions}
+        self._most = {name: value.upper_bound(name) for name in evidence.hypotheses.actions}
         self.exhausted = False
         """Whether every state that can be reached through certain steps was looked at, with all arguments."""
         self._skipped = False
@@ -137,30 +138,30 @@ class Lookahead:
 
         All are compared unless they are too many.
         """
-        if name in self._worth.unexecuted:
+        if name in self._value.unexecuted:
             self._left -= BEAM
-            first = self._worth.unexecuted[name].best_in(grid, cost - 1)
+            first = self._value.unexecuted[name].best_in(grid, cost - 1)
             if first is not None:
                 yield first[0], first[1] * cost
             return
         if grid.cells(action.index) <= MAX_CELLS:
             self._left -= GRID + grid.cells(action.index) // GRID
-            yield from grid.rows(self._worth.of_all_rows(name, grid), action.index, BEST)
+            yield from grid.rows(self._value.of_all_rows(name, grid), action.index, BEST)
             return
         self._skipped = True
         rows = list(self._rows(name, action, index))
         self._left -= len(rows)
-        yield from zip(rows, self._worth.of_rows(name, index.state, rows).tolist(), strict=True)
+        yield from zip(rows, self._value.of_rows(name, index.state, rows).tolist(), strict=True)
 
     def _rows(self, name: str, action: ActionHypotheses, index: StateIndex) -> Iterator[Row]:
         """Arguments under which the action is worth trying in a state."""
         chances = {
-            literal.positive: self._worth.chance(name, literal)
+            literal.positive: self._value.chance(name, literal)
             for literal in action.undecided.singles()
             if literal.positive
         }
         proven = action.proven.positive
-        trusted = [bit for bit, chance in chances.items() if chance > 0.5]
+        trusted = [bit for bit, chance in chances.items() if chance > LIKELY]
         required = proven | sum(trusted)
         for left_out in (0, *trusted):
             header, wanted = action.index.header, atoms(action, required & ~left_out)
@@ -175,7 +176,7 @@ class Lookahead:
             for objects in bindings(index, action.index.header, required):
                 self._left -= 1
                 held, dim = action.index.values(index.state, objects)
-                probability = self._worth.success(name, action.violated(held, dim))
+                probability = self._value.success(name, action.violated(held, dim))
                 if probability >= CERTAIN:
                     step = GroundAction(name, objects)
                     yield step, probability, self._evidence.predict(index.state, step)

@@ -1,13 +1,13 @@
 """Re-assessment under ``settable`` access: a model learned earlier says where every action should succeed.
 
 That takes the place of most walking. What a short walk has not shown is asked for where the earlier model just allows an
-action: all that it requires holds, and of the action's other atoms nothing. If it succeeds, no other positive literal is
-required; if not, it has changed. And it is asked for where its other atoms hold, too, so that no further negative literal
-is required and all effects are seen. As many such steps as one state can serve make one plan, which ends with a step that
-should be refused: a query that proves a precondition is needed anyhow.
+action: all that it requires holds, and none of the action's other atoms. If the action succeeds, no other positive literal
+is required; if not, the action has changed. It is also asked for where its other atoms hold: if it succeeds, no further
+negative literal is required, and all effects are seen. As many such steps as one state can serve make one plan, which ends
+with a step that should be refused: a query that proves a precondition is needed in any case.
 
-From there on nothing is believed because it was so before: every precondition is proven again by a failing near miss,
-as any sound interrogation must. The earlier model only says what is asked first.
+After that nothing is believed because it was so before: every precondition is proven again by a failing near miss, as in
+any sound interrogation. The earlier model only says what is asked first.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ import numpy as np
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
+from aam_vision.interrogation.evidence.moves import Aim, Move
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.settable import SettablePolicy
-from aam_vision.interrogation.policies.walking import Walker, after_walking
+from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.argument_choices import ArgumentChoices
-from aam_vision.interrogation.queries.constructed_states import roomiest
+from aam_vision.interrogation.queries.constructed_states import ask_in, roomiest
 from aam_vision.joins import Fact
-from aam_vision.query import Situation
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, State
 
 SUCCESS = "success as before"
@@ -42,13 +42,13 @@ SUCCESS = "success as before"
 UNCHANGED = 0.95
 """The probability that a literal which was a precondition still is one."""
 NEW = 0.01
-"""The probability that one which was none has become one."""
+"""The probability that a literal which was not a precondition has become one."""
 TIMES = 2
 """How often a success is asked for whose effects other steps may hide."""
 
 
 class PriorBeliefs(Beliefs):
-    """What an earlier model required is probably required still, and else what chance does not explain."""
+    """What an earlier model required is probably required still; of the rest, what chance does not explain."""
 
     def __init__(self, prior: Model, hypotheses: Hypotheses, nodes: Sequence[Node]) -> None:
         super().__init__(hypotheses, nodes)
@@ -62,7 +62,7 @@ class PriorBeliefs(Beliefs):
 
 
 class ExpectedSuccess(NamedTuple):
-    """A success to be seen, where all else that is said of the arguments is ``others``."""
+    """An action that should succeed, ``others``: where all its other atoms hold, too."""
 
     name: str
     others: bool
@@ -77,97 +77,71 @@ class ReassessmentPolicy:
     rest: SettablePolicy = field(init=False)
     _required: Mapping[str, Literals] = field(default_factory=dict)
     """What the earlier model requires, by action."""
-    _asked: _AskedBefore | None = None
 
     def __post_init__(self) -> None:
         self.rest = SettablePolicy(Walker(limit=0), partial(PriorBeliefs, self.prior), SUCCESS)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: walk a little, ask for what should succeed, then for the rest."""
-        if self._asked is None:
-            walk = self.walker.next(evidence, rng) if after_walking(evidence) is evidence else None
-            if walk is not None:
-                return walk
-            self._required = requirements(self.prior, evidence.hypotheses)
-            self._asked = _AskedBefore(
-                [ExpectedSuccess(name, o) for name in self._required for o in (False, True)]
-            )
-        asked = self._asked
-        asked.take_in(evidence)
-        asked.wishes = [
-            wish for wish in asked.wishes if asked.times[wish] < TIMES and self._tells(evidence, wish)
-        ]
-        plan, wishes = self._plan(evidence, asked.wishes)
-        state, steps = plan.state(), tuple(plan.steps)
-        if not wishes or (state, steps) in asked.questions:
-            return self.rest.next(evidence, rng)
-        aims = tuple(
-            Aim(SUCCESS, name, self._others(evidence, name) if others else NOTHING) for name, others in wishes
-        )
-        why = f"see {', '.join(dict.fromkeys(wish.name for wish in wishes))} succeed as before"
-        return Ask(evidence.situation(Situation(state, state)), steps, why, aims=aims)
+        if walk := self.walker.next(evidence, rng):
+            return walk
+        self._required = self._required or requirements(self.prior, evidence.hypotheses)
+        plan, successes = self._plan(evidence, self._left(evidence))
+        if successes:
+            names = dict.fromkeys(success.name for success in successes)
+            why = f"see {', '.join(names)} succeed as before"
+            aims = [self._aim(evidence, success) for success in successes]
+            ask = ask_in(evidence, plan.state(), plan.steps, why, aims)
+            if not evidence.was_asked(ask.start, ask.plan):
+                return ask
+        return self.rest.next(evidence, rng)
 
-    def _others(self, evidence: Evidence, name: str) -> Literals:
-        """All that may be said of an action's arguments and that the earlier model does not forbid."""
-        return Literals(evidence.hypotheses[name].index.everything & ~self._required[name].negative, 0)
+    def _aim(self, evidence: Evidence, success: ExpectedSuccess) -> Aim:
+        """The aim of a step, with the atoms that hold there and need not."""
+        name, others = success
+        allowed = evidence.hypotheses[name].index.everything & ~self._required[name].negative
+        return Aim(SUCCESS, name, Literals(allowed, 0) if others else NOTHING)
 
-    def _tells(self, evidence: Evidence, wish: ExpectedSuccess) -> bool:
+    def _left(self, evidence: Evidence) -> list[ExpectedSuccess]:
+        """The successes still to be seen: those asked for last come last, where no step hides their effects."""
+        left = [ExpectedSuccess(name, others) for name in self._required for others in (False, True)]
+        times = Counter[ExpectedSuccess]()
+        for ask, exchange in asked_for(evidence, SUCCESS):
+            assert isinstance(exchange.entry, Asked), "a query is answered"
+            asked = [ExpectedSuccess(aim.action, bool(aim.literals)) for aim in ask.aims]
+            executed = exchange.entry.response.executed
+            refused = asked[executed : executed + 1]
+            left = sorted((one for one in left if one not in refused), key=asked.__contains__)
+            times.update(asked)
+        return [one for one in left if times[one] < TIMES and self._tells(evidence, one)]
+
+    def _tells(self, evidence: Evidence, success: ExpectedSuccess) -> bool:
         """Whether the success would tell anything."""
-        action, required = evidence.hypotheses[wish.name], self._required[wish.name]
+        action, required = evidence.hypotheses[success.name], self._required[success.name]
         undecided = action.undecided
-        if wish.others:
+        if success.others:
             return bool(undecided.negative & ~required.negative) or bool(action.undecided_effects)
         return not action.successes or bool(undecided.positive & ~required.positive)
 
     def _plan(
-        self, evidence: Evidence, wishes: list[ExpectedSuccess]
-    ) -> tuple[Expected, list[ExpectedSuccess]]:
+        self, evidence: Evidence, successes: list[ExpectedSuccess]
+    ) -> tuple[ExpectedPlan, list[ExpectedSuccess]]:
         """A plan of as many successes as leave room for a refusal in the end; of as many as there are, if none does."""
-        plan = Expected(self.prior, self._required, evidence)
-        asked, stages = list[ExpectedSuccess](), list[Expected]()
-        for wish in wishes:
-            if plan.succeed(wish):
-                asked.append(wish)
+        plan = ExpectedPlan(self.prior, self._required, evidence)
+        asked, stages = list[ExpectedSuccess](), list[ExpectedPlan]()
+        for success in successes:
+            if plan.succeed(success):
+                asked.append(success)
                 stages.append(plan.copy())
         clear = {name for name in self._required if not self._tells(evidence, ExpectedSuccess(name, False))}
         for number in range(len(asked), 0, -1):
-            known = clear | {wish.name for wish in asked[:number] if not wish.others}
+            known = clear | {success.name for success in asked[:number] if not success.others}
             if stages[number - 1].fail(known):
                 return stages[number - 1], asked[:number]
         return plan, asked
 
 
-@dataclass
-class _AskedBefore:
-    """The successes that were asked for, as the evidence has them."""
-
-    wishes: list[ExpectedSuccess]
-    """What is left to ask for: what was asked for last comes last, where no step hides its effects."""
-    questions: set[tuple[State, tuple[GroundAction, ...]]] = field(default_factory=set)
-    times: Counter[ExpectedSuccess] = field(default_factory=Counter)
-    """How often each was asked for."""
-    _exchanges: int = 0
-
-    def take_in(self, evidence: Evidence) -> None:
-        for exchange in evidence.exchanges[self._exchanges :]:
-            move, entry = exchange.move, exchange.entry
-            if (
-                isinstance(move, Ask)
-                and isinstance(entry, Asked)
-                and move.aims
-                and move.aims[0].purpose == SUCCESS
-            ):
-                asked = [ExpectedSuccess(aim.action, bool(aim.literals)) for aim in move.aims]
-                self.questions.add((move.start.state, move.plan))
-                self.times.update(asked)
-                executed = entry.response.executed
-                refused = asked[executed : executed + 1]
-                left = [wish for wish in self.wishes if wish not in refused]
-                self.wishes = sorted(left, key=asked.__contains__)
-        self._exchanges = len(evidence.exchanges)
-
-
-class Expected:
+class ExpectedPlan:
     """A plan that should go as a model says, from a state made for it."""
 
     def __init__(self, model: Model, required: Mapping[str, Literals], evidence: Evidence) -> None:
@@ -182,17 +156,17 @@ class Expected:
         """The same facts after the last step, as the model says."""
         self.steps: list[GroundAction] = []
 
-    def copy(self) -> Expected:
+    def copy(self) -> ExpectedPlan:
         """The same plan, which goes on by itself."""
         other = copy(self)
         other._first, other._now, other.steps = self._first.copy(), self._now.copy(), self.steps.copy()
         return other
 
-    def succeed(self, wish: ExpectedSuccess) -> bool:
+    def succeed(self, success: ExpectedSuccess) -> bool:
         """One more step that should be executed, if there are arguments with which it fits the steps before."""
-        action, schema = self._actions[wish.name], self._model.schema(wish.name)
-        required = self._required[wish.name]
-        others = action.index.everything & ~required.negative if wish.others else 0
+        action, schema = self._actions[success.name], self._model.schema(success.name)
+        required = self._required[success.name]
+        others = action.index.everything & ~required.negative if success.others else 0
         facts = self._append(action, required.positive | others)
         if facts is None:
             return False

@@ -19,11 +19,11 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.policies.agenda import NOTHING, Attempt, Item, Question, Scene, pairs
 from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.first_success import FirstSuccess
+from aam_vision.interrogation.queries.first_success import reachable_first_success
 from aam_vision.interrogation.queries.near_misses import near_misses, revealing_step
 from aam_vision.interrogation.queries.reachability import (
     KnownReachability,
@@ -33,11 +33,6 @@ from aam_vision.interrogation.queries.reachability import (
 from aam_vision.planning.planner import Verdict
 from aam_vision.planning.ppo import telling
 from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
-
-MAX_GUESSES = 6
-"""Refused guesses at how an action may succeed, after which it is given up."""
-MAX_REORDERINGS = 4
-"""Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
 
 
 class Guess(NamedTuple):
@@ -74,12 +69,11 @@ class SeenScene:
 
     def first_success(self, name: str) -> Question | None:
         """A query whose last step is an action that was never executed, where it is most likely to succeed."""
-        action = self.evidence.hypotheses[name]
-        if action.successes or len(action.clauses) >= MAX_GUESSES:
+        if self.evidence.hypotheses[name].successes:
             return None
         beliefs = NaturalBeliefs(self.evidence.hypotheses, self.evidence.visited)
-        guesses = FirstSuccess(beliefs, self._searches)
-        ask = guesses.guess(self.evidence, name, self._known.of(self.evidence))
+        paths = self._known.of(self.evidence)
+        ask = reachable_first_success(self.evidence, name, beliefs, paths, self._searches)
         return None if ask is None else Question(ask)
 
     # --- generate_query --------------------------------------------------------------------------
@@ -109,8 +103,10 @@ class SeenScene:
     def _plan(self, action: ActionHypotheses, wanted: Literals) -> _Solution | None:
         """A solution of any number of steps, under the strictest M' that has one."""
         options = []
+        target = wanted.opposite()
+        others = [literal for literal in action.undecided.singles() if not literal.within(target)]
         for paths in self._known.of(self.evidence):
-            required = _attainable(paths, action, wanted)
+            required = paths.gather_open(action, target, others)
             if required is not None:
                 options.append((action.undecided.without(required).size(), paths, required))
         unreachable = []
@@ -173,26 +169,6 @@ def _values(action: ActionHypotheses, state: State, step: GroundAction) -> Liter
     """The literals of the action that are known to hold in a state."""
     held, dim = action.index.values(state, step.objects)
     return Literals(held, action.index.everything & ~(held | dim))
-
-
-def _attainable(paths: Reachability, action: ActionHypotheses, wanted: Literals) -> Literals | None:
-    """As much of what may be required as can hold beside gamma's telling value; None if that cannot hold.
-
-    No clause is violated as a whole, so that the outcome stays open.
-    """
-    fixed = union([action.proven, wanted])
-    others = [literal for literal in action.undecided.singles() if not literal.within(wanted.opposite())]
-    firsts: list[Literals] = []
-    for _ in range(MAX_REORDERINGS):
-        holding = paths.gather(action, fixed, [*firsts, *others])
-        if holding is None:
-            return None
-        violated = action.undecided.without(holding)
-        clause = next((clause for clause in action.clauses if clause.within(violated)), None)
-        if clause is None:
-            return holding
-        firsts += [literal for literal in clause.singles() if literal != wanted.opposite()][:1]
-    return None
 
 
 def answer_follows(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:

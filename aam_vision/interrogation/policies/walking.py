@@ -1,8 +1,8 @@
 """Walks: letting the agent act on its own, from where that is likely to show something new.
 
-Walk steps are no questions, so they come first: diverse successes cut the candidates to nearly the true
-preconditions. A walk starts where few have started, in a kind of situation that few have started from
-(situations with the same number of true atoms of every predicate are of one kind).
+Walk steps do not count as questions, so they come first: diverse successes cut the candidates to nearly the true
+preconditions. A walk starts in a situation of a kind from which few walks have started. Situations with the same number
+of true atoms of every predicate are of one kind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNCOVER_STEPS = 2
 UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there."""
 LEAST_PATIENCE = 30
-"""Steps that are always allowed, with or without news."""
+"""Steps that are always allowed, even if nothing is learnt from them."""
 
 Kind = tuple[str | int, ...]
 """Every predicate of which atoms are true, and how many are."""
@@ -51,7 +51,9 @@ class Walker:
     _walks: _Walks = field(default_factory=lambda: _Walks())
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Walk | None:
-        """The next walk, or None once enough was walked."""
+        """The next walk; None once enough was walked, or anything else was done."""
+        if _first_walks(evidence) < len(evidence.exchanges):
+            return None
         walks = self._walks
         walks.take_in(evidence)
         size = evidence.hypotheses.size
@@ -120,12 +122,17 @@ def after_walking(evidence: Evidence, *, besides: str = "") -> Evidence:
 
     Queries whose first aim has the purpose ``besides`` count as part of them.
     """
+    return evidence.as_of(_first_walks(evidence, besides))
+
+
+def _first_walks(evidence: Evidence, besides: str = "") -> int:
+    """How many exchanges the first walks are."""
     for number, exchange in enumerate(evidence.exchanges):
         move = exchange.move
         exploring = isinstance(move, Walk) and move.why == EXPLORE
         if not exploring and not (isinstance(move, Ask) and move.aims and move.aims[0].purpose == besides):
-            return evidence.as_of(number)
-    return evidence
+            return number
+    return len(evidence.exchanges)
 
 
 def uncovering_walk(evidence: Evidence) -> Walk | None:

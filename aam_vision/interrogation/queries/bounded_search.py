@@ -1,7 +1,7 @@
-"""The searches of a planner in one interrogation: each of bounded size, and no more of them once enough were in vain.
+"""The searches of a planner in one interrogation: each of bounded size, and none once enough of them were in vain.
 
-What bounds them is counted, never timed: so the same questions are asked on every machine, however busy it is. Only
-a planner that counts no states (an engine of unified-planning) is limited in time.
+Searches are bounded by the states that they visit, not by time: so the same questions are asked on every machine, however
+busy it is. Only a planner that does not count states (an engine of unified-planning) is limited in time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from aam_vision.planning.planner import Limits, Planner, Verdict
 
 @dataclass
 class BoundedSearch:
-    """Reaches where literals of an action hold, and makes no search in vain twice.
+    """Plans to where literals of an action hold; a search that ended at its limits is not made again.
 
-    What was in vain is written on the moves: ``begin`` reads it from the evidence, ``made`` tells what to write on the
+    Such searches are written on the moves: ``begin`` reads them from the evidence, and ``made`` says which to write on the
     next move.
     """
 
@@ -37,7 +37,7 @@ class BoundedSearch:
     """How many of those in vain are written on moves."""
 
     def begin(self, evidence: Evidence) -> None:
-        """Start on a new move: whatever is not written on an earlier one is forgotten."""
+        """Start on a new move, and forget every search that is not written on an earlier one."""
         del self._vain[self._made :]
         for exchange in evidence.exchanges[self._exchanges :]:
             if isinstance(exchange.move, Ask):

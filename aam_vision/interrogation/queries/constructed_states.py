@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, product
+from collections.abc import Sequence
 
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Aim, Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.unification import Merged
-from aam_vision.strips import Atom, Objects, State
-
-FEW_ATOMS = 32
-"""Atoms of an action that may be left false one by one until it succeeds."""
+from aam_vision.query import Situation
+from aam_vision.strips import Atom, GroundAction, Objects, State
 
 
 def arguments_as(objects: Objects, types: tuple[str, ...], merged: Merged) -> tuple[str, ...] | None:
@@ -47,17 +45,8 @@ def with_atoms(state: State, action: ActionHypotheses, objects: tuple[str, ...],
     return State(true - {Atom(*facts[bit]) for bit in bits(off)}, state.objects)
 
 
-def left_false(action: ActionHypotheses) -> Iterator[int]:
-    """Atoms to leave false in an otherwise true state: none, then one by one.
-
-    Where these are many, quarters come before: all atoms whose numbers agree in two binary digits. Each of
-    them is a chance of some 10% for one negative precondition among a few positive ones.
-    """
-    yield 0
-    size = len(action.index.atoms)
-    if size > FEW_ATOMS:
-        for high, low in combinations(range(size.bit_length()), 2):
-            for values in product((0, 1), repeat=2):
-                quarter = [n for n in range(size) if (n >> high & 1, n >> low & 1) == values]
-                yield sum(1 << number for number in quarter)
-    yield from bits(action.negative)
+def ask_in(
+    evidence: Evidence, state: State, plan: Sequence[GroundAction], why: str, aims: Sequence[Aim] = ()
+) -> Ask:
+    """The query that asks for a plan in a state made for it."""
+    return Ask(evidence.situation(Situation(state, state)), tuple(plan), why, aims=tuple(aims))

@@ -1,4 +1,4 @@
-"""Actions with their arguments, in facts: what they may require, and what they may do.
+"""Instructions as sets of facts: those that an action with its arguments may require, and those that it may change.
 
 Facts are numbered as they come up, so that a set of facts is a Python integer, as a set of an action's atoms is. What an
 instruction requires and does is put into facts once, and not for every state in which it is tried.
@@ -18,7 +18,7 @@ from aam_vision.strips import Atom, State
 
 
 class Outcomes(NamedTuple):
-    """What an instruction may do to facts."""
+    """The values that facts may have after an instruction."""
 
     changeable: int
     """Facts that it may change."""
@@ -33,15 +33,15 @@ class Outcomes(NamedTuple):
 
 
 class BitsetAction:
-    """An action with its arguments: what it may require, and what it may do."""
+    """An action with its arguments: the facts that it may require, and those that it may change."""
 
     def __init__(self, action: ActionHypotheses, objects: tuple[str, ...], facts: list[int]) -> None:
         """``facts``: the fact of every atom, in the order of their bits."""
         self.action = action
         self.name = action.index.header.name
         self.objects = objects
-        self.speaks_of = reduce(or_, facts, 0)
-        """All facts that its atoms are."""
+        self.mentioned = reduce(or_, facts, 0)
+        """The facts of all its atoms."""
         self._facts = facts
         self._coinciding = action.index.coinciding(objects)
         self._shared = sum(self._coinciding)
@@ -53,7 +53,7 @@ class BitsetAction:
         self._outcomes: Outcomes | None = None
 
     def facts(self, atoms: int) -> int:
-        """The facts that these atoms of it are."""
+        """The facts of these atoms."""
         found = 0
         while atoms:  # as ``bits``, but this is the innermost loop of all
             low = atoms & -atoms
@@ -63,7 +63,7 @@ class BitsetAction:
 
     @property
     def outcomes(self) -> Outcomes:
-        """What it may do."""
+        """The changes that it may make."""
         effects = self.action.effects
         if self._outcomes is None or effects != self._effects:
             self._effects, self._outcomes = effects, self._outcomes_of(effects)
@@ -72,7 +72,7 @@ class BitsetAction:
     def violating(self, violated: Literals) -> tuple[int, int] | None:
         """The facts that are false, and those that are true, where it violates just these candidates.
 
-        Those of the candidates alone; None if two atoms are one fact of which that asks both.
+        Only facts of candidates are given; None if two atoms are one fact, which would have to be both true and false.
         """
         self._keep_up()
         missing, there = self.facts(violated.positive), self.facts(violated.negative)
@@ -83,7 +83,7 @@ class BitsetAction:
         return missing, there
 
     def _keep_up(self) -> None:
-        """Forget what is no candidate any more; nothing ever becomes one."""
+        """Forget what is not a candidate any more; no literal ever becomes one again."""
         action = self.action
         if action.version == self._version:
             return
@@ -97,8 +97,8 @@ class BitsetAction:
         index, (adds, deletes, keeps) = self.action.index, effects
         added, deleted = self.facts(adds), self.facts(deletes)
         changeable = added | deleted
-        kept_true = self.speaks_of & ~self.facts(index.everything & ~(adds | keeps))
-        kept_false = self.speaks_of & ~self.facts(index.everything & ~(deletes | keeps))
+        kept_true = self.mentioned & ~self.facts(index.everything & ~(adds | keeps))
+        kept_false = self.mentioned & ~self.facts(index.everything & ~(deletes | keeps))
         for group in self._coinciding:
             fact = self.facts(group)
             was_true, was_false = (joint_outcomes(effects, group, value) for value in (True, False))
@@ -120,7 +120,7 @@ class NumberedFacts:
         """Those that hold."""
 
     def atoms(self, facts: int) -> set[Atom]:
-        """What these facts are."""
+        """The atoms of these facts."""
         return {Atom(*self._facts[fact.bit_length() - 1]) for fact in bits(facts)}
 
     def instruction(self, action: ActionHypotheses, objects: tuple[str, ...]) -> BitsetAction:

@@ -1,62 +1,112 @@
-"""A first success of an action that no walk has shown: an educated guess at what it needs.
+"""Where an action that was never executed should succeed, in states made for it and in states that a plan reaches.
 
-Nothing is known of such an action, but atoms that rarely hold are seldom true together by chance. So the guess
-is a situation, reachable with the actions known so far, in which as many of the action's rare atoms hold
-as can: greedily, the rarest first, each kept if some arguments and some reachable state still satisfy all. A
-refusal leaves a clause, and the next guess satisfies one of its literals first.
+Nothing is known of such an action but its refusals. Where states can be made, all its atoms are made true but a few: that
+meets every positive precondition. Elsewhere as many of the literals that it is likely to require are made to hold as can,
+the likeliest first. A refusal leaves a clause, and the next state meets one of its literals first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations, product
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
+from aam_vision.interrogation.queries.constructed_states import with_atoms
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.planning.planner import Verdict
+from aam_vision.strips import State
 
+FEW_ATOMS = 32
+"""Atoms of an action that are left false one by one until it succeeds; where there are more, quarters of them come first."""
+MAX_CLAUSES = 6
+"""Clauses that refusals of an action have left, after which no plan to a first success is made any more."""
 SEEDS = 8
-"""Literals of the latest clause that a guess may start from."""
+"""Literals of the smallest clause that such a plan may start from."""
+
+Reach = Callable[[Reachability, ActionHypotheses, Literals], PlannedNearMiss | Verdict]
+"""Searches a plan to where literals of an action hold."""
 
 
-@dataclass
-class FirstSuccess:
-    """Finds first successes."""
+def left_false(action: ActionHypotheses) -> Iterator[int]:
+    """Atoms to leave false in an otherwise true state: none, then one by one.
 
-    beliefs: Beliefs
-    searches: BoundedSearch
-
-    def guess(self, evidence: Evidence, name: str, paths: list[Reachability]) -> Ask | None:
-        """A query whose last step is the unseen action, where it is most likely to succeed; None if none is open."""
-        return next(self._guesses(evidence, name, paths), None)
-
-    def _guesses(self, evidence: Evidence, name: str, paths: list[Reachability]) -> Iterator[Ask]:
-        action = evidence.hypotheses[name]
-        rare = sorted(bits(action.positive), key=lambda bit: self.beliefs.rate(name, bit))
-        for seed in _seeds(name, action, self.beliefs):
-            wanted = [Literals(bit, 0) for bit in rare if bit != seed]
-            for path in paths:
-                if self.searches.exhausted:
-                    return
-                holding = path.gather(action, Literals(seed, 0), wanted)
-                planned = None if holding is None else self.searches.reach(path, action, holding)
-                if not isinstance(planned, PlannedNearMiss):
-                    continue
-                state = evidence.predict_plan(planned.start.state, planned.path)
-                violated = action.violated(*action.index.values(state, planned.step.objects))
-                if not action.certain_to_fail(violated):
-                    yield Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
+    Where these are many, quarters come before: all atoms whose numbers agree in two binary digits. Each of
+    them is a chance of some 10% for one negative precondition among a few positive ones.
+    """
+    yield 0
+    size = len(action.index.atoms)
+    if size > FEW_ATOMS:
+        for high, low in combinations(range(size.bit_length()), 2):
+            for values in product((0, 1), repeat=2):
+                quarter = [n for n in range(size) if (n >> high & 1, n >> low & 1) == values]
+                yield sum(1 << number for number in quarter)
+    yield from bits(action.negative)
 
 
-def _seeds(name: str, action: ActionHypotheses, beliefs: Beliefs) -> Iterator[int]:
-    """What a guess starts from: nothing, or a literal of the smallest clause that refusals have left."""
-    if not action.clauses:
-        yield 0
-        return
-    smallest = min(action.clauses, key=Literals.size)
-    yield from islice(sorted(bits(smallest.positive), key=lambda bit: beliefs.rate(name, bit)), SEEDS)
+def constructed_states(
+    action: ActionHypotheses, start: State, objects: tuple[str, ...], left_out: Iterable[int]
+) -> Iterator[State]:
+    """States in which the action may be executed: ``start`` with all its atoms true but those left out, one set at a time."""
+    for off in left_out:
+        state = with_atoms(start, action, objects, action.index.everything & ~off, off)
+        if not action.certain_to_fail(action.violated(*action.index.values(state, objects))):
+            yield state
+
+
+def planned_states(
+    evidence: Evidence,
+    action: ActionHypotheses,
+    paths: Iterable[Reachability],
+    *,
+    first: Iterable[Literals],
+    likely: Sequence[Literals],
+    reach: Reach,
+) -> Iterator[tuple[PlannedNearMiss, State]]:
+    """Plans to where the action may be executed, with the state in which each ends as far as it is known.
+
+    Args:
+        evidence: what is known.
+        action: an action that was never executed.
+        paths: what can be reached in each problem.
+        first: what has to hold there, one after the other.
+        likely: what should hold beside that as far as possible, the likeliest precondition first.
+        reach: the search for a plan.
+    """
+    for fixed in first:
+        for path in paths:
+            holding = path.gather(action, fixed, likely)
+            planned = None if holding is None else reach(path, action, holding)
+            if isinstance(planned, PlannedNearMiss):
+                yield planned, evidence.predict_plan(planned.start.state, planned.path)
+
+
+def reachable_first_success(
+    evidence: Evidence, name: str, beliefs: Beliefs, paths: Sequence[Reachability], searches: BoundedSearch
+) -> Ask | None:
+    """A query whose last step was never executed, where it is most likely to succeed; None if none is found.
+
+    Atoms that rarely hold are seldom true together by chance: so as many of the action's atoms as can are made to hold
+    there, the rarest first.
+    """
+    action = evidence.hypotheses[name]
+    if len(action.clauses) >= MAX_CLAUSES or searches.exhausted:
+        return None
+    likely = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
+    first = in_smallest_clause(action, likely)[:SEEDS] if action.clauses else [NOTHING]
+    found = planned_states(evidence, action, paths, first=first, likely=likely, reach=searches.reach)
+    for (start, path, step), state in found:
+        if not action.certain_to_fail(action.violated(*action.index.values(state, step.objects))):
+            return Ask(start, (*path, step), f"see {name} succeed")
+    return None
+
+
+def in_smallest_clause(action: ActionHypotheses, likely: Sequence[Literals]) -> list[Literals]:
+    """The literals of the smallest clause that refusals have left, in the given order; nothing if there is no clause."""
+    smallest = min(action.clauses, key=Literals.size, default=NOTHING)
+    return [literal for literal in likely if literal.within(smallest)]

@@ -1,4 +1,4 @@
-"""Probes: single steps whose outcome is not known yet, and how to find one in a situation.
+"""Near misses: single steps whose outcome is not known yet, found in a situation by a join over its atoms.
 
 A probe *violates* some undecided literals of its action while everything proven holds. If the agent
 refuses, one of the violated literals is a precondition; if it executes, none is. A probe that violates

@@ -1,8 +1,8 @@
-"""Links that need a journey: plans to situations nobody has seen yet, in which a probe would be possible.
+"""Segments that begin with a plan: they lead to situations that nobody has seen yet, in which a near miss is possible.
 
-For every open candidate the planner is asked for the situation that would tell most about it: one where the
-candidate is violated while all that is probably a precondition holds, and where as much as seems worth the
-risk of what is probably none is violated with it.
+For every open candidate the planner is asked for the situation that would tell most about it: one where the candidate is
+violated while all that is probably a precondition holds, and where of what is probably none as much is violated with it
+as is worth the risk.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, Standpoint, success
@@ -21,34 +21,31 @@ from aam_vision.planning.planner import Verdict
 
 DOUBT = 0.1
 """What succeeds with at least this probability is asked early, while there are near misses to follow it."""
-MAX_REORDERINGS = 4
-"""Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
 Wanted = Callable[[str, Literals], bool]
 
 
 class Option(NamedTuple):
-    """What may hold, and what is then violated at least; ``rank`` says which to try first."""
+    """What should hold where an action is asked; ``rank`` says which to try first."""
 
     rank: tuple[float, ...]
     name: str
     path: Reachability
     holding: Literals
-    violated: Literals
 
 
 @dataclass
 class PlannedSegments:
-    """Finds links that begin with a plan."""
+    """Finds segments that begin with a plan."""
 
     beliefs: Beliefs
     searches: BoundedSearch
     on_the_way: BoundedSearch
-    """Those for something to ride along."""
+    """Those for a further segment of a query."""
 
     def find(
         self, standpoint: Standpoint, paths: list[Reachability], wanted: Wanted, *, relax: bool = False
     ) -> Iterator[Segment]:
-        """Links about the wanted candidates, what tells most per query first.
+        """Segments about the wanted candidates, what tells most per query first.
 
         With ``relax`` less is asked to hold where there is no plan to all that should.
         """
@@ -57,16 +54,16 @@ class PlannedSegments:
         options = sorted(self._options(standpoint, paths, wanted), key=lambda option: option.rank)
         unreachable = []
         for option in options:
-            link = self._travel(standpoint, option, option.holding)
-            if isinstance(link, Segment):
-                yield link
-            elif link is Verdict.UNSOLVABLE:
+            segment = self._planned(standpoint, option, option.holding)
+            if isinstance(segment, Segment):
+                yield segment
+            elif segment is Verdict.UNSOLVABLE:
                 unreachable.append(option)
         for option in unreachable if relax else ():
             for holding in self._relaxed(standpoint.hypotheses[option.name], option):
-                link = self._travel(standpoint, option, holding)
-                if isinstance(link, Segment):
-                    yield link
+                segment = self._planned(standpoint, option, holding)
+                if isinstance(segment, Segment):
+                    yield segment
 
     def _relaxed(self, action: ActionHypotheses, option: Option) -> Iterator[Literals]:
         """The same with one literal less that should hold, the least probable precondition first.
@@ -96,9 +93,10 @@ class PlannedSegments:
                     continue
                 order = self._order(action, target, chance)
                 for path in paths:
-                    option = self._option(name, action, target, order, path)
-                    if option is not None:
-                        yield option
+                    holding = path.gather_open(action, target, order)
+                    if holding is not None:
+                        rank = self._rank(name, action, action.undecided.without(holding))
+                        yield Option(rank, name, path, holding)
 
     def _order(
         self, action: ActionHypotheses, target: Literals, chance: dict[Literals, float]
@@ -117,22 +115,6 @@ class PlannedSegments:
                 holding.append((p, literal))
         return [literal for _, literal in reversed(holding)] + violating
 
-    def _option(
-        self, name: str, action: ActionHypotheses, target: Literals, order: list[Literals], path: Reachability
-    ) -> Option | None:
-        fixed = union([action.proven, target.opposite()])
-        firsts: list[Literals] = []
-        for _ in range(MAX_REORDERINGS):
-            holding = path.gather(action, fixed, [*firsts, *order])
-            if holding is None:
-                return None
-            violated = action.undecided.without(holding)
-            clause = next((clause for clause in action.clauses if clause.within(violated)), None)
-            if clause is None:
-                return Option(self._rank(name, action, violated), name, path, holding, violated)
-            firsts += [literal for literal in clause.singles() if literal != target][:1]
-        return None
-
     def _rank(self, name: str, action: ActionHypotheses, violated: Literals) -> tuple[float, ...]:
         """Refutations first, those of most candidates; then doubtful ones; then what violates least."""
         chance = success(self.beliefs, name, action, violated)
@@ -142,24 +124,19 @@ class PlannedSegments:
             return (1, -chance)
         return (1 + violated.size(), -chance)
 
-    def _travel(self, standpoint: Standpoint, option: Option, holding: Literals) -> Segment | Verdict | None:
-        action = standpoint.hypotheses[option.name]
-        start = None if _is_real(standpoint) else standpoint.nodes[0]
+    def _planned(self, standpoint: Standpoint, option: Option, holding: Literals) -> Segment | Verdict | None:
+        name, action = option.name, standpoint.hypotheses[option.name]
+        start = None if standpoint.real else standpoint.nodes[0]
         planned = self._searches(standpoint).reach(option.path, action, holding, start)
         if not isinstance(planned, PlannedNearMiss):
             return planned
-        steps = (*planned.path, planned.step)
-        state, _ = standpoint.replay(planned.start.state, steps)
-        held, dim = action.index.values(state, planned.step.objects)
+        start, path, step = planned
+        state = standpoint.evidence.predict_plan(start.state, path)
+        held, dim = action.index.values(state, step.objects)
         violated = action.violated(held, dim)
         if not action.certainly_violated(held, dim) or action.certain_to_fail(violated):
             return None
-        return Segment(planned.start, steps, violated, success(self.beliefs, option.name, action, violated))
+        return Segment(start, (*path, step), violated, success(self.beliefs, name, action, violated))
 
     def _searches(self, standpoint: Standpoint) -> BoundedSearch:
-        return self.searches if _is_real(standpoint) else self.on_the_way
-
-
-def _is_real(standpoint: Standpoint) -> bool:
-    """Whether that is where we stand, not where a link would lead."""
-    return standpoint.hypotheses is standpoint.evidence.hypotheses
+        return self.searches if standpoint.real else self.on_the_way

@@ -1,4 +1,4 @@
-"""Planning to situations that nobody has seen yet, in which a probe would be possible.
+"""Planning to situations that nobody has seen yet, in which a near miss would be possible.
 
 Paths use the *cautious* model: every positive candidate is required and only what certainly happens is
 relied on, so that their steps succeed as far as is known. Fully seen situations are all starts at once.
@@ -7,9 +7,9 @@ relied on, so that their steps succeed as far as is known. Fully seen situations
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
@@ -17,6 +17,7 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.queries.derived import Derived
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.mutexes import Mutexes, PossibleOperator
@@ -27,13 +28,14 @@ MAX_OPERATORS = 50_000
 """Ground operators beyond which nothing is planned."""
 MAX_OPTIONS = 3000
 """Choices of arguments that are looked at before more literals are asked to hold."""
+MAX_REORDERINGS = 4
+"""Literals of violated clauses that are tried to hold first, so that the outcome of a step stays open."""
 MAX_ROWS = 200
 """Choices of arguments that one plan may end with."""
 
 
-@dataclass(frozen=True)
-class PlannedNearMiss:
-    """Go there from a situation seen before, then ask the step."""
+class PlannedNearMiss(NamedTuple):
+    """A plan from a situation seen before, and the step to ask where it ends."""
 
     start: Node
     path: tuple[GroundAction, ...]
@@ -83,15 +85,36 @@ class Reachability:
         if not self._possible(action, fixed):
             return None
         together = fixed
-        waiting = [list(wanted)]
-        while waiting:
-            some = waiting.pop()
+        halves = [list(wanted)]
+        while halves:
+            some = halves.pop()
             more = union([together, *some])
             if self._possible(action, more):
                 together = more
             elif len(some) > 1:
-                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+                halves += [some[len(some) // 2 :], some[: len(some) // 2]]
         return together
+
+    def gather_open(
+        self, action: ActionHypotheses, target: Literals, wanted: Sequence[Literals]
+    ) -> Literals | None:
+        """What can hold where the target is violated and, so that the outcome is open, no clause as a whole.
+
+        That is all that is proven, and as many of the wanted literals as can hold beside it, the first first. None if
+        nothing of that kind is found.
+        """
+        fixed = union([action.proven, target.opposite()])
+        first: list[Literals] = []
+        for _ in range(MAX_REORDERINGS):
+            holding = self.gather(action, fixed, [*first, *wanted])
+            if holding is None:
+                return None
+            violated = action.undecided.without(holding)
+            clause = next((clause for clause in action.clauses if clause.within(violated)), None)
+            if clause is None:
+                return holding
+            first += [literal for literal in clause.singles() if literal != target][:1]
+        return None
 
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
         key = (action.index.header.name, literals)
@@ -186,15 +209,13 @@ class KnownReachability:
     """
 
     def __init__(self) -> None:
-        self._basis: tuple[object, ...] = ()
-        self._problems: list[Reachability] = []
+        self._problems = Derived[list[Reachability]]()
 
     def of(self, evidence: Evidence) -> list[Reachability]:
         """Per problem what can be reached from the situations of it."""
-        actions = evidence.hypotheses.actions.values()
-        known = [(a.cautious, a.adds, a.deletes, a.keeps) for a in actions]
-        basis = len(evidence.nodes), evidence.learned, *known
-        if self._basis != basis:
-            self._basis = basis
-            self._problems = [Reachability(evidence.hypotheses, nodes) for nodes in by_problem(evidence)]
-        return self._problems
+        hypotheses = evidence.hypotheses
+        known = [(one.cautious, one.effects, bool(one.successes)) for one in hypotheses.actions.values()]
+        return self._problems.on(
+            (len(evidence.nodes), evidence.learned, known),
+            lambda: [Reachability(hypotheses, nodes) for nodes in by_problem(evidence)],
+        )

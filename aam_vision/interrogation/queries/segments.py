@@ -1,8 +1,8 @@
-"""The links of which a query is made: steps that should succeed, and then one whose outcome is open.
+"""The segments of which a query is made: each is some steps that should succeed, and then one whose outcome is open.
 
-A query ends at its first refusal. So whatever probably succeeds costs no query of its own: it is followed by
-something else, from the situation and with the knowledge that its success would bring. Such an assumed
-*standpoint* is looked at just as the real one.
+A query ends at its first refusal. So a segment that probably succeeds costs no query of its own: another one follows it,
+from the situation and with the knowledge that its success would bring. Such an assumed *standpoint* is searched just as
+the real one.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from math import prod
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.beliefs.constants import LIKELY
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.near_misses import NearMiss, near_misses
-from aam_vision.strips import GroundAction, State
+from aam_vision.interrogation.queries.near_misses import near_misses
+from aam_vision.strips import GroundAction
 
 GROUP_RISK = 0.5
 """A group of candidates is violated together only if that succeeds with at least this probability."""
@@ -34,6 +35,11 @@ class Segment:
     success: float
     """How probable it is that all steps are executed."""
 
+    @property
+    def name(self) -> str:
+        """The action of the last step."""
+        return self.steps[-1].name
+
 
 class Standpoint:
     """What is known, or assumed for a moment, and the situations from which a query may begin or go on."""
@@ -43,18 +49,19 @@ class Standpoint:
         self.hypotheses = hypotheses
         self.nodes = nodes
 
-    def after(self, link: Segment) -> Standpoint:
-        """Where a query stands, and what it has told, if the link is executed to its end."""
-        before, state = self.replay(link.start.state, link.steps)
-        last = link.steps[-1]
+    @property
+    def real(self) -> bool:
+        """Whether all this is known, and nothing assumed."""
+        return self.hypotheses is self.evidence.hypotheses
+
+    def after(self, segment: Segment) -> Standpoint:
+        """Where a query stands, and what it has told, if the segment is executed to its end."""
+        last = segment.steps[-1]
+        before = self.evidence.predict_plan(segment.start.state, segment.steps[:-1])
         values = self.hypotheses[last.name].index.values(before, last.objects)
         assumed = self.hypotheses.assuming(last.name, *values)
-        return Standpoint(self.evidence, assumed, [Node(state, None, link.start.number)])
-
-    def replay(self, state: State, steps: Sequence[GroundAction]) -> tuple[State, State]:
-        """The states before and after the last of the steps, as far as they follow from what is known."""
-        before = self.evidence.predict_plan(state, steps[:-1])
-        return before, self.evidence.predict(before, steps[-1])
+        after = Node(self.evidence.predict(before, last), None, segment.start.number)
+        return Standpoint(self.evidence, assumed, [after])
 
 
 def success(beliefs: Beliefs, name: str, action: ActionHypotheses, violated: Literals) -> float:
@@ -63,7 +70,7 @@ def success(beliefs: Beliefs, name: str, action: ActionHypotheses, violated: Lit
 
 
 class SegmentFinder:
-    """Finds links of a single step, in the situations of a standpoint, by joins over their atoms."""
+    """Finds segments of a single step, in the situations of a standpoint, by joins over their atoms."""
 
     def __init__(self, beliefs: Beliefs) -> None:
         self._beliefs = beliefs
@@ -76,67 +83,59 @@ class SegmentFinder:
             suspects = union(
                 literal
                 for literal in action.undecided.singles()
-                if self._beliefs.probability(name, literal, action) <= 0.5
+                if self._beliefs.probability(name, literal, action) <= LIKELY
             )
-            found = self._best(standpoint, name, action, suspects, least=GROUP_RISK)
-            if found is not None:
+            if found := self._best(standpoint, name, suspects, least=GROUP_RISK):
                 return found
         return None
 
     def proof(self, standpoint: Standpoint) -> Segment | None:
         """A near miss of one candidate, the most doubtful first."""
-        targets = []
-        for name, action in standpoint.hypotheses.actions.items():
-            if action.successes:
-                for literal in action.undecided.singles():
-                    targets.append((self._beliefs.probability(name, literal, action), name, literal))
-        for _, name, literal in sorted(targets):
-            found = self.exactly(standpoint, name, literal)
-            if found is not None:
+        targets = sorted(
+            (self._beliefs.probability(name, literal, action), name, literal)
+            for name, action in standpoint.hypotheses.actions.items()
+            if action.successes
+            for literal in action.undecided.singles()
+        )
+        for _, name, literal in targets:
+            if found := self._best(standpoint, name, literal, target=literal):
                 return found
         return None
-
-    def exactly(self, standpoint: Standpoint, name: str, violated: Literals) -> Segment | None:
-        """A step that violates just these literals."""
-        return self._best(standpoint, name, standpoint.hypotheses[name], violated, violated)
 
     def _best(
         self,
         standpoint: Standpoint,
         name: str,
-        action: ActionHypotheses,
         suspects: Literals,
         target: Literals = NOTHING,
         least: float = 0.0,
     ) -> Segment | None:
         """The step that may be expected to refute most, and violates suspects only and the target at least."""
+        action = standpoint.hypotheses[name]
         if not suspects or not action.successes:
             return None
-        key = (name, suspects, target)
-        real = standpoint.hypotheses is standpoint.evidence.hypotheses
+        key = name, suspects, target
         version = action.version, standpoint.evidence.learned
-        *scanned, begin = self._scanned.get(key, (-1, -1, 0)) if real else (-1, -1, 0)
-        if tuple(scanned) != version:
-            begin = 0
-        best: tuple[float, Node, NearMiss, float] | None = None
+        begin = 0
+        if standpoint.real and key in self._scanned:
+            *scanned, begin = self._scanned[key]
+            begin = begin if tuple(scanned) == version else 0
+        best: Segment | None = None
+        most = 0.0
         known: dict[Literals, float] = {}
         for node in standpoint.nodes[begin:]:
             for probe in near_misses(action, node.index, suspects):
-                if not target.within(probe.violated):
+                violated = probe.violated
+                if not target.within(violated):
                     continue
-                if probe.violated not in known:
-                    known[probe.violated] = success(self._beliefs, name, action, probe.violated)
-                chance = known[probe.violated]
-                if chance < least:
-                    continue
-                value = chance * probe.violated.size()
-                if best is None or value > best[0]:
-                    best = (value, node, probe, chance)
-            if best is not None and best[2].violated == suspects:
+                if violated not in known:
+                    known[violated] = success(self._beliefs, name, action, violated)
+                chance = known[violated]
+                value = chance * violated.size()
+                if chance >= least and (best is None or value > most):
+                    best, most = Segment(node, (probe.action,), violated, chance), value
+            if best is not None and best.violated == suspects:
                 break
-        if best is None:
-            if real:
-                self._scanned[key] = (*version, len(standpoint.nodes))
-            return None
-        _, node, probe, chance = best
-        return Segment(node, (probe.action,), probe.violated, chance)
+        if best is None and standpoint.real:
+            self._scanned[key] = (*version, len(standpoint.nodes))
+        return best

@@ -2,8 +2,8 @@
 
 A chain grows by one near miss at a time. Each tries some arguments, and for each of these the state is changed so that
 the new step violates just what it should; then the steps before it are simulated again, if that concerns them. It is
-tried many times for one question, so a state is written as what differs from the sketch that all chains start from,
-as a set of numbered facts.
+tried many times for one question, so a state is written as a set of numbered facts: those that differ from the base state,
+which all chains start from.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ KEPT = 1500
 """Instructions that are remembered at most."""
 
 
-class Sketch:
+class BaseState:
     """The state that all chains start from, with its facts numbered as they come up."""
 
     def __init__(self, start: State) -> None:
-        self.start = start
+        self.state = start
         self._numbered = numbered = NumberedFacts(start)
         self.instruction = lru_cache(KEPT)(numbered.instruction)
         """An action with its arguments."""
@@ -38,19 +38,18 @@ class Sketch:
         """The facts of all instructions so far that hold."""
         return self._numbered.true
 
-    def state(self, flipped: int) -> State:
-        """The start with these facts flipped."""
-        changed = self._numbered.atoms(flipped)
-        return State(self.start.true ^ changed, self.start.objects)
+    def flipped(self, facts: int) -> State:
+        """The state with these facts flipped."""
+        return State(self.state.true ^ self._numbered.atoms(facts), self.state.objects)
 
 
 class Changes(NamedTuple):
-    """What some steps do to the state in which they start."""
+    """The changes that some steps make to the state in which they start."""
 
     flipped: int = 0
-    """Facts that are then what they were not."""
+    """Facts that have the opposite value afterwards."""
     unknown: int = 0
-    """Facts of which it is not known what they are then."""
+    """Facts whose value afterwards is not known."""
 
 
 class ChainStep(NamedTuple):
@@ -72,7 +71,7 @@ class ChainStep(NamedTuple):
         return on & ~true | off & true
 
     def after(self, true: int, changes: Changes) -> Changes | None:
-        """What is changed after it, if the plan starts with these facts true.
+        """The changes after it, if the plan starts with these facts true.
 
         None if it does not violate just what it should.
         """
@@ -81,12 +80,12 @@ class ChainStep(NamedTuple):
         dim = changes.unknown
         if instruction.on & ~true != missing or instruction.off & (true | dim) != there:
             return None
-        outcomes, speaks_of = instruction.outcomes, instruction.speaks_of
+        outcomes, mentioned = instruction.outcomes, instruction.mentioned
         may_hold = outcomes.kept_true & (true | dim) | outcomes.added & ~true
         may_fail = outcomes.deleted & (true | dim) | outcomes.kept_false & ~true
         return Changes(
-            changes.flipped ^ (true & speaks_of ^ may_hold & ~may_fail),
-            dim ^ (dim & speaks_of ^ may_hold & may_fail),
+            changes.flipped ^ (true & mentioned ^ may_hold & ~may_fail),
+            dim ^ (dim & mentioned ^ may_hold & may_fail),
         )
 
 
@@ -94,16 +93,16 @@ class Chain(NamedTuple):
     """A plan of probes from one state made for all of them."""
 
     evidence: Evidence
-    sketch: Sketch
+    base: BaseState
     steps: tuple[ChainStep, ...] = ()
     flipped: int = 0
-    """Facts that are not as in the sketch where the plan starts."""
+    """Facts that are not as in the base state where the plan starts."""
     changes: Changes = Changes()
-    """What the steps change."""
+    """The changes that the steps make."""
     dropped: tuple[Atom, ...] = ()
     """Atoms that a step should require, and that are missing there."""
     touched: int = 0
-    """Facts that the steps speak of."""
+    """Facts that the steps' actions mention."""
     changeable: int = 0
     """Facts that the steps may change."""
     fixed: int = 0
@@ -119,12 +118,12 @@ class Chain(NamedTuple):
         """The chain with one more probe, if some state serves it and all the steps before it."""
         action = self.evidence.hypotheses[name]
         for objects in self._choices(action, violated):
-            instruction = self.sketch.instruction(action, objects)
+            instruction = self.base.instruction(action, objects)
             values = instruction.violating(violated)
             if values is None:
                 continue
             last = ChainStep(instruction, violated, *values)
-            flipped = last.wrong(self.sketch.true ^ self.flipped)
+            flipped = last.wrong(self.base.true ^ self.flipped)
             if not flipped & self.fixed:
                 longer = self._with(flipped, last)
                 if longer is not None:
@@ -136,7 +135,7 @@ class Chain(NamedTuple):
 
         Where no earlier step touches what is flipped, all goes as it went before.
         """
-        true = self.sketch.true ^ self.flipped ^ flipped
+        true = self.base.true ^ self.flipped ^ flipped
         changes: Changes | None = self.changes
         if self.touched & flipped:
             changes = Changes()
@@ -150,12 +149,12 @@ class Chain(NamedTuple):
         dropped = [atom(bit).ground(instruction.objects) for bit in bits(violated.positive)]
         return Chain(
             self.evidence,
-            self.sketch,
+            self.base,
             steps=(*self.steps, last),
             flipped=self.flipped ^ flipped,
             changes=changes,
             dropped=(*self.dropped, *dropped),
-            touched=self.touched | instruction.speaks_of,
+            touched=self.touched | instruction.mentioned,
             changeable=self.changeable | instruction.outcomes.changeable,
             fixed=self.fixed | (instruction.on | instruction.off) & ~self.changeable,
             used=self.used.union(instruction.objects),
@@ -167,13 +166,13 @@ class Chain(NamedTuple):
 
     def state(self) -> State:
         """The state to start the plan from."""
-        return self.sketch.state(self.flipped)
+        return self.base.flipped(self.flipped)
 
     def _choices(self, action: ActionHypotheses, violated: Literals) -> Iterator[tuple[str, ...]]:
         """Arguments to try, none of them twice."""
         tried = set()
         for pinned in (*self._on_dropped(action, violated), ()):
-            for objects in self.sketch.arguments.choices(action.index.header.types, pinned, self.used):
+            for objects in self.base.arguments.choices(action.index.header.types, pinned, self.used):
                 if objects not in tried:
                     tried.add(objects)
                     yield objects

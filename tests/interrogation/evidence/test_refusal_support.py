@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS, supported, unconfirmed
+from aam_vision.interrogation.evidence.refusal_support import unconfirmed
 from aam_vision.interrogation.evidence.transcript import initial_evidence
-from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.scrutiny import DOUBTED
@@ -19,24 +17,6 @@ from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE
 from tests.profiles import thorough
-
-
-@thorough(25)
-@given(domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]))
-def test_wherever_one_can_go_back_to_everything_is_confirmed(domain: Domain, access: Access) -> None:
-    agent = SymbolicAgent(domain.model, domain.problems, access)
-    policy = Confirming(policy_for(access, "economical", PyperplanPlanner()), access)
-    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
-    assert not result.unconfirmed
-    evidence = initial_evidence(result.transcript)
-    for entry in result.transcript.entries:
-        evidence.take_in(entry)
-    for claim, refusals in supported(evidence).items():
-        assert len(refusals) >= REFUSALS
-        action = evidence.hypotheses[claim.action]
-        for refusal in refusals:
-            held, dim = action.index.values(refusal.at.state, refusal.action.objects)
-            assert action.violated(held, dim).within(claim.literals)
 
 
 @thorough(25)

@@ -16,24 +16,24 @@ from tests.interrogation.runs import agent_of, walked
 from tests.profiles import thorough
 
 
-def _links(domain: Domain, seed: int) -> tuple[Evidence, Standpoint, dict[str, Segment | None]]:
+def _segments(domain: Domain, seed: int) -> tuple[Evidence, Standpoint, dict[str, Segment | None]]:
     evidence = walked(domain, seed)
     beliefs = NaturalBeliefs(evidence.hypotheses, evidence.nodes)
     standpoint = Standpoint(evidence, evidence.hypotheses, evidence.nodes)
     finder = SegmentFinder(beliefs)
-    links = {"refutation": finder.refutation(standpoint), "proof": finder.proof(standpoint)}
-    for link in links.values():
-        if link is not None:
-            action = evidence.hypotheses[link.steps[-1].name]
-            assert link.success == success(beliefs, link.steps[-1].name, action, link.violated)
-    return evidence, standpoint, links
+    segments = {"refutation": finder.refutation(standpoint), "proof": finder.proof(standpoint)}
+    for segment in segments.values():
+        if segment is not None:
+            action = evidence.hypotheses[segment.steps[-1].name]
+            assert segment.success == success(beliefs, segment.steps[-1].name, action, segment.violated)
+    return evidence, standpoint, segments
 
 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
 def test_a_refutation_should_succeed_and_a_proof_is_a_near_miss(domain: Domain, seed: int) -> None:
-    _, _, links = _links(domain, seed)
-    refutation, proof = links["refutation"], links["proof"]
+    _, _, segments = _segments(domain, seed)
+    refutation, proof = segments["refutation"], segments["proof"]
     assert refutation is None or (refutation.violated and refutation.success >= GROUP_RISK)
     assert proof is None or proof.violated.size() == 1
 
@@ -41,17 +41,17 @@ def test_a_refutation_should_succeed_and_a_proof_is_a_near_miss(domain: Domain, 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
 def test_an_assumed_success_tells_what_a_real_one_would(domain: Domain, seed: int) -> None:
-    evidence, standpoint, links = _links(domain, seed)
-    for link in filter(None, links.values()):
-        name = link.steps[-1].name
+    evidence, standpoint, segments = _segments(domain, seed)
+    for segment in filter(None, segments.values()):
+        name = segment.steps[-1].name
         before = evidence.hypotheses[name].version
-        assumed = standpoint.after(link)
+        assumed = standpoint.after(segment)
         assert evidence.hypotheses[name].version == before, "an assumption changes nothing that is known"
-        assert not link.violated.within(assumed.hypotheses[name].candidates)
-        assert link.start.situation is not None
-        query = Query(link.start.situation, link.steps)
+        assert not segment.violated.within(assumed.hypotheses[name].candidates)
+        assert segment.start.situation is not None
+        query = Query(segment.start.situation, segment.steps)
         response = agent_of(domain).ask(query)
-        if response.executed == len(link.steps):
+        if response.executed == len(segment.steps):
             evidence.take_in(Asked(query, response))
             really, thought = evidence.hypotheses[name], assumed.hypotheses[name]
             assert (really.candidates, really.proven) == (thought.candidates, thought.proven)

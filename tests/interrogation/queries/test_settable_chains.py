@@ -13,7 +13,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.argument_choices import ArgumentChoices
 from aam_vision.interrogation.queries.fact_bitsets import NumberedFacts
-from aam_vision.interrogation.queries.settable_chains import Chain, ChainStep, Changes, Sketch
+from aam_vision.interrogation.queries.settable_chains import BaseState, Chain, ChainStep, Changes
 from aam_vision.strips import Objects, State
 from tests import domains
 from tests.domains import Domain
@@ -72,7 +72,7 @@ def test_every_step_violates_just_what_it_should(domain: Domain, seed: int, data
     """Replayed in states of atoms, which know nothing of how a chain is found."""
     evidence = _walked(domain, seed)
     actions = evidence.hypotheses.actions
-    chain = Chain(evidence, Sketch(evidence.nodes[0].state))
+    chain = Chain(evidence, BaseState(evidence.nodes[0].state))
     for _ in range(6):
         name = data.draw(st.sampled_from(sorted(actions)))
         candidates = actions[name].candidates

@@ -1,0 +1,114 @@
+"""The policy for trajectory access: few steps, each of its own choice, from where the agent stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aam_vision import domains as packaged
+from aam_vision import evaluation
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.policies.trajectory import MAX_FRUITLESS, TrajectoryPolicy
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.planning.planner import Limits
+from aam_vision.query import Access
+from aam_vision.strips import Model, State
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.hiding import HidingAgent
+from tests.interrogation.runs import AMPLE, assert_learned_soundly
+from tests.profiles import thorough
+
+PEERS = {"gripper": 8, "blocksworld": 16, "miconic": 17, "satellite": 29, "logistics": 39}
+"""Steps that OLAM or information-gain-aml take to the correct model, the fewer of the two. Ours are means: seeds differ by half."""
+
+
+def _policy() -> TrajectoryPolicy:
+    """Searches are short, since there are many runs."""
+    return TrajectoryPolicy(limits=Limits(states=1000), work=3000)
+
+
+def _run(domain: Domain, seed: int = 0) -> Result:
+    agent = SymbolicAgent(domain.model, domain.problems[:1], Access.TRAJECTORY)
+    return interrogate(agent, _policy(), np.random.default_rng(seed), budget=AMPLE)
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 3))
+def test_a_random_domain_is_learned_soundly(domain: Domain, seed: int) -> None:
+    assert_learned_soundly(_run(domain, seed), domain.model)
+
+
+@thorough(40)
+@given(domains.domains())
+def test_a_complete_model_is_equivalent_wherever_the_agent_can_get(domain: Domain) -> None:
+    states = domains.reachable(domain.model, domain.problems[:1], limit=400)
+    assume(states is not None)
+    assert states is not None
+    result = _run(domain)
+    if result.complete:
+        assert evaluation.equivalent(result.model, domain.model, states)
+
+
+class Observed:
+    """The moves of a policy, and where the agent stood before each."""
+
+    def __init__(self) -> None:
+        self._policy = _policy()
+        self.moves: list[tuple[Move, Node, bool]] = []
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        move = self._policy.next(evidence, rng)
+        asked = isinstance(move, Ask) and evidence.was_asked(move.start, move.plan)
+        self.moves.append((move, evidence.current, asked))
+        return move
+
+
+@thorough(30)
+@given(domains.domains(), st.sampled_from([0.0, 0.3]))
+def test_each_question_is_a_new_one_from_where_the_agent_stands(domain: Domain, hidden: float) -> None:
+    """And no walk is ever made; it stops once too many questions in a row told nothing."""
+    observed = Observed()
+    agent = HidingAgent(Domain(domain.model, domain.problems[:1]), Access.TRAJECTORY, hidden)
+    told: list[bool] = []
+
+    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
+        told[:] = [exchange.told for exchange in evidence.exchanges]
+
+    interrogate(agent, observed, np.random.default_rng(0), budget=AMPLE, watch=watch)
+    for move, current, asked in observed.moves[:-1]:
+        assert isinstance(move, Ask)
+        assert move.start is current
+        assert move.plan
+        assert not asked
+    assert isinstance(observed.moves[-1][0], Stop)
+    fruitless = "".join("01"[one] for one in told).split("1")
+    assert max(map(len, fruitless)) <= MAX_FRUITLESS + 1
+
+
+def _steps_to_the_correct_model(model: Model, problem: State, seed: int) -> int | None:
+    agent = SymbolicAgent(model, [problem], Access.TRAJECTORY)
+    result = interrogate(agent, TrajectoryPolicy(), np.random.default_rng(seed), budget=Budget(steps=60))
+    assert result.counts.walk_steps == result.counts.resets == 0
+    correct = None
+    for point in result.curve:
+        right = evaluation.exact(point.model, model)
+        correct = (correct or point.steps) if right else None
+    return correct
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_packaged_domains_need_no_more_steps_than_the_peers_do(name: str) -> None:
+    model = packaged.load(name)
+    problem = packaged.generate(name, 2, np.random.default_rng([0, 1])).initial
+    steps = [_steps_to_the_correct_model(model, problem, seed) for seed in range(3)]
+    assert None not in steps
+    assert sum(filter(None, steps)) / len(steps) <= PEERS[name]

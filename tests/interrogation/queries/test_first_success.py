@@ -1,0 +1,91 @@
+"""First successes: the action may be executed where it is asked, by all that is known; and left-out atoms come in turn."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
+from aam_vision.interrogation.queries.bounded_search import BoundedSearch
+from aam_vision.interrogation.queries.first_success import (
+    FEW_ATOMS,
+    constructed_states,
+    in_smallest_clause,
+    left_false,
+    planned_states,
+    reachable_first_success,
+)
+from aam_vision.interrogation.queries.reachability import KnownReachability
+from aam_vision.planning.planner import Limits
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import walked
+from tests.profiles import thorough
+
+
+def _search() -> BoundedSearch:
+    return BoundedSearch("first success", PyperplanPlanner(), Limits(states=500), patience=50)
+
+
+@thorough(50)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_states_are_made_in_turn_wherever_the_action_may_be_executed(domain: Domain, seed: int) -> None:
+    evidence = walked(domain, seed, steps=6)
+    start = evidence.nodes[0].state
+    for name, action in evidence.hypotheses.actions.items():
+        left_out = list(left_false(action))
+        assert left_out[0] == 0
+        if len(action.index.atoms) <= FEW_ATOMS:
+            assert left_out[1:] == list(bits(action.negative))
+        for row in domains.all_bindings(action.index.header, start.objects)[:3]:
+            if action.index.coinciding(row):
+                continue
+            expected = []
+            for off in left_out:
+                held = action.index.everything & ~off
+                if not action.certain_to_fail(action.violated(held, 0)):
+                    expected.append(held)
+            made = list(constructed_states(action, start, row, left_out))
+            assert [action.index.values(state, row)[0] for state in made] == expected, name
+            facts = action.index.facts(action.index.everything, row)
+            assert all(state.true - facts == start.true - facts for state in made)
+
+
+@thorough(50)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_a_plan_is_of_executed_actions_and_ends_where_the_action_may_be_executed(
+    domain: Domain, seed: int
+) -> None:
+    evidence = walked(domain, seed, steps=6)
+    beliefs, paths = NaturalBeliefs(evidence.hypotheses, evidence.visited), KnownReachability().of(evidence)
+    for name, action in evidence.hypotheses.actions.items():
+        ask = None if action.successes else reachable_first_success(evidence, name, beliefs, paths, _search())
+        if ask is not None:
+            *path, step = ask.plan
+            executed, state = domain.model.run(ask.start.state, path)
+            assert executed == len(path), "the way relies on what is known"
+            assert step.name == name
+            assert not action.certain_to_fail(action.violated(*action.index.values(state, step.objects)))
+
+
+@thorough(50)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_what_has_to_hold_holds_where_a_plan_ends(domain: Domain, seed: int) -> None:
+    evidence, search = walked(domain, seed, steps=6), _search()
+    for action in evidence.hypotheses.actions.values():
+        likely = [Literals(bit, 0) for bit in bits(action.positive)]
+        assert all(
+            one.within(min(action.clauses, key=Literals.size)) for one in in_smallest_clause(action, likely)
+        )
+        for literal in likely[:2]:
+            for planned, state in planned_states(
+                evidence,
+                action,
+                KnownReachability().of(evidence),
+                first=[literal],
+                likely=[],
+                reach=search.reach,
+            ):
+                assert action.violated(*action.index.values(state, planned.step.objects), literal) == NOTHING
