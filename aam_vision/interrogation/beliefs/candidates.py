@@ -38,7 +38,7 @@ class Beliefs:
             for node in sample:
                 true += len(node.index.rows.get(predicate.name, ()))
                 possible += prod(len(node.state.objects.of_type(kind)) for kind in predicate.types)
-            self._rates[predicate.name] = (true + 0.5) / (possible + 1)
+            self._rates[predicate.name] = (true + constants.SMOOTHING) / (possible + 2 * constants.SMOOTHING)
 
     def rate(self, name: str, bit: int) -> float:
         """The frequency at which an atom of the action holds under random arguments."""
@@ -102,7 +102,7 @@ class NaturalBeliefs(Beliefs):
                 ):
                     total += 1
                     holds += bool(action.index.values(index.state, objects)[0] & bit)
-            self._chances[key] = (holds + 0.5) / (total + 1)
+            self._chances[key] = (holds + constants.SMOOTHING) / (total + 2 * constants.SMOOTHING)
         return self._chances[key]
 
 

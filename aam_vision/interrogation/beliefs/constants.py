@@ -33,6 +33,8 @@ JOINT_SITUATIONS = 40
 """Situations in which it is counted how often a candidate holds beside the others."""
 JOINT_BINDINGS = 60
 """Bindings that are counted in each of them."""
+SMOOTHING = 0.5
+"""Pseudo-count of true and of false atoms in every rate, so that none is 0 or 1 (Jeffreys prior)."""
 COOCCURRENCE_SITUATIONS = 12
 """Situations that are searched for atoms which are true together: so many for each question."""
 

@@ -1,8 +1,8 @@
-"""Probable preconditions of an action that was never seen to succeed, and where it is best tried.
+"""Guesses at the preconditions of actions that were never executed, and the best places to try these.
 
-Only the refusals of such an action are known. How probable a precondition is depends on how often its atom holds,
-on the preconditions of other actions (``transfer``), on the atoms that can hold together (``cooccurrence``) and on the
-refusals (``gibbs``). This only orders questions: nothing is concluded from it.
+Nothing is known of such an action but its refusals. Its preconditions are guessed from how often its atoms hold, from
+the preconditions of other actions (``transfer``), from the atoms that were true together (``cooccurrence``) and from the
+refusals (``gibbs``). All that only orders questions: nothing is concluded from it.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class UnexecutedActions:
     def __init__(self) -> None:
         self._cooccurrence = CoOccurrence()
         self._known: dict[str, tuple[object, UnexecutedAction]] = {}
-        """By action, and with all that they rest on."""
+        """By action, each with everything that it depends on."""
 
     def at(
         self,
@@ -171,15 +171,15 @@ class UnexecutedActions:
         Their samples are drawn from a child of the generator that depends on the evidence: so equal evidence has equal
         samples.
         """
-        hypotheses, nodes = evidence.hypotheses, evidence.visited
+        hypotheses, visited = evidence.hypotheses, evidence.visited
+        searched = visited[: (len(evidence.exchanges) + 1) * constants.COOCCURRENCE_SITUATIONS]
         executed = [action.version for action in hypotheses.actions.values() if action.successes]
         unused = _unused(hypotheses)
-        searched = nodes[: (len(evidence.exchanges) + 1) * constants.COOCCURRENCE_SITUATIONS]
         found: dict[str, UnexecutedAction] = {}
         for number, (name, action) in enumerate(hypotheses.actions.items()):
             if action.successes:
                 continue
-            key = number, action.version, len(nodes), *executed
+            key = number, action.version, len(visited), *executed
             basis = key, len(searched), evidence.learned, unused
             if name not in self._known or self._known[name][0] != basis:
                 never_together = self._cooccurrence.never_together(action.index, searched)

@@ -145,7 +145,7 @@ def test_ground_literals_are_the_facts_in_which_they_hold_or_are_violated(
         assert ground.objects == row
         for (true, false), violated in (
             (ground.holding(some), Literals(0, 0)),
-            (ground.violating(some), some),
+            (ground.holding(some.opposite()), some),
         ):
             if set(true) & set(false):
                 continue  # two atoms are one under this binding
