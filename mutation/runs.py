@@ -93,6 +93,7 @@ def _prepare(target: Target, files: list[str], place: Path) -> None:
     mutmut = {
         # links within aam_vision are not followed unless they are named
         "source_paths": ["aam_vision", "aam_vision/classifiers", "aam_vision/envs", "aam_vision/training"],
+        "also_copy": ["experiments", "fuzzing"],
         "only_mutate": files,
         "do_not_mutate_patterns": MESSAGES,
         "pytest_add_cli_args_test_selection": list(target.tests),

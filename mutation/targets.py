@@ -74,6 +74,7 @@ TARGETS = (
         "journal",
         ("aam_vision/agents/encoding.py", "aam_vision/agents/journal.py", "aam_vision/agents/journalled.py"),
         (
+            "tests/agents/test_encoding.py",
             "tests/agents/test_journal.py",
             "tests/agents/test_journalled.py",
             "tests/agents/test_strange_journals.py",

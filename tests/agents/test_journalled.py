@@ -73,8 +73,8 @@ class Mortal(AgentDecorator):
         return self.agent.walk(start, steps, rng)
 
 
-def _policy(access: Access) -> Policy:
-    return policy_for(access, "economical", PyperplanPlanner())
+def _policy(access: Access, name: str = "economical") -> Policy:
+    return policy_for(access, name, PyperplanPlanner())
 
 
 @contextmanager
@@ -85,7 +85,10 @@ def _journal(folder: Path) -> Iterator[Journal]:
 
 
 def _run(
-    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]], folder: Path, lives: int | None
+    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]],
+    folder: Path,
+    lives: int | None,
+    policy: str,
 ) -> tuple[Result | None, Mortal]:
     """A run in one process, which goes on with the folder's journal and may be ended early."""
     agent, generators = make()
@@ -93,18 +96,18 @@ def _run(
     with _journal(folder) as journal:
         journalled = JournalledAgent(mortal, journal, generators)
         try:
-            result = _interrogated(journalled, journalled)
+            result = _interrogated(journalled, journalled, policy)
         except Killed:
             return None, mortal
     return result, mortal
 
 
-def _interrogated(agent: Agent, record: JournalledAgent | None) -> Result:
+def _interrogated(agent: Agent, record: JournalledAgent | None, name: str) -> Result:
     def asked_of_the_present(policy: Policy) -> Policy:
         return policy if record is None else OfThePresent(policy, record)
 
     setup = Setup(
-        asked_of_the_present(Confirming(_policy(agent.access), agent.access, PyperplanPlanner())),
+        asked_of_the_present(Confirming(_policy(agent.access, name), agent.access, PyperplanPlanner())),
         lambda: asked_of_the_present(_policy(agent.access)),
         AMPLE,
     )
@@ -135,21 +138,23 @@ def _assert_same(one: Result, other: Result) -> None:
 
 
 def _assert_goes_on(
-    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]], lives: Sequence[int]
+    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]],
+    lives: Sequence[int],
+    policy: str = "economical",
 ) -> None:
     """Processes that end after so many exchanges of their own, one after the other, and one that does not."""
     agent, _ = make()
     whole = Mortal(agent, None)
-    plain = _interrogated(whole, None)
+    plain = _interrogated(whole, None, policy)
     with TemporaryDirectory() as folder:
         asked: list[object] = []
         for number in (*lives, None):
-            result, mortal = _run(make, Path(folder), number)
+            result, mortal = _run(make, Path(folder), number, policy)
             asked += mortal.asked
         assert result is not None
         _assert_same(result, plain)
         assert asked == whole.asked, "nothing is asked twice"
-        again, mortal = _run(make, Path(folder), 0)
+        again, mortal = _run(make, Path(folder), 0, policy)
         assert again is not None, "a finished run needs no agent"
         _assert_same(again, plain)
 
@@ -159,6 +164,15 @@ def _assert_goes_on(
 def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access, lives: list[int]) -> None:
     problems = domain.problems[:1] if access is Access.TRAJECTORY else domain.problems
     _assert_goes_on(lambda: (SymbolicAgent(domain.model, problems, access), ()), lives)
+
+
+@pytest.mark.parametrize("access", [Access.SETTABLE, Access.SNAPSHOT, Access.RESET])
+def test_the_papers_policy_goes_on_where_its_algorithm_stood(access: Access) -> None:
+    from aam_vision import domains as packaged
+
+    model = packaged.load("gripper")
+    problem = packaged.generate("gripper", 2, np.random.default_rng([0, 1])).initial
+    _assert_goes_on(lambda: (SymbolicAgent(model, [problem], access), ()), [22, 3], "aia")
 
 
 def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:

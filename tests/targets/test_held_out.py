@@ -7,13 +7,13 @@ import pytest
 from aam_vision.envs.registry import board_domain
 from aam_vision.query import Access
 from aam_vision.strips import State
-from aam_vision.targets.images import Reading, from_images
+from aam_vision.targets.images import PerceptionSettings, from_images
 from aam_vision.targets.symbolic import from_generated
 
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
 def test_an_image_environment_s_model_is_evaluated_on_its_held_out_problems(env: str) -> None:
-    target = from_images(env, Access.SNAPSHOT, [], Reading(None, "torch", 0.0, 0))
+    target = from_images(env, Access.SNAPSHOT, [], PerceptionSettings())
     domain = board_domain(env)
     interrogated = [
         domain.load(split, int(number)) for split, number in (p.split("/") for p in target.problems)

@@ -1,1 +1,1 @@
-"""How probable the open questions are: probabilities that order the queries and never decide anything."""
+"""Probabilities of the open questions: they order the queries and never decide anything."""

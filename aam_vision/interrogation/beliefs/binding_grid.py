@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -23,56 +24,64 @@ class StateGrid:
         self.state = state
         self._vocabulary = vocabulary
         self._places: dict[str, dict[str, int]] = {}
+        self._meshes: dict[tuple[str, ...], tuple[NDArray[np.intp], ...]] = {}
         self._true = self._tables(state.true)
         self._unknown = self._tables(state.unknown) if state.unknown else {}
 
     def cells(self, index: AtomIndex) -> int:
-        """How many choices of arguments there are, those that name an object twice included."""
-        return prod(len(self.state.objects.of_type(kind)) for kind in index.header.types)
+        """The number of choices of arguments, including those that name an object twice."""
+        return prod(map(len, self._pools(index)))
 
-    def true(self, atom: LiftedAtom, index: AtomIndex) -> Truth | bool:
-        """Where the atom is true; broadcasts over the action's parameters."""
-        return self._spread(self._true, atom, index)
-
-    def unknown(self, atom: LiftedAtom, index: AtomIndex) -> Truth | bool:
-        """Where it is unknown; False if it is so nowhere."""
-        return self._spread(self._unknown, atom, index)
-
-    def true_at(self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]) -> Truth:
-        """Whether the atom is true under each of these choices of arguments.
+    def true(
+        self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None = None
+    ) -> Truth | np.bool_:
+        """Where the atom is true: under all arguments, as an array that broadcasts over the parameters, or if chosen.
 
         ``chosen`` has a row per choice, with each argument's place among the objects of its parameter's type; the
         last parameters may be left out if the atom does not name them.
         """
-        return self._picked(self._true, atom, index, chosen)
+        return self._values(self._true, atom, index, chosen)
 
-    def unknown_at(self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]) -> Truth:
-        """Whether it is unknown under each of them."""
-        return self._picked(self._unknown, atom, index, chosen)
+    def unknown(
+        self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None = None
+    ) -> Truth | np.bool_:
+        """Where it is unknown, likewise."""
+        return self._values(self._unknown, atom, index, chosen)
 
     def distinct(self, index: AtomIndex) -> Truth:
         """Where no object is named twice."""
-        kinds = index.header.types
-        pools = [np.array(self.state.objects.of_type(kind), dtype=np.str_) for kind in kinds]
-        grid = np.ones(tuple(len(pool) for pool in pools), dtype=np.bool_)
-        for second, pool in enumerate(pools):
-            for first in range(second):
-                if not self.state.objects.members(kinds[first]).isdisjoint(pool.tolist()):
-                    differ = pools[first][:, None] != pool[None, :]
-                    shape = [len(own) if axis in (first, second) else 1 for axis, own in enumerate(pools)]
-                    grid &= differ.reshape(shape)
+        pools = self._pools(index)
+        names = [
+            np.array(pool, dtype=np.str_)[axis] for pool, axis in zip(pools, self._mesh(index), strict=True)
+        ]
+        grid = np.ones([len(pool) for pool in pools], dtype=np.bool_)
+        for first, second in combinations(range(len(pools)), 2):
+            if not set(pools[first]).isdisjoint(pools[second]):
+                grid &= names[first] != names[second]
         return grid
 
     def rows(self, values: Array, index: AtomIndex, count: int) -> Iterator[tuple[Row, float]]:
         """The choices with the highest positive values, best first."""
         flat = values.ravel()
         top = np.argsort(-flat, kind="stable")[:count]
-        pools = [self.state.objects.of_type(kind) for kind in index.header.types]
+        pools = self._pools(index)
         for place in top[flat[top] > 0]:
             spot = np.unravel_index(int(place), values.shape)
             yield tuple(pool[int(i)] for pool, i in zip(pools, spot, strict=True)), float(flat[place])
 
+    def _pools(self, index: AtomIndex) -> list[tuple[str, ...]]:
+        """For each parameter the objects that it may be."""
+        return [self.state.objects.of_type(kind) for kind in index.header.types]
+
+    def _mesh(self, index: AtomIndex) -> tuple[NDArray[np.intp], ...]:
+        """For each parameter the places of all its objects, along an axis of its own."""
+        kinds = index.header.types
+        if kinds not in self._meshes:
+            self._meshes[kinds] = np.ix_(*(np.arange(len(pool)) for pool in self._pools(index)))
+        return self._meshes[kinds]
+
     def _tables(self, atoms: frozenset[Atom]) -> dict[str, Truth]:
+        """For each predicate which of its atoms are among these; a predicate with none of them has no table."""
         tables: dict[str, Truth] = {}
         for atom in atoms:
             kinds = self._vocabulary.predicate(atom.predicate).types
@@ -89,45 +98,24 @@ class StateGrid:
             self._places[kind] = {name: i for i, name in enumerate(self.state.objects.of_type(kind))}
         return self._places[kind]
 
-    def _picked(
-        self, tables: dict[str, Truth], atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp]
-    ) -> Truth:
+    def _values(
+        self, tables: dict[str, Truth], atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None
+    ) -> Truth | np.bool_:
+        """The atom's values in a table."""
         table = tables.get(atom.predicate)
         if table is None:
-            return np.zeros(len(chosen), dtype=np.bool_)
-        picks: list[NDArray[np.intp]] = []
-        kinds = self._vocabulary.predicate(atom.predicate).types
-        for argument, kind in zip(atom.arguments, kinds, strict=True):
-            places = self._places_of(kind)
+            return np.False_ if chosen is None else np.zeros(len(chosen), dtype=np.bool_)
+        axes = self._mesh(index) if chosen is None else chosen.T
+        places: list[NDArray[np.intp] | int] = []
+        for argument, kind in zip(
+            atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True
+        ):
+            place = self._places_of(kind)
             if isinstance(argument, int):
                 names = self.state.objects.of_type(index.header.types[argument])
-                picks.append(_numbers(places, names)[chosen[:, argument]])
+                # an empty type has no places, and an array of none needs its dtype
+                places.append(np.array([place[name] for name in names], dtype=np.intp)[axes[argument]])
             else:
-                picks.append(np.full(len(chosen), places[argument]))
-        return table[tuple(picks)] if picks else np.full(len(chosen), bool(table))
-
-    def _spread(self, tables: dict[str, Truth], atom: LiftedAtom, index: AtomIndex) -> Truth | bool:
-        table = tables.get(atom.predicate)
-        if table is None:
-            return False
-        arity = index.header.arity
-        picks: list[NDArray[np.intp]] = []
-        kinds = self._vocabulary.predicate(atom.predicate).types
-        for argument, kind in zip(atom.arguments, kinds, strict=True):
-            places = self._places_of(kind)
-            if isinstance(argument, int):
-                names = self.state.objects.of_type(index.header.types[argument])
-                picks.append(_numbers(places, names).reshape(_axes(arity, argument)))
-            else:
-                picks.append(_numbers(places, [argument]).reshape(_axes(arity)))
-        return table[tuple(picks)] if picks else table.reshape(_axes(arity))
-
-
-def _numbers(places: Mapping[str, int], names: Sequence[str]) -> NDArray[np.intp]:
-    """The objects' places, of which there may be none: a type can be empty."""
-    return np.array([places[name] for name in names], dtype=np.intp)
-
-
-def _axes(arity: int, own: int = -1) -> tuple[int, ...]:
-    """A shape with one axis per parameter, all of length one but for this parameter's."""
-    return tuple(-1 if axis == own else 1 for axis in range(arity))
+                places.append(place[argument])
+        values: Truth = table[tuple(places)]
+        return values if chosen is None else np.broadcast_to(values, len(chosen))

@@ -1,6 +1,6 @@
-"""The constants of the beliefs. They only order questions, so they trade the number of questions for computing time.
+"""The constants of the beliefs: they order the questions, and no conclusion depends on them.
 
-The priors and the odds were measured on the packaged domains; no conclusion depends on any of these values.
+Priors and odds describe domains as people write them; the better they fit, the fewer questions are asked.
 """
 
 from __future__ import annotations
@@ -36,37 +36,37 @@ JOINT_BINDINGS = 60
 COOCCURRENCE_SITUATIONS = 12
 """Situations that are searched for atoms which are true together: so many for each question."""
 
-# --- the worth of a step -----------------------------------------------------------------------------------------
+# --- the value of a step -----------------------------------------------------------------------------------------
 
 EFFECT = 0.2
-"""Worth of seeing whether an atom is changed, where refuting a positive candidate is worth 1; most are not changed."""
+"""Value of seeing whether an atom is changed, where refuting a positive candidate counts 1; most are not changed."""
 NEGATIVE = 0.02
-"""Worth of refuting a negative candidate: the cautious model leaves it out anyway."""
+"""Value of refuting a negative candidate: the cautious model leaves it out anyway."""
 FIRST_SUCCESS = 0.5
-"""Worth of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
+"""Value of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
 PROOF = 0.03
-"""Worth of a refusal with one possible reason; with n, an n-th of that. Higher: more steps only prove the model."""
+"""Value of a refusal with one possible reason; with n, an n-th of that. Higher: more steps only prove the model."""
 SHARED_TRIES = 6
 """Tries at a first success that share the steps to the state in which they can be made."""
 
 # --- preconditions of actions that were never executed -----------------------------------------------------------
 
 EXTRA_PRECONDITIONS = 0.5
-"""Positive preconditions of an action beyond one for each parameter, before anything is known of it."""
+"""Positive preconditions of an action beyond one for each parameter, before anything is known about it."""
 NEVER_TRUE = 0.25
-"""How the prior of an atom changes whose predicate was true nowhere: another action may bring it about."""
+"""Factor for the prior of an atom whose predicate was true nowhere: another action may bring it about."""
 RARE = 1.5
-"""How that of an atom changes which never holds by chance; less for one that does, since it is seldom required."""
+"""Factor for that of an atom that never holds by chance; less for one that does, since it is seldom required."""
 REVERSED = 0.5
-"""How that of an atom changes which names parameters of one type in another order than the header."""
+"""Factor for that of an atom that names parameters of one type in another order than the header."""
 MAX_UNUSED = 0.5
 """Probability, at most, that an atom is required because no action seen so far requires its predicate."""
 REQUIRED_ELSEWHERE = 3.0
-"""How the odds of an atom change if other actions require the same element of P*."""
+"""Factor for the odds of an atom if other actions require the same element of P*."""
 NOT_REQUIRED_ELSEWHERE = 0.6
 """The same if other actions have the element, but do not require it."""
 SHAPE_ONLY = 0.5
-"""How much actions that require an atom of the same shape count, where none has the very element."""
+"""Weight of actions that require an atom of the same shape, where none has the same element."""
 
 # --- Gibbs sampling and the beam search --------------------------------------------------------------------------
 
@@ -75,9 +75,9 @@ POSTERIOR_SAMPLES = 600
 SWEEPS = 6
 """Times that every literal of every sample is drawn again."""
 UNMET = 0.15
-"""How the odds of a set change with every clause that is expected, not proven, and not satisfied."""
+"""Factor for the odds of a set for every expected clause that it does not satisfy."""
 NEVER_TOGETHER = 0.03
-"""How the odds of a literal change with every chosen one that was never true together with it."""
+"""Factor for the odds of a literal for every chosen one that was never true together with it."""
 MAX_RAISE = 1.5
 """By how much log odds are raised at most to reach the expected size: not all sets that large can hold."""
 MIN_SIZE = 0.5

@@ -1,4 +1,4 @@
-"""The worth of a single step: how likely it succeeds, and how much nearer to the true model that brings.
+"""The value of a single step: how likely it succeeds, and how much nearer to the true model that brings.
 
 The estimates only order questions: nothing is concluded from them.
 """
@@ -6,23 +6,15 @@ The estimates only order questions: nothing is concluded from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log, prod
+from math import prod
+from typing import Any
 
 import numpy as np
 
+from aam_vision.interrogation.beliefs import constants
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid, Truth
 from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.beliefs.constants import (
-    CERTAIN_CHANCE,
-    DELETED,
-    EFFECT,
-    HIDDEN,
-    KEPT,
-    NEGATIVE,
-    PRIOR_NEGATIVE,
-    PROOF,
-)
-from aam_vision.interrogation.beliefs.expected_worth import Array, expected_worth
+from aam_vision.interrogation.beliefs.expected_value import Array, expected_value
 from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -33,7 +25,7 @@ from aam_vision.strips import LiftedAtom, State
 
 
 class StepValue:
-    """The worth of steps under what is known at one moment."""
+    """The value of steps under what is known at one moment."""
 
     def __init__(
         self,
@@ -63,11 +55,10 @@ class StepValue:
         action = self._hypotheses[name]
         if action.certain_to_fail(violated):
             return 0.0
-        where = dict.fromkeys(violated.singles(), np.True_)
-        return float(_success(self._prior[name], action.clauses, where, ()))
+        return float(_success(self._prior[name], action.clauses, dict.fromkeys(violated.singles(), np.True_)))
 
     def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
-        """The worth of steps with these arguments, distinct objects each; shape ``(rows,)``."""
+        """The value of steps with these arguments, distinct objects each; shape ``(rows,)``."""
         index = self._hypotheses[name].index
         values = np.array([index.values(state, row) for row in rows], dtype=np.object_).reshape(-1, 2)
 
@@ -75,26 +66,26 @@ class StepValue:
             held, unknown = (values & index.bit[atom]).T.astype(np.bool_)
             return held, unknown
 
-        return self._worth(name, truth, np.ones(len(rows), dtype=np.bool_))
+        return self._value(name, truth, np.ones(len(rows), dtype=np.bool_))
 
     def of_all_rows(self, name: str, grid: StateGrid) -> Array:
-        """The worth of the action under every choice of arguments; zero where an object is named twice."""
+        """The value of the action under every choice of arguments; zero where an object is named twice."""
         index = self._hypotheses[name].index
-        return self._worth(
+        return self._value(
             name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), grid.distinct(index)
         )
 
-    def _worth(
+    def _value(
         self,
         name: str,
-        truth: Callable[[LiftedAtom], tuple[Truth | bool, Truth | bool]],
+        truth: Callable[[LiftedAtom], tuple[Truth | np.bool_, Truth | np.bool_]],
         executable: Truth,
     ) -> Array:
-        """The worth of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
+        """The value of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
         action = self._hypotheses[name]
         proven, undecided, effects = action.proven, action.undecided, action.undecided_effects
         relevant = union([proven, undecided, Literals(effects, 0)])
-        violated: dict[Literals, Truth] = {}
+        violated: dict[Literals, Truth | np.bool_] = {}
         gain = np.zeros(executable.shape)
         for atom, bit in action.index.bit.items():
             if not bit & (relevant.positive | relevant.negative):
@@ -110,67 +101,61 @@ class StepValue:
                 gain += false
             if undecided.negative & bit:
                 violated[Literals(0, bit)] = np.logical_or(held, unknown)
-                gain += NEGATIVE * np.asarray(held)
+                gain += constants.NEGATIVE * np.asarray(held)
             if effects & bit:
                 added = np.logical_and(bool(action.adds & bit), false)
                 deleted = np.logical_and(bool(action.deletes & bit), held)
-                gain += EFFECT * np.logical_or(added, deleted)
-        success = _success(self._prior[name], action.clauses, violated, executable.shape) * executable
+                gain += constants.EFFECT * np.logical_or(added, deleted)
+        success = _success(self._prior[name], action.clauses, violated) * executable
         reasons = np.zeros(executable.shape)
         for where in violated.values():
             reasons += where
-        return expected_worth(success, gain, reasons)
+        return expected_value(success, gain, reasons)
 
     def upper_bound(self, name: str) -> float:
-        """About the highest worth of any step of the action."""
+        """About the highest value of any step of the action."""
         if name in self.unexecuted:
             return self.unexecuted[name].gain
         action = self._hypotheses[name]
         chances = self._chances[name]
-        effects = EFFECT * action.undecided_effects.bit_count()
+        effects = constants.EFFECT * action.undecided_effects.bit_count()
         return effects + sum(
-            (1 - chance) * (1 if literal.positive else NEGATIVE) + PROOF * chance
+            (1 - chance) * (1 if literal.positive else constants.NEGATIVE) + constants.PROOF * chance
             for literal, chance in chances.items()
         )
 
     def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         bit = literal.positive or literal.negative
         if literal.negative:
-            return PRIOR_NEGATIVE
+            return constants.PRIOR_NEGATIVE
         if not action.held & bit:
-            return HIDDEN
+            return constants.HIDDEN
         if action.deletes & bit and not action.keeps & bit:
-            return DELETED
+            return constants.DELETED
         rate = self._beliefs.rate(name, bit)
-        return KEPT / (KEPT + (1 - KEPT) * rate)
+        return constants.KEPT / (constants.KEPT + (1 - constants.KEPT) * rate)
 
 
 def _success(
     prior: Mapping[Literals, float],
     clauses: Sequence[Literals],
     violated: Mapping[Literals, Truth | np.bool_],
-    shape: tuple[int, ...],
 ) -> Array:
     """The probability that steps succeed, given where each undecided literal is violated.
 
     Literals are independent before refusals; a clause of which little is left if none of the violated
     ones is required makes a success improbable. Clauses overlap much, so only the one that does so most counts.
     """
-    none = [_none(prior, clause) for clause in clauses]
-    doubt = np.zeros(shape)  # minus the logarithm of the probability that nothing violated is required
-    left = [
-        np.full(shape, -log(probability)) for probability in none
-    ]  # the same of each clause's other literals
+    none_violated: Any = 1.0  # the probability that nothing violated is required
     for literal, where in violated.items():
-        weight = where * -log(1 - prior[literal])
-        doubt += weight
-        for clause, rest in zip(clauses, left, strict=True):
-            if literal.within(clause):
-                rest -= weight
-    least = np.ones(shape)
-    for probability, rest in zip(none, left, strict=True):
-        least = np.minimum(least, -np.expm1(-np.maximum(rest, 0.0).round(9)) / (1 - probability))
-    return np.exp(-doubt) * least
+        none_violated = none_violated * (1 - where * prior[literal])
+    least: Any = 1.0
+    for clause in clauses:
+        none_left: Any = 1.0  # the same of the clause's other literals
+        for literal in clause.singles():
+            none_left = none_left * (1 - (1 - violated.get(literal, False)) * prior[literal])
+        least = np.minimum(least, (1 - none_left) / (1 - _none(prior, clause)))
+    return np.asarray(none_violated * least)
 
 
 def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]) -> dict[Literals, float]:
@@ -179,7 +164,7 @@ def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]
     for clause in clauses:
         inside = 1 - _none(chances, clause)
         for literal in clause.singles():
-            chances[literal] = max(chances[literal], min(CERTAIN_CHANCE, chances[literal] / inside))
+            chances[literal] = max(chances[literal], min(constants.CERTAIN_CHANCE, chances[literal] / inside))
     return chances
 
 

@@ -1,1 +1,1 @@
-"""What no further query could tell: the proofs without which no result is called complete."""
+"""Proofs that no further query could tell anything new: without one no result is called complete."""

@@ -1,4 +1,4 @@
-"""What no query can tell: sets of undecided literals and effects, per action."""
+"""Questions that no query can settle: sets of undecided literals and effects, per action."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, unio
 
 
 class Closed(NamedTuple):
-    """What is assumed, or proven, to be beyond every query: one action's literals and effects."""
+    """Literals and effects of one action that are assumed, or proven, to be beyond every query."""
 
     literals: Literals
     effects: int
 
     def without(self, other: Closed) -> Closed:
-        """What is left when some is taken out."""
+        """The literals and effects that are not in the other set."""
         return Closed(self.literals.without(other.literals), self.effects & ~other.effects)
 
     def joined(self, other: Closed) -> Closed:
@@ -34,11 +34,11 @@ Closure = Mapping[str, Closed]
 NONE = Closed(NOTHING, 0)
 
 
-def without(closed: Closure, told: Sequence[Closure]) -> dict[str, Closed]:
-    """What is left when all that was told is taken out."""
+def without(closed: Closure, revealed: Sequence[Closure]) -> dict[str, Closed]:
+    """The closed sets without all that was revealed."""
     left = dict(closed)
-    for one in told:
-        left = {name: mine.without(one.get(name, NONE)) for name, mine in left.items()}
+    for one in revealed:
+        left = {name: own.without(one.get(name, NONE)) for name, own in left.items()}
     return left
 
 

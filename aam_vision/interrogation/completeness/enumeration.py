@@ -1,7 +1,7 @@
-"""Looking at every state the agent may reach, where there are few enough.
+"""Enumeration of all states that the agent may reach, where there are few enough.
 
-It is exact where h^2 is only pairwise, and costs more. What a step may or may not do is taken both ways, so that
-no state of any model still possible is missed.
+This is exact, where h^2 only considers pairs of literals, and costs more. An effect that may or may not happen is taken
+both ways, so that no reachable state of any possible model is missed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from aam_vision.joins import Fact
 from aam_vision.planning.mutexes import PossibleOperator
 
 MAX_UNCERTAIN = 6
-"""Effects of one step that may happen or not, independently, in one state."""
+"""Undecided effects of one step. More: more cases are decided exactly, with twice as many successors each."""
 
 
 class Transition(NamedTuple):
-    """A step, and what it requires and does at most as far as is known."""
+    """A step with all that it may require and do as far as is known."""
 
     name: str
     literals: GroundLiterals
@@ -33,16 +33,18 @@ class Transition(NamedTuple):
 def exhaust(
     steps: Sequence[Transition], start: Iterable[Fact], closed: Closure, limit: int
 ) -> Closure | None:
-    """What of ``closed`` some step may tell in a state that is reachable from ``start`` while it tells nothing.
+    """The part of ``closed`` that some step may reveal in a state which is reachable by steps that reveal nothing.
 
-    None if that is not known after looking at ``limit`` pairs of a state and a step.
+    None if more than ``limit`` pairs of a state and a step would have to be looked at.
     """
     start = frozenset(start)
-    number = _fluents([step.operator for step in steps])
-    possible = [step for step in steps if _ever(step, start, number)]
-    prepared = [one for step in possible if (one := _Prepared(step, start, number, closed[step.name])).ever]
-    told: dict[str, Closed] = {}
-    first = _mask(start, number)
+    fluents = _fluents([step.operator for step in steps])
+    possible = [step for step in steps if _may_execute(step, start, fluents)]
+    prepared = [
+        one for step in possible if (one := _Prepared(step, start, fluents, closed[step.name])).executable
+    ]
+    revealed: dict[str, Closed] = {}
+    first = _mask(start, fluents)
     seen, queue = {first}, [first]
     looked = 0
     while queue:
@@ -52,10 +54,10 @@ def exhaust(
             return None
         for step in prepared:
             if state & step.true == step.true and not state & step.false and step.may_succeed(state):
-                tells = step.tells(state)
-                if tells:
-                    told[step.name] = tells.joined(told.get(step.name, NONE))
-                if tells.literals:
+                reveals = step.reveals(state)
+                if reveals:
+                    revealed[step.name] = reveals.joined(revealed.get(step.name, NONE))
+                if reveals.literals:
                     continue
                 if len(step.uncertain) > MAX_UNCERTAIN:
                     return None
@@ -63,14 +65,14 @@ def exhaust(
                     if after not in seen:
                         seen.add(after)
                         queue.append(after)
-    return told
+    return revealed
 
 
 class _Prepared:
-    """A step over the bits of a state, and the atoms whose values may tell something."""
+    """A step over the bits of a state, and the atoms whose values may reveal something."""
 
     def __init__(
-        self, step: Transition, start: frozenset[Fact], number: Mapping[Fact, int], closed: Closed
+        self, step: Transition, start: frozenset[Fact], fluents: Mapping[Fact, int], closed: Closed
     ) -> None:
         operator, action = step.operator, step.action
         self.name = step.name
@@ -79,63 +81,61 @@ class _Prepared:
         self._watched: list[tuple[int, int]] = []
         for bit in bits(closed.literals.positive | closed.literals.negative | closed.effects):
             fact = step.literals.facts[bit]
-            if fact in number:
-                self._watched.append((number[fact], bit))
+            if fact in fluents:
+                self._watched.append((fluents[fact], bit))
             elif fact in start:
                 self._held |= bit
         self._adds, self._deletes = closed.effects & action.adds, closed.effects & action.deletes
         self._always = self._adds & self._deletes
-        for bit in bits(self._adds):
-            if may_undo(action, step.literals, bit):
-                self._always |= bit
-        self.ever = True
+        self._always |= sum(bit for bit in bits(self._adds) if may_undo(action, step.literals, bit))
+        self.executable = True
         """Whether no clause is violated for good by facts that never change."""
         self._clauses: list[tuple[int, int]] = []
         for clause in action.clauses:
             true, false = step.literals.holding(clause)
-            if any(fact in start for fact in true if fact not in number) or any(
-                fact not in start for fact in false if fact not in number
-            ):
+            if any(fact in start for fact in true if fact not in fluents):
                 continue
-            on, off = _mask(frozenset(true), number), _mask(frozenset(false), number)
+            if any(fact not in start for fact in false if fact not in fluents):
+                continue
+            on, off = _mask(frozenset(true), fluents), _mask(frozenset(false), fluents)
             self._clauses.append((on, off))
-            self.ever = self.ever and bool(on or off)
-        self.true = _mask(operator.positive, number)
-        self.false = _mask(operator.negative, number)
-        self._on = _mask(operator.add, number)
-        self._off = _mask(operator.delete - operator.add, number)
+            self.executable = self.executable and bool(on or off)
+        self.true = _mask(operator.positive, fluents)
+        self.false = _mask(operator.negative, fluents)
+        self._add = _mask(operator.add, fluents)
+        self._delete = _mask(operator.delete - operator.add, fluents)
         may_add, may_delete = operator.may_add - operator.add, operator.may_delete - operator.add
         self.uncertain = sorted(
-            {(number[fact], True) for fact in may_add} | {(number[fact], False) for fact in may_delete}
+            {(fluents[fact], True) for fact in may_add} | {(fluents[fact], False) for fact in may_delete}
         )
 
     def may_succeed(self, state: int) -> bool:
         """Whether some literal of every clause holds."""
         return all(state & on or ~state & off for on, off in self._clauses)
 
-    def tells(self, state: int) -> Closed:
-        """What the step may tell if it is asked in this state."""
-        on = self._held | sum(bit for fluent, bit in self._watched if state & fluent)
+    def reveals(self, state: int) -> Closed:
+        """The closed literals and effects that the step may reveal if it is asked in this state."""
+        held = self._held | sum(bit for fluent, bit in self._watched if state & fluent)
         literals, _ = self._closed
-        violated = Literals(literals.positive & ~on, literals.negative & on)
-        shown = 0 if violated else self._always | (self._adds & ~on) | (self._deletes & on)
+        violated = Literals(literals.positive & ~held, literals.negative & held)
+        shown = 0 if violated else self._always | (self._adds & ~held) | (self._deletes & held)
         return Closed(violated, shown)
 
     def outcomes(self, state: int) -> Iterator[int]:
         """The states that it may lead to."""
-        sure = (state & ~self._off) | self._on
+        certain = (state & ~self._delete) | self._add
         for happens in product((False, True), repeat=len(self.uncertain)):
-            after = sure
-            for (bit, adds), really in zip(self.uncertain, happens, strict=True):
-                if really:
+            after = certain
+            for (bit, adds), occurs in zip(self.uncertain, happens, strict=True):
+                if occurs:
                     after = after | bit if adds else after & ~bit
             yield after
 
 
-def _ever(step: Transition, start: frozenset[Fact], number: Mapping[Fact, int]) -> bool:
+def _may_execute(step: Transition, start: frozenset[Fact], fluents: Mapping[Fact, int]) -> bool:
     """Whether no fact that never changes forbids the step."""
-    return all(fact in number or fact in start for fact in step.operator.positive) and not any(
-        fact not in number and fact in start for fact in step.operator.negative
+    return all(fact in fluents or fact in start for fact in step.operator.positive) and not any(
+        fact not in fluents and fact in start for fact in step.operator.negative
     )
 
 
@@ -147,5 +147,5 @@ def _fluents(operators: Sequence[PossibleOperator]) -> dict[Fact, int]:
     return {fact: 1 << place for place, fact in enumerate(sorted(facts))}
 
 
-def _mask(facts: frozenset[Fact], number: Mapping[Fact, int]) -> int:
-    return sum(number[fact] for fact in facts if fact in number)
+def _mask(facts: frozenset[Fact], fluents: Mapping[Fact, int]) -> int:
+    return sum(fluents[fact] for fact in facts if fact in fluents)

@@ -1,14 +1,14 @@
 """Proofs that a question can never be settled: the only ground for calling a result complete.
 
-The proof is by induction over what the agent may do. Suppose a set of undecided literals and effects is *closed*:
-no query can tell of them. Then the agent, whatever it is, only ever executes steps in which all closed literals
-hold, and closed effects change nothing; so it stays among the states that are reachable under these
-assumptions. If in none of those states any step could tell of a closed one, the assumptions bear themselves out.
-So: assume that everything undecided is closed, look for what could be told after all, take that out, and begin
-again until nothing is found.
+The proof is by induction over the agent's steps. Suppose a set of undecided literals and effects is *closed*:
+no query can reveal anything about them. Then the agent only ever executes steps in which all closed literals hold, and
+closed effects change nothing; so it stays among the states that are reachable under these assumptions. If no step
+could reveal anything about a closed question in any of those states, the assumptions are consistent, and so they hold.
+So: assume that everything undecided is closed, find the questions that some step could settle after all, take them
+out, and repeat until none is found.
 
-If there are few such states, all of them are looked at; else they are over-approximated by h^2 mutexes. What is neither proven nor closed is required of no step, and what may
-happen may happen.
+If there are few such states, all of them are enumerated; else they are over-approximated by h^2 mutexes. Only proven
+and closed literals are required of a step, and every possible effect may happen.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ from aam_vision.planning.mutexes import Companions, Mutexes, PossibleOperator
 from aam_vision.strips import State
 
 MAX_CASES = 32
+"""Combinations of literals that satisfy an action's clauses. More: tighter proofs, slower."""
 MAX_STEPS = 50_000
-"""Steps whose outcome is looked at in one problem."""
+"""Steps of one action that are looked at in one problem. More: proofs for larger problems, slower."""
 MAX_POSSIBLE = 20_000
-"""Operators, case by case, from which h^2 mutexes are computed."""
+"""Operators, one for each case, from which h^2 mutexes are computed. More: proofs for larger problems, slower."""
 ROUNDS = 4
-"""Times that closed ones are taken out, before nothing more is assumed of the agent."""
+"""Rounds of taking questions out; in the last one nothing is assumed closed. More: more questions closed, slower."""
 MAX_LOOKS = 100_000
-"""Pairs of a state and a step that are looked at, per initial situation, before exhaustion is given up."""
+"""Pairs of a state and a step per initial situation; beyond, mutexes are used. More: more exact proofs, slower."""
 
 
 class Prospect(Enum):
@@ -74,18 +75,13 @@ class Indistinguishability:
         return Prospect.CLOSED if bit & self._closed[name].effects else Prospect.OPEN
 
     def open_questions(self) -> int:
-        """How many undecided literals and effects are not proven to be beyond every query."""
-        count = 0
-        for name, action in self._hypotheses.actions.items():
-            for literal in action.undecided.singles():
-                count += self.precondition(name, literal) is not Prospect.CLOSED
-            for bit in bits(action.undecided_effects):
-                count += self.effect(name, bit) is not Prospect.CLOSED
-        return count
+        """The number of undecided literals and effects that are not proven to be beyond every query."""
+        left = self._undecided if self._closed is None else without(self._undecided, [self._closed])
+        return sum(one.literals.size() + one.effects.bit_count() for one in left.values())
 
     @cached_property
     def _closed(self) -> Closure | None:
-        """What is closed, exactly where states are few; None where there is too much to look at."""
+        """The closed sets, exact where states are few; None where there is too much to look at."""
         if not any(self._undecided.values()):
             return self._undecided
         try:
@@ -97,56 +93,60 @@ class Indistinguishability:
     # --- by h^2 mutexes --------------------------------------------------------------------------
 
     def _by_mutexes(self) -> Closure:
-        """What is closed as far as pairs of literals show it."""
+        """The closed sets as far as pairs of literals show them."""
         closed: dict[str, Closed] = dict(self._undecided)
         nothing = dict.fromkeys(closed, NONE)
         for remaining in reversed(range(ROUNDS)):
             assumed = closed if remaining else nothing
-            told = [self._told_in(origins, assumed, closed) for origins in self._problems]
-            if not any(any(one.values()) for one in told):
+            revealed = [self._revealed_in(origins, assumed, closed) for origins in self._problems]
+            if not any(any(one.values()) for one in revealed):
                 break
-            closed = without(closed, told)
+            closed = without(closed, revealed)
         return closed
 
-    def _told_in(self, origins: Sequence[State], assumed: Closure, closed: Closure) -> Closure:
-        """What of ``closed`` some step may tell in one problem, where the agent gets if ``assumed`` is closed."""
+    def _revealed_in(self, origins: Sequence[State], assumed: Closure, closed: Closure) -> Closure:
+        """The part of ``closed`` that some step may reveal in a state of one problem reachable if ``assumed`` is closed."""
         starts = [(frozenset(state.true), frozenset(state.unknown)) for state in origins]
         grounding = self._ground(origins, assumed)
         if sum(len(self._cases[operator.action.name]) for operator in grounding.operators) > MAX_POSSIBLE:
             raise TooManyOperators(f"more than {MAX_POSSIBLE} operators to find mutexes with")
-        possible = [
-            _possible(action, literals, union([case, assumed[name].literals]), assumed[name].effects)
-            for operator in grounding.operators
-            for name in [operator.action.name]
-            for action in [self._hypotheses[name]]
-            for literals in [GroundLiterals(action, operator.action.objects)]
-            for case in self._cases[name]
-        ]
+        possible = []
+        for operator in grounding.operators:
+            name, objects = operator.action
+            action, assumption = self._hypotheses[name], assumed[name]
+            literals = GroundLiterals(action, objects)
+            for case in self._cases[name]:
+                forced = union([case, assumption.literals])
+                possible.append(_possible(action, literals, forced, assumption.effects))
         mutexes = Mutexes(possible, starts)
-        told = {}
+        revealed = {}
         for name, action in self._hypotheses.actions.items():
             left = closed[name]
             for literals in self._steps(name, action, grounding) if left else ():
                 for case in self._cases[name]:
-                    tells = _tells(action, literals, case, left, mutexes)
-                    left = left.without(tells)
+                    reveals = _reveals(action, literals, case, left, mutexes)
+                    left = left.without(reveals)
                 if not left:
                     break
-            told[name] = closed[name].without(left)
-        return told
+            revealed[name] = closed[name].without(left)
+        return revealed
 
     def _ground(self, origins: Sequence[State], assumed: Closure) -> Grounding:
-        """The steps that may be executed from some states of a problem on, if ``assumed`` is closed."""
-        operators = [
-            _lifted(action, assumed[name])
+        """The steps that may become executable from some states of a problem, if ``assumed`` is closed."""
+        required = {
+            name: union([action.proven, assumed[name].literals])
             for name, action in self._hypotheses.actions.items()
-            if not _contradictory(union([action.proven, assumed[name].literals]))
+        }
+        operators = [
+            _lifted(self._hypotheses[name], literals, assumed[name].effects)
+            for name, literals in required.items()
+            if not literals.positive & literals.negative
         ]
         facts = frozenset().union(*(state.true | state.unknown for state in origins))
         return ground(operators, facts, origins[0].objects, repeated=self._hypotheses.repeated)
 
     def _steps(self, name: str, action: ActionHypotheses, grounding: Grounding) -> list[GroundLiterals]:
-        """Every step of an action that may be executed in some model where the facts may come true."""
+        """Every step of an action that some possible model can execute given the reachable facts."""
         required = atoms(action, action.proven.positive)
         rows = bindings(grounding.facts, action.index.header, required, repeated=self._hypotheses.repeated)
         found = [GroundLiterals(action, objects) for objects in islice(rows, MAX_STEPS + 1)]
@@ -157,19 +157,19 @@ class Indistinguishability:
     # --- by exhaustion ---------------------------------------------------------------------------
 
     def _by_exhaustion(self) -> Closure | None:
-        """What is closed, state by state; None where there are too many states."""
+        """The closed sets by enumeration of states; None where there are too many of them."""
         closed: dict[str, Closed] = dict(self._undecided)
         while True:
-            told: list[Closure] = []
+            revealed: list[Closure] = []
             for origins in self._problems:
                 steps = self._all_steps(origins, closed)
                 for state in origins:
                     if state.unknown or (found := exhaust(steps, state.true, closed, MAX_LOOKS)) is None:
                         return None
-                    told.append(found)
-            if not any(any(one.values()) for one in told):
+                    revealed.append(found)
+            if not any(any(one.values()) for one in revealed):
                 return closed
-            closed = without(closed, told)
+            closed = without(closed, revealed)
 
     def _all_steps(self, origins: Sequence[State], closed: Closure) -> list[Transition]:
         grounding = self._ground(origins, closed)
@@ -182,16 +182,16 @@ class Indistinguishability:
         ]
 
 
-def _tells(
+def _reveals(
     action: ActionHypotheses, literals: GroundLiterals, case: Literals, left: Closed, mutexes: Mutexes
 ) -> Closed:
-    """What of the closed ones a step may tell where the case holds."""
+    """The part of ``left`` that a step may reveal where the case holds."""
     positive = negative = effects = 0
     companions = mutexes.companions(*literals.holding(case))
     if companions is None:
         return NONE
     for literal in left.literals.singles():
-        true, false = literals.violating(literal)
+        true, false = literals.holding(literal.opposite())
         if all(companions.allow(fact, True) for fact in true) and all(
             companions.allow(fact, False) for fact in false
         ):
@@ -212,56 +212,46 @@ def _shows(action: ActionHypotheses, literals: GroundLiterals, bit: int, execute
     return adds and may_undo(action, literals, bit)
 
 
-def _contradictory(literals: Literals) -> bool:
-    return bool(literals.positive & literals.negative)
-
-
 def _cases(action: ActionHypotheses) -> list[Literals]:
-    """What is required, case by case: all that is proven, and one literal of every clause.
+    """The cases of what an action requires: all proven literals, and one literal of every clause.
 
     Clauses beyond ``MAX_CASES`` combinations are left out, which only makes more seem possible.
     """
     cases = [action.proven]
     for clause in sorted(action.clauses, key=Literals.size):
-        split = [
-            Literals(case.positive | literal.positive, case.negative | literal.negative)
-            for case in cases
-            for literal in clause.singles()
-        ]
+        split = [union([case, literal]) for case in cases for literal in clause.singles()]
         if len(split) > MAX_CASES:
             break
         cases = split
     return cases
 
 
-def _lifted(action: ActionHypotheses, closed: Closed) -> LiftedOperator:
-    """What an action certainly requires if that is closed, and all that it may do."""
-    required = union([action.proven, closed.literals])
+def _lifted(action: ActionHypotheses, required: Literals, closed: int) -> LiftedOperator:
+    """The action with these preconditions, and every effect that may happen but the closed ones."""
     return LiftedOperator(
         action.index.header,
         positive=atoms(action, required.positive),
         negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~closed.effects),
-        delete=atoms(action, action.deletes & ~closed.effects),
+        add=atoms(action, action.adds & ~closed),
+        delete=atoms(action, action.deletes & ~closed),
     )
 
 
 def _possible(
     action: ActionHypotheses, literals: GroundLiterals, forced: Literals, closed: int
 ) -> PossibleOperator:
-    """The operator under a binding; closed effects, and those that restate what is required, change nothing."""
+    """The operator under a binding; closed effects, and those that restate a required literal, change nothing."""
 
     def facts(mask: int) -> frozenset[Fact]:
-        return frozenset([literals.facts[bit] for bit in bits(mask)])
+        return frozenset(literals.true(mask))
 
-    true, false = literals.holding(forced)
-    restated_on, restated_off = forced.positive & ~action.deletes, forced.negative & ~action.adds
+    restated_adds, restated_deletes = forced.positive & ~action.deletes, forced.negative & ~action.adds
     if action.index.coinciding(literals.objects):
-        restated_on = 0  # adding what is there may undo the deletion of an atom that coincides with it
-    adds, deletes = action.adds & ~restated_on & ~closed, action.deletes & ~restated_off & ~closed
+        restated_adds = 0  # adding an atom that is true may undo the deletion of one that coincides with it
+    adds, deletes = action.adds & ~restated_adds & ~closed, action.deletes & ~restated_deletes & ~closed
     return PossibleOperator(
-        frozenset(true),
-        frozenset(false),
+        facts(forced.positive),
+        facts(forced.negative),
         add=facts(adds & ~action.keeps & ~action.deletes),
         delete=facts(deletes & ~action.keeps & ~action.adds),
         may_add=facts(adds & (action.keeps | action.deletes)),

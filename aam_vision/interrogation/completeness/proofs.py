@@ -1,10 +1,10 @@
-"""Why a pal tuple has its mode: the answers that rule the other modes out, looked up in a transcript afterwards.
+"""Proofs of modes: the answers that rule the other modes of a pal tuple out, looked up in a transcript afterwards.
 
 A mode is ruled out in one of three ways: a literal of a precondition by a success in which it was violated; a mode
-of an effect by what a step changed, or did not; and that a literal is *not* required by a refusal of which every
-other possible reason is ruled out. The entries that a proof names are enough: whoever is told of them alone comes to
-the same mode. Where a value was not seen, because an image does not show it or nobody looked between two steps of a
-plan, it followed from other answers, and the proof says so (``Proof.seen``).
+of an effect by a step's changes, or the lack of them; and that a literal is *not* required by a refusal of which every
+other possible reason is ruled out. The entries that a proof names suffice: the same mode follows from them alone.
+Where a value was not seen, because an image hides it or nobody looked between two steps of a plan, it followed from
+other answers, and the proof says so (``Proof.seen``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import LiftedAtom, Location, Mode, PalTuple
 
 AtomMode = tuple[LiftedAtom, Mode]
-"""An atom and a mode of it, in the action and at the location that are spoken of."""
+"""An atom and a mode of it; the action and the location follow from the context."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Exclusion:
     step: AttemptedStep
     claims: tuple[AtomMode, ...]
     seen: bool = True
-    """Whether the states seen around the step show it; else it rests on other answers, too."""
+    """Whether the states seen around the step suffice; else the exclusion rests on other answers, too."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of one pal tuple, and from which answers."""
+    """The possible modes of one pal tuple, and the answers from which they follow."""
 
     pal: PalTuple
     modes: tuple[Mode, ...]
@@ -49,15 +49,15 @@ class Proof:
     exclusions: tuple[Exclusion, ...] = ()
     """Successes that rule out modes of the pal tuple."""
     refusal: AttemptedStep | None = None
-    """The refused step that shows that something is required, if the pal tuple is or may be that."""
+    """The refused step that shows that some literal is required, if the pal tuple's is or may be that."""
     violated: int = 0
-    """How many literals were violated there, or may have been."""
+    """The number of literals that were violated there, or may have been."""
     innocent: tuple[Exclusion, ...] = ()
-    """Successes in which these literals were violated, too, so that they are no reason of the refusal."""
+    """Successes in which other literals violated there were violated, too, so that these are not required."""
     reasons: tuple[AtomMode, ...] = ()
-    """The possible reasons that are left: one, or several of which at least one is required."""
+    """The possible reasons that remain: one, or several of which at least one is required."""
     inferred: tuple[LiftedAtom, ...] = ()
-    """Atoms not seen at the refusal, whose values there follow from other answers."""
+    """Atoms that were not seen at the refusal; their values there follow from other answers."""
     premises: tuple[Proof, ...] = ()
     """Proofs of other pal tuples on which this one rests."""
 
@@ -67,7 +67,7 @@ class Proof:
 
     @property
     def seen(self) -> bool:
-        """Whether the entries named here are enough, without any that are not."""
+        """Whether the entries named here suffice."""
         return (
             not self.inferred
             and all(one.seen for one in (*self.exclusions, *self.innocent))
@@ -83,10 +83,7 @@ class Proof:
 
 
 class Proofs:
-    """All that a transcript proves.
-
-    Answers from the first on that contradicts earlier ones are left out; ``contradiction`` says which that is.
-    """
+    """The proofs from a transcript, up to the first entry that contradicts earlier ones (``contradiction``)."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.contradiction: str | None = None
@@ -98,7 +95,7 @@ class Proofs:
             single = single.of(single.entries[:number])
             self._replay(single)
         self.transcript = single
-        """The answers that are consistent, walks in single steps."""
+        """The consistent entries, walks in single steps."""
         self.steps = tuple(attempted(single))
         self._refused: dict[str, list[AttemptedStep]] = {name: [] for name in self.hypotheses.actions}
         self._successes: dict[str, list[tuple[AttemptedStep, dict[Place, int]]]] = {
@@ -113,27 +110,31 @@ class Proofs:
                 self._refused[name].append(step)
 
     def _replay(self, single: Transcript) -> tuple[int, str] | None:
-        """Take all in; the number of the first entry that contradicts those before it, and how, if one does."""
+        """Take in all entries; return the number of the first that contradicts those before it, and the error."""
         evidence = initial_evidence(single)
         self.hypotheses: Hypotheses = evidence.hypotheses
-        """What follows from all answers."""
+        """The hypotheses after all entries."""
         self.decided: list[int] = []
-        """How many pal tuples were decided after each entry."""
-        self._fell: dict[str, dict[Place, list[tuple[int, int]]]] = {
-            name: {place: [] for place in _masks(action)} for name, action in self.hypotheses.actions.items()
+        """The number of decided pal tuples after each entry."""
+        self._excluded: dict[str, list[tuple[int, Place, int]]] = {
+            name: [] for name in self.hypotheses.actions
         }
+        """By action, the entries that ruled out modes, with the atoms for which they did."""
         for number, entry in enumerate(single.entries):
             before = {name: _masks(action) for name, action in self.hypotheses.actions.items()}
             try:
                 evidence.take_in(entry)
             except InconsistentAgent as error:
                 return number, str(error)
-            self._note(number, before)
+            for name, masks in before.items():
+                now = _masks(self.hypotheses[name])
+                changed = [(number, place, mask & ~now[place]) for place, mask in masks.items()]
+                self._excluded[name] += [change for change in changed if change[-1]]
             self.decided.append(self.hypotheses.decided())
         return None
 
     def proof(self, pal: PalTuple) -> Proof:
-        """What is known of the pal tuple, and why."""
+        """The proof of the modes of a pal tuple."""
         if pal.location is Location.EFF:
             return self._of_effect(pal)
         action, modes = self.hypotheses[pal.action], self.hypotheses.modes(pal)
@@ -157,11 +158,11 @@ class Proofs:
         exclusions = self._exclusions(pal.action, wanted)
         premises: tuple[Proof, ...] = ()
         if len(modes) > 1 and not action.undecided_effects & bit:
-            # what restates a proven precondition changes nothing, and is read as absent
+            # an effect that restates a proven precondition changes nothing, and is read as absent
             modes = (Mode.ABSENT,)
             premises = (self.proof(pal._replace(location=Location.PRE)),)
             if action.index.merges:
-                # and that no other effect deletes it, where atoms may coincide, is what further answers tell
+                # where atoms may coincide, further answers show that no other effect deletes it
                 return Proof(pal, modes, exclusions, premises=premises, inferred=(pal.atom,))
         return Proof(pal, modes, exclusions, premises=premises)
 
@@ -190,10 +191,10 @@ class Proofs:
                 violated=reasons.size(),
                 innocent=innocent,
                 reasons=(
-                    *_claims(action, left.positive, Mode.POSITIVE),
-                    *_claims(action, left.negative, Mode.NEGATIVE),
+                    *_atom_modes(action, left.positive, Mode.POSITIVE),
+                    *_atom_modes(action, left.negative, Mode.NEGATIVE),
                 ),
-                inferred=tuple(atom for atom, _ in _claims(action, unexplained, Mode.ABSENT)),
+                inferred=tuple(atom for atom, _ in _atom_modes(action, unexplained, Mode.ABSENT)),
             )
             rank = (unexplained.bit_count() + sum(not one.seen for one in innocent), len(innocent))
             if best is None or rank < best[0]:
@@ -203,7 +204,7 @@ class Proofs:
     # --- successes -----------------------------------------------------------------------------------------------
 
     def _exclusions(self, name: str, wanted: dict[Place, int]) -> tuple[Exclusion, ...]:
-        """Few successes that rule all this out, as far as it is ruled out at all; greedily."""
+        """Few successes that rule out all these modes, as far as they are ruled out at all; chosen greedily."""
         action, left = self.hypotheses[name], dict(wanted)
         chosen: list[Exclusion] = []
         while any(left.values()):
@@ -215,47 +216,36 @@ class Proofs:
                     gain, step, masks = size, candidate, shown
             if step is None:
                 break
-            chosen.append(Exclusion(step, _all_claims(action, masks)))
+            chosen.append(Exclusion(step, _atom_modes_of(action, masks)))
             left = {place: mask & ~masks[place] for place, mask in left.items()}
-        return (*chosen, *self._unseen(name, left))
+        return (*chosen, *self._inferred_exclusions(name, left))
 
-    def _unseen(self, name: str, left: dict[Place, int]) -> list[Exclusion]:
-        """The answers from which on modes are ruled out by what is not seen in one step alone."""
+    def _inferred_exclusions(self, name: str, left: dict[Place, int]) -> list[Exclusion]:
+        """The entries that ruled out modes although the states seen around one step do not suffice."""
         action, found = self.hypotheses[name], dict[int, dict[Place, int]]()
-        for place, mask in left.items():
-            for number, fell in self._fell[name].get(place, ()):
-                if mask & fell:
-                    found.setdefault(number, {})[place] = mask & fell
+        for number, place, excluded in self._excluded[name]:
+            if mask := left.get(place, 0) & excluded:
+                found.setdefault(number, {})[place] = mask
         chosen = []
-        for number, masks in sorted(found.items()):
+        for number, masks in found.items():
             steps = [step for step in self.steps if step.entry == number]
             own = [step for step in steps if step.action.name == name]
-            chosen.append(Exclusion((own or steps)[-1], _all_claims(action, masks), seen=False))
+            chosen.append(Exclusion((own or steps)[-1], _atom_modes_of(action, masks), seen=False))
         return chosen
-
-    def _note(self, number: int, before: dict[str, dict[Place, int]]) -> None:
-        """Remember which modes an entry has ruled out."""
-        for name, masks in before.items():
-            now = _masks(self.hypotheses[name])
-            for place, mask in masks.items():
-                if fell := mask & ~now[place]:
-                    self._fell[name][place].append((number, fell))
 
 
 def _masks(action: ActionHypotheses) -> dict[Place, int]:
-    """The modes that are left, as masks of the atoms that may have them."""
+    """The possible modes, as masks of the atoms that may have them."""
     return {
-        (Location.PRE, Mode.POSITIVE): action.positive,
-        (Location.PRE, Mode.NEGATIVE): action.negative,
-        (Location.EFF, Mode.POSITIVE): action.adds,
-        (Location.EFF, Mode.NEGATIVE): action.deletes,
-        (Location.EFF, Mode.ABSENT): action.keeps,
+        (location, mode): mask
+        for location in Location
+        for mode, mask in zip(Mode, action.masks(location), strict=True)
     }
 
 
-def _claims(action: ActionHypotheses, mask: int, mode: Mode) -> list[AtomMode]:
-    return [(action.index.atoms[bit.bit_length() - 1], mode) for bit in bits(mask)]
+def _atom_modes(action: ActionHypotheses, mask: int, mode: Mode) -> list[AtomMode]:
+    return [(action.index.atom(bit), mode) for bit in bits(mask)]
 
 
-def _all_claims(action: ActionHypotheses, masks: dict[Place, int]) -> tuple[AtomMode, ...]:
-    return tuple(claim for (_, mode), mask in masks.items() for claim in _claims(action, mask, mode))
+def _atom_modes_of(action: ActionHypotheses, masks: dict[Place, int]) -> tuple[AtomMode, ...]:
+    return tuple(claim for (_, mode), mask in masks.items() for claim in _atom_modes(action, mask, mode))

@@ -1,4 +1,4 @@
-"""Stopping soundly: complete only with a proof that no query could tell any more."""
+"""Sound stopping: a result is complete only with a proof that no query could tell anything new."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from aam_vision.strips import State
 
 
 def origins(evidence: Evidence) -> list[list[State]]:
-    """Per problem, its initial states: all that the agent may ever do begins there.
+    """Per problem, its initial states: everything that the agent may ever do begins there.
 
-    So it does under ``trajectory`` access, too, where no query leads back to them: a result that says it is
-    complete holds for the agent's problems, not just for what is left of them.
+    This includes ``trajectory`` access, where no query leads back to them: a complete result holds for the agent's
+    problems, not only for the states that can still be reached.
     """
     problems = [[node.state for node in nodes if node.initial] for nodes in by_problem(evidence)]
     return [states for states in problems if states]
 
 
 def indistinguishability_of(evidence: Evidence) -> Indistinguishability:
-    """The proofs for what can never be told, under what is known at this moment."""
+    """The proofs of indistinguishability from the evidence at this moment."""
     return Indistinguishability(evidence.hypotheses, origins(evidence))
 
 
 def sound_stop(equivalence: Indistinguishability) -> Stop:
-    """Stop, with a proof that no query could tell any more, or with the number of open questions."""
+    """Stop, with a proof that no query could tell anything new, or with the number of open questions."""
     if open_questions := equivalence.open_questions():
         return Stop(False, f"{open_questions} questions are open, but no way to ask them was found")
     return Stop(True, "no query could tell any more")

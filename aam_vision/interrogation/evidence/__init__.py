@@ -1,1 +1,1 @@
-"""What the agent has shown: the graph of situations, the transcript, and signs that something was misread."""
+"""The agent's answers: the graph of situations, the transcript, and signs that something was misread."""

@@ -1,15 +1,14 @@
-"""What no STRIPS agent that is seen rightly would show: a change that no executed step can have made.
+"""Signs that a state was misread: changes that no executed step can have made, steps both refused and executed.
 
-Or the same step refused and executed where all that was seen was the same.
-
-An action changes only atoms whose objects its arguments name (or are constants). All others must stay, so every
-observed step holds a great many facts that are known beforehand. They tell of misread states at no extra question.
+An action changes only atoms whose objects its arguments name (or are constants). All other atoms must keep their
+values, so every observed step checks a great many of them without an extra question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.transcript import Transcript
@@ -32,45 +31,28 @@ def unexplained_changes(entry: Entry, constants: Collection[str]) -> list[Atom]:
 def changed_untouched(
     before: State, steps: Iterable[GroundAction], after: State, constants: Collection[str]
 ) -> list[Atom]:
-    """The atoms that differ, known on both sides, of which no step names all objects; sorted."""
+    """The atoms with different known values before and after, of which no step names all objects; sorted."""
     named = [{*step.objects, *constants} for step in steps]
     differing = (before.true ^ after.true) - before.unknown - after.unknown
-    found = []
-    for atom in differing:
-        for names in named:
-            if names.issuperset(atom.objects):
-                break
-        else:
-            found.append(atom)
-    return sorted(found)
+    return sorted(atom for atom in differing if not any(names.issuperset(atom.objects) for names in named))
 
 
 def shows_error(transcript: Transcript) -> bool:
-    """Whether chance has shown: an untouched atom has changed, or a step was both refused and executed.
-
-    The latter in states that looked the same.
-    """
+    """Whether an untouched atom has changed, or a step was refused and executed in states that looked the same."""
     constants = transcript.vocabulary.constants
     if any(unexplained_changes(entry, constants) for entry in transcript.entries):
         return True
-    refused, executed = set[tuple[State, GroundAction]](), set[tuple[State, GroundAction]]()
-    for entry in transcript.entries:
-        if isinstance(entry, Asked):
-            plan, reached = entry.query.plan, entry.response.executed
-            if reached:
-                executed.add((entry.query.initial.state, plan[0]))
-            if reached < len(plan):
-                at = entry.response.final if reached else entry.query.initial
-                refused.add((at.state, plan[reached]))
-        else:
-            executed.update((step.before.state, step.action) for step in entry.steps)
-    return not refused.isdisjoint(executed)
+    outcomes: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
+    for step in attempted(transcript.in_single_steps()):
+        if step.before is not None:
+            outcomes[step.executed].add((step.before.state, step.action))
+    return not outcomes[True].isdisjoint(outcomes[False])
 
 
 def contradicted_query(transcript: Transcript, hypotheses: Hypotheses) -> str | None:
-    """A query that ended otherwise than its steps, as seen elsewhere, make it end; None if there is none.
+    """A query whose final state contradicts the effects of its steps as seen elsewhere; None if there is none.
 
-    Of a plan's states only the last is seen, so what a step in the middle did otherwise shows there alone.
+    Only the last state of a plan is seen, so an unusual effect of an earlier step shows there alone.
     """
     evidence, names = Evidence(hypotheses), transcript.names()
     for name, entry in zip(names, transcript.entries, strict=True):

@@ -1,4 +1,4 @@
-"""Every attempted step of a transcript, and what it rules out by what was seen around it, and by that alone."""
+"""Every attempted step of a transcript, and the modes that it rules out by the states seen around it alone."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, Location, Mode
 
 Place = tuple[Location, Mode]
-"""Where a mode may be ruled out; a mask for each says of which atoms."""
+"""A location and a mode; a mask for each says for which atoms the mode is ruled out there."""
 
 
 @dataclass(frozen=True)
 class AttemptedStep:
-    """One attempted step; a situation beside it is None where nobody looked."""
+    """One attempted step; the situation before or after it is None where nobody looked."""
 
     entry: int
     """The entry of the transcript (walks in single steps) that it belongs to, from 0."""
@@ -51,29 +51,29 @@ def attempted(transcript: Transcript) -> Iterator[AttemptedStep]:
 def violated(index: AtomIndex, refused: AttemptedStep) -> Literals:
     """The literals that may have been violated where a step was refused: both of an atom that was not seen."""
     assert refused.before is not None, "a refusal is where the plan's execution ended, which was seen"
-    held, dim = index.values(refused.before.state, refused.action.objects)
-    return Literals(index.everything & ~held, held | dim)
+    held, unknown = index.values(refused.before.state, refused.action.objects)
+    return Literals(index.everything & ~held, held | unknown)
 
 
 def ruled_out(index: AtomIndex, executed: AttemptedStep) -> dict[Place, int]:
-    """The modes that an executed step rules out: as masks of the atoms that cannot have them.
+    """The modes that an executed step rules out, as masks of the atoms that cannot have them.
 
-    What several atoms that are one under the step's binding have done together is left out.
+    The joint effects on atoms that are one under the step's binding are left out.
     """
     objects = executed.action.objects
-    held, dim = 0, index.everything
+    held, unknown = 0, index.everything
     if executed.before is not None:
-        held, dim = index.values(executed.before.state, objects)
+        held, unknown = index.values(executed.before.state, objects)
     found = {
-        (Location.PRE, Mode.POSITIVE): index.everything & ~(held | dim),
+        (Location.PRE, Mode.POSITIVE): index.everything & ~(held | unknown),
         (Location.PRE, Mode.NEGATIVE): held,
     }
     if executed.after is None:
         return found
-    now, now_dim = index.values(executed.after.state, objects)
-    known = ~(now_dim | index.shared(objects)) & index.everything
+    now, now_unknown = index.values(executed.after.state, objects)
+    known = ~(now_unknown | index.shared(objects)) & index.everything
     ended_on, ended_off = known & now, known & ~now
-    seen = known & ~dim
+    seen = known & ~unknown
     return {
         **found,
         (Location.EFF, Mode.POSITIVE): ended_off,

@@ -1,7 +1,7 @@
-"""Which answers of an agent contradict each other.
+"""Answers of an agent that contradict each other.
 
-Two, wherever two suffice; else as few as can be found in one pass (QuickXplain: Junker, AAAI 2004), each of
-which is needed: without any one of them the others are those of some STRIPS agent.
+Two, wherever two suffice; else as few as can be found in one pass (QuickXplain: Junker, AAAI 2004). Each of them is
+needed: without any one of them the others are consistent with some STRIPS agent.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def disagreement(transcript: Transcript) -> str | None:
 
 
 def contradicting_entries(transcript: Transcript) -> list[int] | None:
-    """The numbers of the entries that contradict each other, in their order; None if the transcript is consistent.
+    """The numbers of the entries that contradict each other, in order; None if the transcript is consistent.
 
-    ``transcript`` is one in single steps.
+    The transcript's walks must be in single steps.
     """
     last = _first_contradicted(transcript)
     return None if last is None else [*_culprits(transcript, last), last]
@@ -43,26 +43,26 @@ def _culprits(transcript: Transcript, last: int) -> list[int]:
             transcript, [number, last]
         ):
             return [number]
-    return sorted(_explained(transcript, [last], list(range(last)), added=False))
+    return sorted(_minimal(transcript, [last], list(range(last)), added=False))
 
 
-def _explained(transcript: Transcript, kept: list[int], pool: list[int], *, added: bool) -> list[int]:
-    """Members of the pool that contradict, with what is kept, none of which can be left out."""
+def _minimal(transcript: Transcript, kept: list[int], pool: list[int], *, added: bool) -> list[int]:
+    """A minimal part of the pool that contradicts the entries ``kept``."""
     if added and _contradictory(transcript, kept):
         return []
     if len(pool) == 1:
         return pool
     early, late = pool[: len(pool) // 2], pool[len(pool) // 2 :]
-    from_late = _explained(transcript, kept + early, late, added=True)
-    from_early = _explained(transcript, kept + from_late, early, added=bool(from_late))
+    from_late = _minimal(transcript, kept + early, late, added=True)
+    from_early = _minimal(transcript, kept + from_late, early, added=bool(from_late))
     return from_early + from_late
 
 
 def _contradictory(transcript: Transcript, numbers: Sequence[int]) -> bool:
     """Whether these entries alone, in their order, contradict each other."""
     entries: list[Entry] = [transcript.entries[number] for number in sorted(numbers)]
-    spoken = {action.name for entry in entries for action in entry.actions}
-    headers = tuple(header for header in transcript.headers if header.name in spoken)
+    named = {action.name for entry in entries for action in entry.actions}
+    headers = tuple(header for header in transcript.headers if header.name in named)
     return _first_contradicted(replace(transcript.of(entries), headers=headers)) is not None
 
 

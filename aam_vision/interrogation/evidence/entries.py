@@ -1,4 +1,4 @@
-"""What one exchange with an agent has shown: the answer to a query, or a walk."""
+"""The agent's side of one exchange: the answer to a query, or a walk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Asked:
 
     @property
     def looks(self) -> bool:
-        """Whether it only asks what a situation looks like."""
+        """Whether the query only looks at a situation again."""
         return not self.query.plan
 
     @property
@@ -28,7 +28,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Walked:
-    """A walk, as it was seen."""
+    """A walk of the agent, with the states seen."""
 
     steps: tuple[WalkStep, ...]
 

@@ -1,7 +1,7 @@
-"""Everything that was asked and that the agent has shown: the only memory of an interrogation.
+"""All questions and answers so far: the only memory of an interrogation.
 
-The evidence is a graph of situations (``nodes``) and the list of exchanges that made it. One executed step tells
-everything about its action at once: it refutes every precondition violated before it and decides every effect that
+The evidence is a graph of situations (``nodes``) and the list of exchanges that made it. One executed step is
+evidence on every atom of its action: it refutes every precondition violated before it and decides every effect that
 can be seen. Policies read the evidence and keep nothing of their own; a run that was cut short goes on by
 taking in its exchanges again.
 """
@@ -28,15 +28,15 @@ class Exchange:
     move: Ask | Walk | None
     """None where the answer is taken in without the policy that asked."""
     came_from: Node | None
-    """Where the agent stood before; None before the first initial situation is known."""
+    """The agent's situation before; None before the first initial situation is known."""
     edges: int
-    """How many steps had been executed before, in all."""
+    """The number of steps executed before."""
     told: bool
-    """Whether anything new follows from the answer."""
+    """Whether the answer narrowed the hypotheses."""
     refuted: int = 0
-    """How many of the move's aims turned out to be no precondition."""
+    """The number of the move's aims that turned out not to be preconditions."""
     proven: int = 0
-    """How many of them turned out to be required."""
+    """The number of them that turned out to be required."""
 
 
 class Evidence:
@@ -49,7 +49,7 @@ class Evidence:
         self.refusals: list[Refusal] = []
         self.exchanges: list[Exchange] = []
         self.learned = 0
-        """How often a value was recovered that had not been seen; with ``hypotheses.version`` and the number of
+        """The number of times that hidden values were recovered; with ``hypotheses.version`` and the number of
         nodes this is the version of the evidence."""
         self._initial: list[Situation] = []
         self._current: Situation | None = None
@@ -62,7 +62,7 @@ class Evidence:
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         self._described = 0
 
-    # --- taking in what the agent shows ----------------------------------------------------------
+    # --- taking in answers -----------------------------------------------------------------------
 
     def situation(self, situation: Situation) -> Node:
         """The node of a situation; equal fully known states share one."""
@@ -87,7 +87,7 @@ class Evidence:
         return node
 
     def take_in(self, entry: Entry, move: Ask | Walk | None = None) -> bool:
-        """Learn from an answer or a walk, and remember the move that it answers. True if it told anything new.
+        """Learn from an answer or a walk, and remember the move that it answers. True if anything new follows.
 
         Raises:
             InconsistentAgent: the entry contradicts what is known.
@@ -119,7 +119,7 @@ class Evidence:
         return told
 
     def was_asked(self, start: Node, plan: tuple[GroundAction, ...]) -> bool:
-        """Whether this very question was asked before."""
+        """Whether the same question was asked before."""
         return (start.number, plan) in self._asked
 
     def as_of(self, exchanges: int) -> Evidence:
@@ -143,7 +143,7 @@ class Evidence:
         self._current = response.final
         for position, action in enumerate(executed):
             last = position == response.executed - 1
-            # a deterministic agent gets where the same step led before; else only what follows is known
+            # the same step of a deterministic agent leads where it led before; else the state is predicted
             after = (
                 final
                 if last
@@ -158,16 +158,16 @@ class Evidence:
 
     def _executed(self, before: Node, action: GroundAction, after: Node) -> None:
         hypotheses = self.hypotheses[action.name]
-        held, dim = hypotheses.index.values(before.state, action.objects)
+        held, unknown = hypotheses.index.values(before.state, action.objects)
         if not self.was_seen(before, action):
             self._attempt(before, action)
             hypotheses.successes += 1
         if (action.name, held) not in self._kinds_of_success:
             self._kinds_of_success.add((action.name, held))
             hypotheses.kinds_of_success += 1
-        hypotheses.succeeded(held, dim)
+        hypotheses.succeeded(held, unknown)
         edge = Edge(before, action, after)
-        self._hidden.changed(edge, held, dim)
+        self._hidden.changed(edge, held, unknown)
         self.edges.append(edge)
         self._led_to.setdefault((before.number, action), after)
         self._hidden.add(edge)
@@ -188,7 +188,7 @@ class Evidence:
         return node
 
     def _learn(self, node: Node, values: Mapping[Atom, bool]) -> None:
-        """Take in values of a situation that were not seen there; its attempted steps stay known under its new state."""
+        """Add recovered values to a situation; its attempted steps are known under its new state, too."""
         if values:
             state = node.state
             true = state.true | {atom for atom, value in values.items() if value}
@@ -197,22 +197,22 @@ class Evidence:
             self.learned += 1
 
     def _describe(self) -> None:
-        """Note how the new situations are known after this exchange."""
+        """Keep the states of the new situations as known after this exchange."""
         for node in self.nodes[self._described :]:
             node.state_when_new = node.state
         self._described = len(self.nodes)
 
-    # --- what it says ----------------------------------------------------------------------------
+    # --- reading the evidence --------------------------------------------------------------------
 
     @property
     def current(self) -> Node:
-        """Where the agent stands: where the last answer or walk ended, at first the first initial situation."""
+        """The agent's situation: the end of the last answer or walk, before that the first initial situation."""
         assert self._current is not None, "an interrogation begins with an initial situation"
         return self.situation(self._current)
 
     @property
     def visited(self) -> list[Node]:
-        """The situations that were seen: all from which a query may begin, as far as the access goes."""
+        """The situations that were seen: queries may begin in these, as far as the access allows."""
         return [node for node in self.nodes if node.situation is not None]
 
     def departure(self, node: Node) -> Situation:
@@ -226,46 +226,41 @@ class Evidence:
         return node.situation
 
     def hidden_effects(self) -> list[Node]:
-        """Situations after a step with an undecided effect that the image there does not show.
-
-        What the agent does next may uncover it.
-        """
+        """Situations after a step with an undecided effect that the image there hides; a next step may uncover it."""
         nodes: dict[int, Node] = {}
         for edge in self._hidden.open:
             hypotheses = self.hypotheses[edge.action.name]
-            was, was_dim = hypotheses.index.values(edge.before.state, edge.action.objects)
-            _, dim = hypotheses.index.values(edge.after.state, edge.action.objects)
-            telling = dim & ~was_dim & hypotheses.undecided_effects
-            if edge.after.situation is not None and telling & (
-                (hypotheses.adds & ~was) | (hypotheses.deletes & was)
-            ):
+            values = hypotheses.index.values
+            _, hidden = values(edge.after.state, edge.action.objects)
+            shown = hypotheses.shown_effects(*values(edge.before.state, edge.action.objects))
+            if edge.after.situation is not None and hidden & shown:
                 nodes.setdefault(edge.after.number, edge.after)
         return list(nodes.values())
 
     def was_seen(self, node: Node, action: GroundAction) -> bool:
-        """Whether this very step, or one from an equal state, has been attempted."""
+        """Whether this step, or the same one from an equal state, has been attempted."""
         return self.was_seen_in(node.state, action)
 
     def was_seen_in(self, state: State, action: GroundAction) -> bool:
-        """Whether this very step has been attempted in an equal state."""
+        """Whether this step has been attempted in an equal state."""
         return (state, action) in self._attempted
 
     def predict(self, state: State, action: GroundAction) -> State:
-        """The state after an executed step as far as it follows from what is known; the rest unknown."""
+        """The state after an executed step as far as it follows from the hypotheses; the rest unknown."""
         hypotheses = self.hypotheses[action.name]
         index, objects = hypotheses.index, action.objects
-        held, dim = index.values(state, objects)
-        now, now_dim = hypotheses.after(held, dim, objects)
-        true, unknown = state.true, state.unknown
+        held, unknown = index.values(state, objects)
+        now, now_unknown = hypotheses.after(held, unknown, objects)
+        true, hidden = state.true, state.unknown
         if lost := held & ~now:
             true -= index.facts(lost, objects)
         if gained := now & ~held:
             true |= index.facts(gained, objects)
-        if seen := dim & ~now_dim:
-            unknown -= index.facts(seen, objects)
-        if hidden := now_dim & ~dim:
-            unknown |= index.facts(hidden, objects)
-        return State(true, state.objects, unknown)
+        if recovered := unknown & ~now_unknown:
+            hidden -= index.facts(recovered, objects)
+        if newly_hidden := now_unknown & ~unknown:
+            hidden |= index.facts(newly_hidden, objects)
+        return State(true, state.objects, hidden)
 
     def predict_plan(self, state: State, plan: Iterable[GroundAction]) -> State:
         """The same after all steps of a plan."""

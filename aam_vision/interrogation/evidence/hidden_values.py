@@ -15,9 +15,9 @@ from aam_vision.strips import Atom, State
 
 
 class HiddenValues:
-    """The executed steps with unknown atoms before or after, and what follows along them.
+    """The executed steps with unknown atoms before or after, and the propagation of values along them.
 
-    ``learn`` is called with what was found out about a situation.
+    ``learn`` is called with the recovered values of a situation.
     """
 
     def __init__(self, hypotheses: Hypotheses, learn: Callable[[Node, Mapping[Atom, bool]], None]) -> None:
@@ -33,19 +33,19 @@ class HiddenValues:
         if edge.before.state.unknown or edge.after.state.unknown:
             self.open.append(edge)
 
-    def changed(self, edge: Edge, held: int, dim: int) -> None:
-        """Learn from what a step has changed; ``held`` and ``dim`` are the values before it."""
+    def changed(self, edge: Edge, held: int, unknown: int) -> None:
+        """Learn from a step's changes; ``held`` and ``unknown`` are the values before it."""
         if edge.before.state.unknown or edge.after.state.unknown:
             self._read[edge] = edge.before.state, edge.after.state
         hypotheses = self._hypotheses[edge.action.name]
         index, objects = hypotheses.index, edge.action.objects
-        now, now_dim = index.values(edge.after.state, objects)
+        now, now_unknown = index.values(edge.after.state, objects)
         groups = index.coinciding(objects)
         shared = sum(groups)
-        hypotheses.changed((held, dim | shared), (now, now_dim | shared))
+        hypotheses.changed((held, unknown | shared), (now, now_unknown | shared))
         for group in groups:
-            was = None if dim & group else bool(held & group)
-            then = None if now_dim & group else bool(now & group)
+            was = None if unknown & group else bool(held & group)
+            then = None if now_unknown & group else bool(now & group)
             hypotheses.changed_together(group, was, then)
 
     def settle(self) -> None:
@@ -55,16 +55,9 @@ class HiddenValues:
             changed = False
             still_open = []
             for edge in self.open:
-                # whatever an edge says depends on these alone
-                version = self._hypotheses[edge.action.name].version
-                basis = version, edge.before.state, edge.after.state
-                known = self._reconciled.get(edge)
-                if (
-                    known is None
-                    or known[0] != version
-                    or known[1] is not basis[1]
-                    or known[2] is not basis[2]
-                ):
+                # the conclusions from an edge depend on these alone
+                basis = self._hypotheses[edge.action.name].version, edge.before.state, edge.after.state
+                if self._reconciled.get(edge) != basis:
                     changed = self._reconcile(edge) or changed
                     self._reconciled[edge] = basis
                 if edge.before.state.unknown or edge.after.state.unknown:
@@ -74,7 +67,7 @@ class HiddenValues:
             self.open = still_open
 
     def _reconcile(self, edge: Edge) -> bool:
-        """Make before, effect and after of one step consistent. True if anything was learnt."""
+        """Make before, effect and after of one step consistent. True if anything was learned."""
         hypotheses = self._hypotheses[edge.action.name]
         version = hypotheses.version
         shared = hypotheses.index.shared(edge.action.objects)
@@ -83,9 +76,9 @@ class HiddenValues:
         self._learn(edge.after, learnt_after)
         if not shared and self._read[edge] == (edge.before.state, edge.after.state):
             return False  # the effects were read off these very states
-        held, dim = hypotheses.index.values(edge.before.state, edge.action.objects)
-        hypotheses.succeeded(held, dim)
-        self.changed(edge, held, dim)
+        held, unknown = hypotheses.index.values(edge.before.state, edge.action.objects)
+        hypotheses.succeeded(held, unknown)
+        self.changed(edge, held, unknown)
         return bool(learnt_before or learnt_after) or hypotheses.version != version
 
     def _narrowed(self, edge: Edge) -> tuple[dict[Atom, bool], dict[Atom, bool]]:

@@ -1,7 +1,7 @@
-"""What a policy may do next, and the role of a policy (paper: "Query policies ... Stop").
+"""The moves of a policy, and its role (paper: "Query policies ... Stop").
 
-A policy is a function of the evidence. What it wants to know later of a move that it makes now, it writes on the move:
-the evidence keeps the moves with their answers, and nothing else is remembered.
+A policy is a function of the evidence. Anything that it needs later about a move, it writes on the move: the evidence
+keeps the moves with their answers, and nothing else is remembered.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Aim(NamedTuple):
-    """What one step of a query is meant to find out, in the terms of the policy that asks."""
+    """The purpose of one step of a query, in the terms of the policy that asks."""
 
     purpose: str
     action: str
@@ -46,7 +46,7 @@ Note = tuple["int | str | Note", ...]
 
 @dataclass(frozen=True)
 class Stop:
-    """Nothing more is asked. ``complete`` only if no query could tell any more."""
+    """Ask nothing more; ``complete`` only if no query could tell anything new."""
 
     complete: bool
     why: str
@@ -63,13 +63,13 @@ class Ask:
     """Whether its last step was refused there before, and is attempted once more."""
     aims: tuple[Aim, ...] = ()
     searches: tuple[LimitedSearch, ...] = ()
-    """Searches that were made in vain for this move."""
+    """Searches that were made for this move and found no plan."""
     replayed: int = 0
-    """How many steps of the plan only lead back to where the policy wanted to start."""
+    """The number of steps at the plan's beginning that only lead back to where the policy wanted to start."""
     wanted: Node | None = None
-    """Where that is, if the plan begins elsewhere."""
+    """The node where it wanted to start, if the plan begins elsewhere."""
     stopped: Stop | None = None
-    """How the policy had stopped, where this only confirms an earlier answer."""
+    """The policy's Stop, where this only confirms an earlier answer."""
     note: Note = ()
     """How far the policy has come, in its own terms."""
 
@@ -82,19 +82,19 @@ class Walk:
     steps: int
     why: str = "explore"
     wanted: Node | None = None
-    """Where the policy wanted it to start, if the agent cannot be brought there."""
+    """The node where the policy wanted it to start, if the agent cannot be brought there."""
 
 
 Move = Ask | Walk | Stop
 
 
 class Policy(Protocol):
-    """Maps what is known to the next question, walk, or Stop."""
+    """Maps the evidence to the next question, walk, or Stop."""
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move.
 
-        It depends on nothing but the evidence and the generator: a policy object may keep what it has worked out
-        from them, so as not to work it out again.
+        It depends on nothing but the evidence and the generator; a policy object may cache results derived from
+        them.
         """
         ...

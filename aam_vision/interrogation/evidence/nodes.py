@@ -1,4 +1,4 @@
-"""The parts of the graph of situations: a node is a situation, an edge an executed step, a refusal a step that was not."""
+"""The parts of the graph of situations: a node is a situation, an edge an executed step, a refusal a refused one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Node:
         return self.index if known is None or known is self.state else StateIndex(known)
 
     def learn(self, state: State) -> None:
-        """Replace what is known of the situation by something more precise."""
+        """Replace the state by a more precise one."""
         self.state = state
         self._index = None
 

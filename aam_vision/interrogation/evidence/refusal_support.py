@@ -1,7 +1,7 @@
-"""What rests on refusals, and on how many: one wrong refusal proves as much as a right one.
+"""Conclusions from refusals, each with the refusals that support it.
 
-A success shows what is not required, and shows it wherever the action is executed. That a literal *is* required is
-shown by refusals alone. Those that violate nothing else bear it out: it is wrong only if every one of them was.
+Only refusals show that a literal is required, so a single wrong one can prove a literal that is not. Every refusal in
+which nothing else was violated supports the conclusion: it is wrong only if all of these were.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from aam_vision.interrogation.evidence.nodes import Refusal
 from aam_vision.interrogation.hypotheses.literals import Literals
 
 REFUSALS = 3
-"""Refusals that bear a conclusion out, where answers may be wrong."""
+"""Refusals that make a conclusion certain where answers may be wrong. More: fewer wrong conclusions, more queries."""
 
 
 class Claim(NamedTuple):
-    """That an action requires at least one of these literals."""
+    """The conclusion that an action requires at least one of these literals."""
 
     action: str
     literals: Literals
 
 
 def supported(evidence: Evidence) -> dict[Claim, list[Refusal]]:
-    """Everything that is concluded from refusals, in a fixed order, with the refusals that bear it out."""
+    """All conclusions from refusals, in a fixed order, each with the refusals that support it."""
     refused: dict[str, list[tuple[Literals, Refusal]]] = defaultdict(list)
     for refusal in evidence.refusals:
         action = evidence.hypotheses[refusal.action.name]
-        held, dim = action.index.values(refusal.at.state, refusal.action.objects)
-        refused[refusal.action.name].append((action.violated(held, dim), refusal))
+        held, unknown = action.index.values(refusal.at.state, refusal.action.objects)
+        refused[refusal.action.name].append((action.violated(held, unknown), refusal))
     return {
         Claim(name, literals): [refusal for violated, refusal in refused[name] if violated.within(literals)]
         for name, action in evidence.hypotheses.actions.items()
@@ -39,5 +39,5 @@ def supported(evidence: Evidence) -> dict[Claim, list[Refusal]]:
 
 
 def unconfirmed(evidence: Evidence) -> tuple[Claim, ...]:
-    """What fewer than ``REFUSALS`` refusals bear out."""
+    """The conclusions that fewer than ``REFUSALS`` refusals support."""
     return tuple(claim for claim, refusals in supported(evidence).items() if len(refusals) < REFUSALS)

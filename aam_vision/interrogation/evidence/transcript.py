@@ -1,11 +1,11 @@
-"""Everything that was asked of an agent and everything it showed, in order: enough to check a result.
+"""All questions to an agent and all its answers, in order: enough to check a result.
 
-A transcript holds no conclusions: they can be drawn from it afresh, whatever policy asked the questions.
+A transcript holds no conclusions: they can be drawn from it again, whatever policy asked the questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
@@ -17,7 +17,7 @@ from aam_vision.strips import ActionHeader, Vocabulary
 
 @dataclass(frozen=True)
 class Transcript:
-    """What an interrogation was about, where it began, and its questions, walks and answers."""
+    """The vocabulary and the start of an interrogation, and its questions, walks and answers."""
 
     vocabulary: Vocabulary
     headers: tuple[ActionHeader, ...]
@@ -25,10 +25,10 @@ class Transcript:
     initial: tuple[Situation, ...]
     entries: tuple[Entry, ...]
     repeated: bool = False
-    """Whether the interrogation was about arguments that are named twice, too."""
+    """Whether one object may be named by several arguments."""
 
     def names(self) -> list[str]:
-        """What the entries are called in messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``."""
+        """Names of the entries for messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``."""
         queries = looks = steps = 0
         found = []
         for entry in self.entries:
@@ -48,23 +48,18 @@ class Transcript:
 
     def in_single_steps(self) -> Transcript:
         """The same with every walk as walks of one step."""
-        return self.of([*_in_single_steps(self.entries)])
+        single: list[Entry] = []
+        for entry in self.entries:
+            single += [entry] if isinstance(entry, Asked) else [Walked((step,)) for step in entry.steps]
+        return self.of(single)
 
     def of(self, entries: Sequence[Entry]) -> Transcript:
         """The same interrogation with other entries."""
         return replace(self, entries=tuple(entries))
 
 
-def _in_single_steps(entries: Sequence[Entry]) -> Iterator[Entry]:
-    for entry in entries:
-        if isinstance(entry, Walked):
-            yield from (Walked((step,)) for step in entry.steps)
-        else:
-            yield entry
-
-
 def initial_evidence(transcript: Transcript) -> Evidence:
-    """What is known before the first question: where the problems begin."""
+    """The evidence before the first question: the initial situations of the problems."""
     evidence = Evidence(Hypotheses(transcript.vocabulary, transcript.headers, repeated=transcript.repeated))
     for situation in transcript.initial:
         evidence.begin(situation)

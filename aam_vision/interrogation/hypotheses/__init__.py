@@ -1,1 +1,1 @@
-"""What is still possible: the modes of every palm tuple, factored by action (paper: the set of possible models)."""
+"""The models that are still possible, as modes of every palm tuple, factored by action."""

@@ -1,6 +1,7 @@
-"""What one action may still be: every lifted atom keeps its possible modes.
+"""The models of one action that are still possible: every lifted atom keeps its possible modes.
 
-A *clause*, which a failed step leaves behind, is a set of literals of which at least one is a precondition.
+A *clause*, which a refused step leaves behind, is a set of literals of which at least one is a precondition.
+States come as the masks of the action's atoms that are true (``held``) and of those that are unknown.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from aam_vision.interrogation.hypotheses.unification import (
     joint_outcomes,
     under,
 )
-from aam_vision.strips import ActionSchema
+from aam_vision.strips import ActionSchema, Location
 
 
 class ActionHypotheses:
-    """What one action's precondition and effect may still be.
+    """The modes that one action's atoms may still have.
 
     ``positive``, ``negative``, ``absent`` are the atoms that may still have that mode in the
     precondition; ``adds``, ``deletes``, ``keeps`` the same for the effect.
@@ -32,17 +33,23 @@ class ActionHypotheses:
         self.adds = self.deletes = self.keeps = index.everything
         self.clauses: list[Literals] = []
         self.successes = 0
-        """How many different steps were executed (another state, or other arguments)."""
+        """The number of different steps that were executed (another state, or other arguments)."""
         self.kinds_of_success = 0
-        """How many of them differ in the values of the action's own atoms."""
+        """The number of them that differ in the values of the action's atoms."""
         self.held = 0
-        """Atoms that were seen to hold before some success; a candidate that is not among them was always hidden."""
+        """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
         self.version = 0
-        """Grows with every change, so that what was derived from the hypotheses can be kept."""
+        """Grows with every change: results that were derived under one version stay valid under it."""
         self._undoing = (-1, 0)
         self._schema: tuple[int, ActionSchema] | None = None
 
-    # --- what is known ---------------------------------------------------------------------------
+    # --- derived sets ----------------------------------------------------------------------------
+
+    def masks(self, location: Location) -> tuple[int, int, int]:
+        """The atoms that may still have each mode (in the order of ``Mode``) at a location."""
+        if location is Location.PRE:
+            return self.positive, self.negative, self.absent
+        return self.adds, self.deletes, self.keeps
 
     @property
     def candidates(self) -> Literals:
@@ -67,9 +74,8 @@ class ActionHypotheses:
     def undecided_effects(self) -> int:
         """Atoms whose effect is not the same in all possible models.
 
-        Adding what a proven precondition says is there already, or deleting what it says is not, changes
-        nothing in any state: such a mode is read as absent and counts as decided. Not so where the addition
-        can undo the deletion of an atom that coincides with it.
+        Adding an atom that must hold, or deleting one that must not, changes no state: such a mode is read as
+        absent and counts as decided, unless the addition can undo the deletion of an atom that coincides with it.
         """
         proven = self.proven
         adds = self.adds & ~(proven.positive & ~self.undoing)
@@ -90,7 +96,7 @@ class ActionHypotheses:
         return self._undoing[1]
 
     def executable_when(self, merged: Merged) -> bool:
-        """Whether what is proven may hold where parameters are merged so."""
+        """Whether all proven preconditions can hold where parameters are merged like this."""
         proven = self.proven
         true = {under(atom, merged) for atom in self.index.select(proven.positive)}
         return true.isdisjoint(under(atom, merged) for atom in self.index.select(proven.negative))
@@ -102,58 +108,52 @@ class ActionHypotheses:
 
     @property
     def cautious(self) -> Literals:
-        """What the cautious model requires: every positive candidate, and negative ones that are proven.
+        """The precondition of the cautious model: every positive candidate, and the proven negative ones.
 
-        A clause that no positive literal can satisfy puts all its negative ones in.
+        The literals of a clause without a positive literal are all included.
         """
-        alone = union(clause for clause in self.clauses if not clause.positive)
-        return Literals(self.positive, self.proven.negative | alone.negative)
+        clauses = union(clause for clause in self.clauses if not clause.positive)
+        return Literals(self.positive, self.proven.negative | clauses.negative)
 
     @property
     def bold(self) -> Literals:
-        """The cautious requirement without what was hidden in every success, and so may well have been false."""
+        """The cautious precondition without atoms that were hidden in every success, and so may have been false."""
         cautious = self.cautious
         return Literals(cautious.positive & (self.held | self.proven.positive), cautious.negative)
 
-    def violated(self, held: int, dim: int, among: Literals | None = None) -> Literals:
-        """Candidates (or literals ``among``) not certain to hold where ``held`` is true and ``dim`` unknown."""
+    def violated(self, held: int, unknown: int, among: Literals | None = None) -> Literals:
+        """Candidates (or literals ``among``) not certain to hold where ``held`` is true and ``unknown`` unknown."""
         pool = self.candidates if among is None else among
-        return Literals(pool.positive & ~held, pool.negative & (held | dim))
+        return Literals(pool.positive & ~held, pool.negative & (held | unknown))
 
-    def certainly_violated(self, held: int, dim: int) -> Literals:
-        """Candidates that are known not to hold there: a success refutes just these."""
-        return Literals(self.positive & ~(held | dim), self.negative & held)
+    def certainly_violated(self, held: int, unknown: int) -> Literals:
+        """Candidates that are known not to hold there: exactly those that a success refutes."""
+        return Literals(self.positive & ~(held | unknown), self.negative & held)
 
-    def shown_effects(self, held: int, dim: int) -> int:
-        """Undecided effects that a success there would show, if what follows can be seen."""
-        return self.undecided_effects & ~dim & ((self.adds & ~held) | (self.deletes & held))
+    def shown_effects(self, held: int, unknown: int) -> int:
+        """Undecided effects that a success there would show, if nothing is hidden afterwards."""
+        return self.undecided_effects & ~unknown & ((self.adds & ~held) | (self.deletes & held))
 
     def certain_to_fail(self, violated: Literals) -> bool:
         """Whether every possible model refuses a step that violates these candidates."""
-        proven = self.proven
-        if violated.positive & proven.positive or violated.negative & proven.negative:
-            return True
-        return any(clause.within(violated) for clause in self.clauses)
+        return violated.overlaps(self.proven) or any(clause.within(violated) for clause in self.clauses)
 
-    # --- what answers tell -----------------------------------------------------------------------
+    # --- learning from answers -------------------------------------------------------------------
 
-    def succeeded(self, held: int, dim: int) -> bool:
+    def succeeded(self, held: int, unknown: int) -> bool:
         """Learn that the action was executed there: no violated literal is a precondition."""
         self.held |= held
-        return self._narrow_precondition(held | dim, ~held, self.absent)
+        return self._narrow_precondition(held | unknown, ~held, self.absent)
 
-    def failed(self, held: int, dim: int) -> bool:
+    def failed(self, held: int, unknown: int) -> bool:
         """Learn that the action could not be executed: some violated literal is a precondition."""
-        violated = self.violated(held, dim)
-        proven = self.proven
-        if violated.positive & proven.positive or violated.negative & proven.negative:
-            return False
+        violated = self.violated(held, unknown)
         if not violated:
             raise InconsistentAgent(
                 f"{self.index.header.name} was refused although every literal that could be its "
                 "precondition held: the agent is not deterministic, or the vocabulary is too poor"
             )
-        if any(clause.within(violated) for clause in self.clauses):
+        if self.certain_to_fail(violated):
             return False
         self.clauses = [clause for clause in self.clauses if not violated.within(clause)]
         self.clauses.append(violated)
@@ -162,32 +162,24 @@ class ActionHypotheses:
         return True
 
     def changed(self, before: tuple[int, int], after: tuple[int, int]) -> bool:
-        """Learn from the atoms' values (held, dim) before and after an executed step."""
-        known = ~before[1] & ~after[1]
-        was, now = before[0], after[0]
-        flipped_on = known & ~was & now
-        flipped_off = known & was & ~now
-        stayed_on = known & was & now
-        stayed_off = known & ~was & ~now
-        # an atom hidden on one side only still tells what the action cannot have done
-        ended_off = before[1] & ~after[1] & ~now
-        ended_on = before[1] & ~after[1] & now
+        """Learn from the atoms' values (held, unknown) before and after an executed step."""
+        (was, was_unknown), (now, now_unknown) = before, after
         return self._narrow_effect(
-            adds=self.adds & ~(flipped_off | stayed_off | ended_off),
-            deletes=self.deletes & ~(flipped_on | stayed_on | ended_on),
-            keeps=self.keeps & ~(flipped_on | flipped_off),
+            adds=self.adds & (now | now_unknown),
+            deletes=self.deletes & (~now | now_unknown),
+            keeps=self.keeps & (was_unknown | now_unknown | ~(was ^ now)),
         )
 
     def changed_together(self, group: int, was: bool | None, now: bool | None) -> bool:
-        """Learn from the value of one atom, which all atoms of the group are, before and after a step."""
+        """Learn from the value, before and after a step, of the one atom that all atoms of the group are there."""
         return self._narrow_effect(*changed_together(self.effects, group, was, now))
 
-    def after(self, held: int, dim: int, objects: tuple[str, ...]) -> tuple[int, int]:
-        """The values (held, dim) after an executed step, as far as they follow; the rest is dim."""
-        can_hold = self.adds | (self.keeps & (held | dim))
+    def after(self, held: int, unknown: int, objects: tuple[str, ...]) -> tuple[int, int]:
+        """The values (held, unknown) after an executed step, as far as they follow from what is known."""
+        can_hold = self.adds | (self.keeps & (held | unknown))
         can_fail = self.deletes | (self.keeps & ~held)
         for group in self.index.coinciding(objects):
-            value = None if dim & group else bool(held & group)
+            value = None if unknown & group else bool(held & group)
             outcomes = joint_outcomes(self.effects, group, value)
             can_hold = can_hold | group if True in outcomes else can_hold & ~group
             can_fail = can_fail | group if False in outcomes else can_fail & ~group
@@ -199,8 +191,7 @@ class ActionHypotheses:
         absent &= self.absent
         if (positive, negative, absent) == (self.positive, self.negative, self.absent):
             return False
-        if self.index.everything & ~(positive | negative | absent):
-            wrong = self.index.everything & ~(positive | negative | absent)
+        if wrong := self.index.everything & ~(positive | negative | absent):
             names = ", ".join(self.index.text(Literals(wrong, 0)))
             raise InconsistentAgent(
                 f"{self.index.header.name} was executed where a proven precondition was violated ({names}): "
@@ -225,42 +216,40 @@ class ActionHypotheses:
         return True
 
     def _propagate(self) -> None:
-        """Shrink clauses to what is still possible; a clause of one literal proves it."""
-        again = True
-        while again:
-            again = False
+        """Shrink clauses to the literals that are still possible; a clause of one literal proves it."""
+        changed = True
+        while changed:
+            changed = False
             open_clauses = []
             for clause in self.clauses:
                 left = Literals(clause.positive & self.positive, clause.negative & self.negative)
-                proven = self.proven
-                if left.positive & proven.positive or left.negative & proven.negative:
-                    again = again or left.size() == 0
+                if left.overlaps(self.proven):
                     continue
                 if not left:
                     raise InconsistentAgent(
                         f"{self.index.header.name} was refused in one situation, and executed where every "
                         "possible reason for that held as well: the agent contradicts itself"
                     )
-                if left.size() == 1:
-                    self.absent &= ~(left.positive | left.negative)
-                    self.negative &= ~left.positive
-                    self.positive &= ~left.negative
-                    again = True
+                if left.size() > 1:
+                    open_clauses.append(left)
                     continue
-                open_clauses.append(left)
+                self.absent &= ~(left.positive | left.negative)
+                self.negative &= ~left.positive
+                self.positive &= ~left.negative
+                changed = True
             self.clauses = open_clauses
 
-    def assuming(self, held: int, dim: int) -> ActionHypotheses:
+    def assuming(self, held: int, unknown: int) -> ActionHypotheses:
         """A copy that has learned of a success there, for what-if questions."""
         other = copy(self)
         other.clauses = list(self.clauses)
-        other.succeeded(held, dim)
+        other.succeeded(held, unknown)
         return other
 
     # --- models ----------------------------------------------------------------------------------
 
     def schema(self) -> ActionSchema:
-        """The cautious reading: undetermined positive literals in, all else undetermined out."""
+        """The cautious model: undetermined positive preconditions in, everything else undetermined out."""
         if self._schema is not None and self._schema[0] == self.version:
             return self._schema[1]
         required = self.cautious

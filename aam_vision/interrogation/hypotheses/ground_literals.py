@@ -23,10 +23,6 @@ class GroundLiterals:
         """The facts that must be true, and those that must be false, for all the literals to hold."""
         return self.true(literals.positive), self.true(literals.negative)
 
-    def violating(self, literal: Literals) -> tuple[list[Fact], list[Fact]]:
-        """The same for every one of the literals to be violated."""
-        return self.true(literal.negative), self.true(literal.positive)
-
 
 def atoms(action: ActionHypotheses, mask: int) -> tuple[LiftedAtom, ...]:
     """The lifted atoms whose bits are set, in a fixed order."""

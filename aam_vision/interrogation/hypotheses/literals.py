@@ -24,19 +24,23 @@ class Literals(NamedTuple):
         return bool(self.positive or self.negative)
 
     def size(self) -> int:
-        """How many literals the set holds."""
+        """The number of literals in the set."""
         return self.positive.bit_count() + self.negative.bit_count()
 
     def within(self, other: Literals) -> bool:
         """Whether every literal of this set is in the other."""
         return not (self.positive & ~other.positive or self.negative & ~other.negative)
 
+    def overlaps(self, other: Literals) -> bool:
+        """Whether any literal is in both sets."""
+        return bool(self.positive & other.positive or self.negative & other.negative)
+
     def without(self, other: Literals) -> Literals:
         """The literals of this set that are not in the other."""
         return Literals(self.positive & ~other.positive, self.negative & ~other.negative)
 
     def opposite(self) -> Literals:
-        """The same atoms with the other sign: what holds where all of these are violated."""
+        """The same atoms with the other sign: the literals that hold where all of these are violated."""
         return Literals(self.negative, self.positive)
 
     def singles(self) -> Iterator[Literals]:
@@ -93,26 +97,22 @@ class AtomIndex:
 
     def values(self, state: State, objects: tuple[str, ...]) -> tuple[int, int]:
         """Masks of the atoms that are true, and of those that are unknown, in the state."""
-        true = state.true
-        unknown = state.unknown
-        held = 0
-        dim = 0
-        if unknown:
-            for bit, predicate, get in self._getters:
-                atom = (predicate, get(objects))
-                if atom in true:
-                    held |= bit
-                elif atom in unknown:
-                    dim |= bit
-        else:
-            held = sum([bit for bit, predicate, get in self._getters if (predicate, get(objects)) in true])
-        return held, dim
+        true, hidden = state.true, state.unknown
+        if not hidden:
+            return sum([bit for bit, predicate, get in self._getters if (predicate, get(objects)) in true]), 0
+        held = unknown = 0
+        for bit, predicate, get in self._getters:
+            atom = (predicate, get(objects))
+            if atom in true:
+                held |= bit
+            elif atom in hidden:
+                unknown |= bit
+        return held, unknown
 
     def coinciding(self, objects: tuple[str, ...]) -> list[int]:
-        """Atoms that are one under the binding, as masks of two bits or more.
+        """Groups of atoms that are one under the binding, as masks of two bits or more.
 
-        That needs an object named twice, or a constant for an argument. Their change is the joint doing of
-        several effects.
+        That needs an object named twice, or a constant for an argument. Several effects change such an atom jointly.
         """
         if len(set(objects)) == len(objects) and self.constants.isdisjoint(objects):
             return []
@@ -127,15 +127,15 @@ class AtomIndex:
 
     @cached_property
     def merges(self) -> list[tuple[int, int, Merged]]:
-        """Pairs of atoms that some binding makes one, with what must be named alike for that."""
+        """Pairs of atoms that some binding makes one, with the parameters that must be merged for that."""
         if not (self.repeated or self.constants):
             return []
         return [
             (bit, other, merged)
             for atom, bit in self.bit.items()
-            for rival, other in self.bit.items()
+            for other_atom, other in self.bit.items()
             if bit != other
-            and (merged := merge(self.vocabulary, self.header, atom, rival, repeated=self.repeated))
+            and (merged := merge(self.vocabulary, self.header, atom, other_atom, repeated=self.repeated))
         ]
 
     def atom(self, bit: int) -> LiftedAtom:

@@ -1,8 +1,7 @@
 """The models that are still possible, factored: every pal tuple keeps its possible modes.
 
-The paper's ``poss_models`` is the product of these modes under the clauses that failed steps leave
-behind. Nothing explicit is enumerated: an action's lifted atoms are bits, and every set of literals is a
-Python integer.
+The paper's ``poss_models`` is the product of these modes under the clauses that refused steps leave behind. It is
+never enumerated: an action's lifted atoms are bits, and every set of atoms is a Python integer.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from aam_vision.strips import ActionHeader, Location, Mode, Model, PalTuple, Voc
 
 
 class Hypotheses:
-    """What the whole model may still be: one ``ActionHypotheses`` per header."""
+    """All models that are still possible: one ``ActionHypotheses`` per header."""
 
     def __init__(
         self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], *, repeated: bool = False
     ) -> None:
-        """``repeated``: one object may be named by several arguments, of an action and of an atom."""
+        """``repeated``: whether several arguments of an action, or of an atom, may name one object."""
         self.vocabulary = vocabulary
         self.headers = tuple(headers)
         self.repeated = repeated
@@ -59,24 +58,17 @@ class Hypotheses:
         """The modes that the pal tuple may still have."""
         action = self.actions[pal.action]
         bit = action.index.bit[pal.atom]
-        masks = (
-            (action.positive, action.negative, action.absent)
-            if pal.location is Location.PRE
-            else (action.adds, action.deletes, action.keeps)
-        )
-        return tuple(mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit)
+        return tuple(mode for mode, mask in zip(Mode, action.masks(pal.location), strict=True) if mask & bit)
 
     def decided(self) -> int:
-        """How many pal tuples have a single mode left."""
-        total = 0
+        """The number of pal tuples with a single possible mode."""
+        undecided = 0
         for action in self.actions.values():
-            undecided = action.undecided
-            open_pre = undecided.positive | undecided.negative
-            total += 2 * len(action.index.atoms)
-            total -= open_pre.bit_count() + action.undecided_effects.bit_count()
-        return total
+            precondition = action.undecided.positive | action.undecided.negative
+            undecided += precondition.bit_count() + action.undecided_effects.bit_count()
+        return self.size - undecided
 
     @property
     def size(self) -> int:
-        """How many pal tuples there are."""
+        """The number of pal tuples."""
         return sum(2 * len(action.index.atoms) for action in self.actions.values())

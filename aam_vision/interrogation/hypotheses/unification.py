@@ -1,7 +1,7 @@
 """Lifted atoms that can become one: when two parameters name one object, or one names a constant.
 
-Only then does it show that an action adds what it requires: the addition undoes the deletion of the other atom
-(deletes come first, then adds).
+Only then is it visible that an action adds an atom that it requires: the addition undoes the deletion of the other
+atom (deletes come first, then adds).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aam_vision.strips import ActionHeader, LiftedAtom, Vocabulary
 
 Merged = tuple[int | str, ...]
-"""For every parameter what stands for it: a parameter (itself, if it is not merged) or a constant."""
+"""For every parameter the parameter (itself, if it is not merged) or the constant that replaces it."""
 
 
 class Effects(NamedTuple):
@@ -24,10 +24,10 @@ class Effects(NamedTuple):
 
 
 def changed_together(effects: Effects, group: int, was: bool | None, now: bool | None) -> Effects:
-    """What is left when one atom, which all atoms of the group are, had these values before and after a step.
+    """The effects that remain possible after a step under which all atoms of the group are one atom.
 
-    It is true afterwards if any of them is added, else false if any is deleted. What that says of one
-    of them is learned; what it says of several is not kept.
+    ``was`` and ``now`` are its values before and after. It is true afterwards if any atom of the group is added, else
+    false if any is deleted. Conclusions about a single atom are drawn; those about several at once are not kept.
     """
     adds, deletes, keeps = effects
     may_add, may_delete = adds & group, deletes & group
@@ -48,7 +48,7 @@ def changed_together(effects: Effects, group: int, was: bool | None, now: bool |
 
 
 def joint_outcomes(effects: Effects, group: int, value: bool | None) -> set[bool]:
-    """The values that an atom, which all atoms of the group are, may have after a step."""
+    """The values that the one atom which all atoms of the group are may have after a step."""
     adds, deletes, keeps = effects
     added = adds & ~deletes & ~keeps & group
     deleted = deletes & ~adds & ~keeps & group
@@ -63,29 +63,29 @@ def joint_outcomes(effects: Effects, group: int, value: bool | None) -> set[bool
 def merge(
     vocabulary: Vocabulary, header: ActionHeader, first: LiftedAtom, second: LiftedAtom, *, repeated: bool
 ) -> Merged | None:
-    """The least that must be named alike for both atoms to be one; None if they never are.
+    """The most general merging of parameters under which both atoms are one; None if there is none.
 
     Without ``repeated`` no two parameters are merged, but a parameter may be a constant.
     """
     if first.predicate != second.predicate:
         return None
-    stands: list[int | str] = list(range(header.arity))
+    replaced: list[int | str] = list(range(header.arity))
     for left, right in zip(first.arguments, second.arguments, strict=True):
-        a, b = (stands[x] if isinstance(x, int) else x for x in (left, right))
+        a, b = (replaced[x] if isinstance(x, int) else x for x in (left, right))
         if a == b:
             continue
         if isinstance(a, str) and isinstance(b, str):
             return None
         kept, gone = (a, b) if isinstance(b, int) else (b, a)
-        stands = [kept if symbol == gone else symbol for symbol in stands]
-    merged = tuple(stands)
+        replaced = [kept if symbol == gone else symbol for symbol in replaced]
+    merged = tuple(replaced)
     if not repeated and len(set(merged)) < len(merged):
         return None
     return merged if _typed(vocabulary, header, merged) else None
 
 
 def _typed(vocabulary: Vocabulary, header: ActionHeader, merged: Merged) -> bool:
-    """Whether some type serves all that is merged into one."""
+    """Whether an object can have the types of all the parameters that are merged into it."""
     for symbol in dict.fromkeys(merged):
         kinds = [kind for kind, other in zip(header.types, merged, strict=True) if other == symbol]
         narrowest = [vocabulary.constants[symbol]] if isinstance(symbol, str) else kinds
@@ -95,5 +95,5 @@ def _typed(vocabulary: Vocabulary, header: ActionHeader, merged: Merged) -> bool
 
 
 def under(atom: LiftedAtom, merged: Sequence[int | str]) -> tuple[str, tuple[int | str, ...]]:
-    """What the atom becomes; equal for atoms that become one."""
+    """The atom with its parameters merged; equal for atoms that become one."""
     return atom.predicate, tuple(merged[a] if isinstance(a, int) else a for a in atom.arguments)

@@ -86,7 +86,7 @@ class SeenScene:
         bit = action.index.bit[pal.atom]
         for value in telling(i, j):
             wanted = Literals(bit, 0) if value else Literals(0, bit)
-            found = self._step(action, pal, wanted) or self._plan(action, pal, wanted)
+            found = self._step(action, pal, wanted) or self._plan(action, wanted)
             if found is not None:
                 start, plan, required = found
                 return DistinguishingQuery(pal, i, j, required, start, plan)
@@ -96,11 +96,11 @@ class SeenScene:
         """A solution of one step, under the strictest M'."""
         for node in self.states:
             for step in _telling_steps(action, node, pal, wanted):
-                if not was_asked(self.evidence, node, (step,)):
+                if not answer_follows(self.evidence, node, (step,)):
                     return node, (step,), action.candidates
         return None
 
-    def _plan(self, action: ActionHypotheses, pal: PalTuple, wanted: Literals) -> _Solution | None:
+    def _plan(self, action: ActionHypotheses, wanted: Literals) -> _Solution | None:
         """A solution of any number of steps, under the strictest M' that has one."""
         options = []
         target = wanted.opposite()
@@ -111,7 +111,7 @@ class SeenScene:
                 options.append((action.undecided.without(required).size(), paths, required))
         unreachable = []
         for _, paths, required in sorted(options, key=lambda option: option[0]):
-            found = self._reach(paths, action, pal, wanted, required)
+            found = self._reach(paths, action, wanted, required)
             if isinstance(found, tuple):
                 return found
             if found is Verdict.UNSOLVABLE:
@@ -123,7 +123,7 @@ class SeenScene:
             )
             for literal in spared.singles():
                 # three literals may exclude each other where any two of them do not
-                found = self._reach(paths, action, pal, wanted, required.without(literal))
+                found = self._reach(paths, action, wanted, required.without(literal))
                 if isinstance(found, tuple):
                     return found
         return None
@@ -132,7 +132,6 @@ class SeenScene:
         self,
         paths: Reachability,
         action: ActionHypotheses,
-        pal: PalTuple,
         wanted: Literals,
         required: Literals,
     ) -> _Solution | Verdict | None:
@@ -144,7 +143,7 @@ class SeenScene:
         violated = action.violated(*action.index.values(state, planned.step.objects))
         if not wanted.within(_values(action, state, planned.step)) or action.certain_to_fail(violated):
             return None
-        if was_asked(self.evidence, planned.start, plan):
+        if answer_follows(self.evidence, planned.start, plan):
             return None
         return planned.start, plan, required
 
@@ -172,7 +171,7 @@ def _values(action: ActionHypotheses, state: State, step: GroundAction) -> Liter
     return Literals(held, action.index.everything & ~(held | dim))
 
 
-def was_asked(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:
+def answer_follows(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:
     """Whether the answer follows from earlier ones: a deterministic agent does the same again.
 
     Where a longer plan led through the same steps, nobody may have looked at where these end.

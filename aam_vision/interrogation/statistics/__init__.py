@@ -1,1 +1,1 @@
-"""What follows from answers that may be wrong: error rates, posteriors and goodness of fit."""
+"""Conclusions from answers that may be wrong: error rates, posteriors and goodness of fit."""

@@ -1,12 +1,12 @@
-"""What follows from noisy answers: a probability for every palm tuple, and the rates of error.
+"""Conclusions from noisy answers: a probability for every palm tuple, and the error rates.
 
-A function of the trials alone, whatever policy made them, so that a result can be checked against its transcript.
+They are a function of the trials alone, whatever policy made them, so a result can be checked against its transcript.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts
 from aam_vision.interrogation.statistics.effect_posterior import MODES, effects
-from aam_vision.interrogation.statistics.error_rates import (
-    EXECUTED,
-    REFUSED,
-    ErrorRates,
-    misreadings,
-    posterior_mean,
-)
+from aam_vision.interrogation.statistics.error_rates import ErrorRates, misreadings
 from aam_vision.interrogation.statistics.goodness_of_fit import (
     CHANCE,
     SUSPICIOUS,
@@ -33,19 +27,22 @@ from aam_vision.interrogation.statistics.goodness_of_fit import (
     unfit_together,
 )
 from aam_vision.interrogation.statistics.precondition_posterior import (
-    SIDES,
+    ALTERNATIONS,
     Precondition,
     execution_rate,
     precondition,
     refusal_rate,
 )
-from aam_vision.interrogation.statistics.trials import Trial, trials
+from aam_vision.interrogation.statistics.trials import trials
 from aam_vision.strips import ActionHeader, Location, Mode, PalTuple, Vocabulary
+
+DOUBT = 0.1
+"""Weight of the uniform distribution where modes are suspicious. More: fewer wrong modes, fewer decided ones."""
 
 
 @dataclass(frozen=True)
 class ActionAssessment:
-    """What is known of one action; ``required`` and ``effect`` are probabilities of shape ``(atoms, 3)``.
+    """The posterior of one action; ``required`` and ``effect`` are probabilities of shape ``(atoms, 3)``.
 
     Their columns are in the order of ``MODES``.
     """
@@ -56,13 +53,13 @@ class ActionAssessment:
     required: NDArray[np.float64]
     effect: NDArray[np.float64]
     missing: NDArray[np.int64]
-    """How often each atom has still to be seen after each value before; shape ``(atoms, 2)``."""
+    """The number of further looks that each atom needs, by its value before; shape ``(atoms, 2)``."""
     unfit: tuple[str, ...]
-    """What of it fits no STRIPS model, in words; every mode of it counts as equally probable."""
+    """The parts that fit no STRIPS model, in words; all their modes count as equally probable."""
 
     @property
     def executed(self) -> int:
-        """How many trials were executed."""
+        """The number of executed trials."""
         return int(self.counts.executed.sum())
 
     @property
@@ -73,28 +70,28 @@ class ActionAssessment:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What is known of the whole agent."""
+    """The posterior of all actions, and the error rates."""
 
     rates: ErrorRates
     actions: Mapping[str, ActionAssessment]
 
     @property
     def unfit(self) -> list[str]:
-        """What fits no STRIPS model, in words."""
+        """The parts that fit no STRIPS model, in words."""
         return [text for action in self.actions.values() for text in action.unfit]
 
     def sceptical(self, confidence: float) -> Assessment:
-        """The same for when no trial settles what is in doubt: nothing is certain of an action of which anything is not.
+        """The same for when no trial can settle the doubts: no mode of an action with any doubt is certain.
 
-        All that is believed of an action hangs together: where one literal is taken for required by mistake, trials of
-        the others mislead.
+        The conclusions about one action depend on each other: where one literal is wrongly taken for required, the
+        trials of the others mislead.
         """
-        actions = {}
-        for name, action in self.actions.items():
-            tables = action.required, action.effect
-            if (action.doubts > 1 - confidence).any():
-                tables = 0.9 * action.required + 0.1 / 3, 0.9 * action.effect + 0.1 / 3
-            actions[name] = replace(action, required=tables[0], effect=tables[1])
+        actions = {
+            name: replace(action, required=_smoothed(action.required), effect=_smoothed(action.effect))
+            if (action.doubts > 1 - confidence).any()
+            else action
+            for name, action in self.actions.items()
+        }
         return replace(self, actions=actions)
 
     def confidences(self) -> dict[PalTuple, tuple[Mode, float]]:
@@ -108,14 +105,13 @@ class Assessment:
         return found
 
     def hypotheses(self, confidence: float, blank: Hypotheses) -> Hypotheses:
-        """The modes that are not ruled out, as the exact engine states them; ``blank`` is filled in.
+        """The modes that are not ruled out, as hypotheses of the exact engine; ``blank`` is filled in.
 
-        A pal tuple has one mode left where that is at least as probable as ``confidence``.
+        A pal tuple is decided where its best mode is at least as probable as ``confidence``.
         """
         for name, assessed in self.actions.items():
             action = blank[name]
-            required = _possible(assessed.required, confidence)
-            action.positive, action.negative, action.absent = required
+            action.positive, action.negative, action.absent = _possible(assessed.required, confidence)
             action.adds, action.deletes, action.keeps = _possible(assessed.effect, confidence)
             action.successes = action.kinds_of_success = assessed.executed
             action.held = action.index.everything
@@ -123,37 +119,26 @@ class Assessment:
         return blank
 
 
-@dataclass
 class Assessor:
-    """Adds up trials, and assesses the agent from all of them so far."""
+    """Counts trials, and assesses the agent from all of them so far."""
 
-    vocabulary: Vocabulary
-    headers: tuple[ActionHeader, ...]
-    _tallies: dict[str, ActionCounts] = field(init=False)
-    _frame: FrameCounts = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._tallies = {
-            header.name: ActionCounts(AtomIndex(self.vocabulary, header)) for header in self.headers
-        }
-        self._frame = FrameCounts(self.vocabulary)
+    def __init__(self, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> None:
+        self._counts = {header.name: ActionCounts(AtomIndex(vocabulary, header)) for header in headers}
+        self._frame = FrameCounts(vocabulary)
 
     def take_in(self, entry: Entry) -> None:
         """Count the trials of one entry."""
         for trial in trials(entry):
-            self.add(trial)
-
-    def add(self, trial: Trial) -> None:
-        """Count one trial."""
-        self._tallies[trial.action.name].add(trial)
-        self._frame.add(trial)
+            self._counts[trial.action.name].add(trial)
+            self._frame.add(trial)
 
     def assess(self) -> Assessment:
-        """What follows: the preconditions and the rates of refusals explain each other, so in turn."""
-        refusals, executions = posterior_mean(REFUSED, 0, 0), posterior_mean(EXECUTED, 0, 0)
+        """The posterior so far. Preconditions and rates of refusals depend on each other, so they alternate."""
+        nothing = np.zeros(0, dtype=np.bool_)
+        refusals, executions = refusal_rate(nothing, nothing), execution_rate(nothing, nothing)
         found: dict[str, Precondition] = {}
-        tables = {name: (tally.held, tally.executed) for name, tally in self._tallies.items()}
-        for _ in range(SIDES):
+        tables = {name: (counts.held, counts.executed) for name, counts in self._counts.items()}
+        for _ in range(ALTERNATIONS):
             for name, (held, executed) in tables.items():
                 found[name] = precondition(held, executed, refusals, executions)
             executed = np.concatenate([executed for _, executed in tables.values()])
@@ -163,59 +148,63 @@ class Assessor:
             if np.allclose(before, (refusals, executions)):
                 break
         rates = ErrorRates(misreadings(self._frame.counts), refusals, executions)
-        actions = {name: _assessed(tally, found[name], rates) for name, tally in self._tallies.items()}
+        actions = {name: _assessed(counts, found[name], rates) for name, counts in self._counts.items()}
         return Assessment(rates, actions)
 
 
 def assess(transcript: Transcript) -> Assessment:
-    """What a whole transcript tells."""
+    """The posterior from a whole transcript."""
     return assessor_of(transcript.vocabulary, transcript.headers, transcript.entries).assess()
 
 
 def assessor_of(
     vocabulary: Vocabulary, headers: tuple[ActionHeader, ...], entries: Iterable[Entry]
 ) -> Assessor:
-    """One that has taken in these entries."""
+    """An assessor that has taken in these entries."""
     assessor = Assessor(vocabulary, headers)
     for entry in entries:
         assessor.take_in(entry)
     return assessor
 
 
-def _assessed(tally: ActionCounts, found: Precondition, rates: ErrorRates) -> ActionAssessment:
-    index = tally.index
-    size = len(index.atoms)
-    probable = np.where(found.best, 1 - found.doubt, found.doubt)
-    required = np.stack([probable[:size], probable[size:], np.zeros(size)], axis=1)
-    required[:, 2] = np.clip(1 - required.sum(axis=1), 0, 1)
-    required /= required.sum(axis=1, keepdims=True)
-    logarithms = np.array([rates.misreadings[atom.predicate].logarithms for atom in index.atoms])
-    effect = effects(tally.seen, logarithms.reshape(size, 2, 2))
-    # adding what must be there, or deleting what must not, changes nothing: such a mode is read as absent
-    certain = found.doubt < 0.5
-    for column, literals in (
-        (0, found.best[:size] & certain[:size]),
-        (1, found.best[size:] & certain[size:]),
-    ):
-        effect[literals, 2] += effect[literals, column]
-        effect[literals, column] = 0
-    unfit = []
-    if unfit_precondition(tally.executed, found.applicable, rates.refusals, rates.executions):
-        unfit.append(f"when {index.header.name} can be executed")
+def _assessed(counts: ActionCounts, found: Precondition, rates: ErrorRates) -> ActionAssessment:
+    index, size = counts.index, len(counts.index.atoms)
+    name, unfit = index.header.name, list[str]()
+    required = _required(found)
+    if unfit_precondition(counts.executed, found.applicable, rates.refusals, rates.executions):
+        unfit.append(f"when {name} can be executed")
         required[:] = 1 / 3
-    misread = np.exp(logarithms.reshape(size, 2, 2)[:, (0, 1), (1, 0)])
-    chances = effect_chances(tally.seen, effect, misread)
-    suspicious, strange = chances < SUSPICIOUS, chances < CHANCE
-    effect[suspicious] = 0.9 * effect[suspicious] + 0.1 / 3
-    effect[strange] = 1 / 3
-    for number in np.flatnonzero(strange):
-        text = index.atoms[number].text(index.header.parameters)
-        unfit.append(f"what {index.header.name} does to {text}")
-    if unfit_together(tally.changes, effect, misread):
-        unfit.append(f"what {index.header.name} does, now this and now that")
+    logarithms = np.array([rates.misreadings[atom.predicate].logarithms for atom in index.atoms])
+    logarithms = logarithms.reshape(size, 2, 2)
+    effect = effects(counts.seen, logarithms)
+    # adding an atom that must hold, or deleting one that must not, changes nothing: such a mode is read as absent
+    restated = (found.best & (found.doubt < 0.5)).reshape(2, size).T
+    effect[:, 2] += np.where(restated, effect[:, :2], 0).sum(axis=1)
+    effect[:, :2][restated] = 0
+    misread = np.exp(logarithms[:, (0, 1), (1, 0)])
+    chances = effect_chances(counts.seen, effect, misread)
+    effect[chances < SUSPICIOUS] = _smoothed(effect[chances < SUSPICIOUS])
+    effect[chances < CHANCE] = 1 / 3
+    for number in np.flatnonzero(chances < CHANCE):
+        unfit.append(f"what {name} does to {index.atoms[number].text(index.header.parameters)}")
+    if unfit_together(counts.changes, effect, misread):
+        unfit.append(f"what {name} does, now this and now that")
         effect[:] = 1 / 3
-    missing = looks_missing(tally.seen, found.best.reshape(2, size), misread)
-    return ActionAssessment(index, tally, found, required, effect, missing, tuple(unfit))
+    missing = looks_missing(counts.seen, found.best.reshape(2, size), misread)
+    return ActionAssessment(index, counts, found, required, effect, missing, tuple(unfit))
+
+
+def _required(found: Precondition) -> NDArray[np.float64]:
+    """The probability of every mode in the precondition; shape ``(atoms, 3)``."""
+    positive, negative = np.where(found.best, 1 - found.doubt, found.doubt).reshape(2, -1)
+    required = np.stack([positive, negative, np.clip(1 - (positive + negative), 0, 1)], axis=1)
+    normalized: NDArray[np.float64] = required / required.sum(axis=1, keepdims=True)
+    return normalized
+
+
+def _smoothed(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities mixed with the uniform distribution, so that no mode is certain."""
+    return (1 - DOUBT) * table + DOUBT / 3
 
 
 def _possible(table: NDArray[np.float64], confidence: float) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""What trials add up to: all that the posteriors of one action, and the rates of error, depend on."""
+"""Counts of trials: the sufficient statistics for the posteriors of each action, and for the error rates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.trials import Trial
-from aam_vision.strips import Atom, Objects, State, Vocabulary
+from aam_vision.strips import Atom, Objects, Vocabulary
 
 Counts = NDArray[np.int64]
 
@@ -53,7 +53,7 @@ class ActionCounts:
         return np.array(values, dtype=np.bool_).reshape(len(values), 2, len(self.index.atoms))
 
     def add(self, trial: Trial) -> None:
-        """Count a trial, unless its arguments make two atoms of the action one."""
+        """Count a trial, unless two atoms of the action are one under its arguments."""
         objects = trial.action.objects
         if self.index.coinciding(objects):
             return
@@ -71,7 +71,7 @@ class ActionCounts:
 
 
 class FrameCounts:
-    """Atoms that no step can have changed: by predicate, how often each value was seen as each; shape ``(2, 2)``."""
+    """Confusion matrices of the atoms that no step can have changed, by predicate: true value, seen value."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.counts: dict[str, Counts] = {
@@ -81,14 +81,16 @@ class FrameCounts:
         self._sizes: dict[Objects, Counter[str]] = {}
 
     def add(self, trial: Trial) -> None:
-        """Count what had to stay. A refused step changes nothing at all."""
+        """Count the atoms that had to keep their values. A refused step changes nothing at all."""
         if trial.seen is None:
             return
-        start, seen = trial.start.true, trial.seen.true
+        start, seen, objects = trial.start.true, trial.seen.true, trial.start.objects
+        if objects not in self._sizes:
+            self._sizes[objects] = atom_counts(self._vocabulary, objects)
+        kept = Counter(self._sizes[objects])
         names = {*trial.action.objects, *self._vocabulary.constants} if trial.executed else None
-        stayed = Counter(self._sizes_of(trial.start))
         if names is not None:
-            stayed.subtract(self._touched(trial.start.objects, names))
+            kept.subtract(atom_counts(self._vocabulary, objects, names))
         for values, atoms in (((1, 1), start & seen), ((1, 0), start - seen), ((0, 1), seen - start)):
             for predicate, number in Counter(
                 atom.predicate
@@ -97,25 +99,15 @@ class FrameCounts:
                 and (names is None or not names.issuperset(atom.objects))
             ).items():
                 self.counts[predicate][values] += number
-                stayed[predicate] -= number
-        for predicate, number in stayed.items():
+                kept[predicate] -= number
+        for predicate, number in kept.items():
             self.counts[predicate][0, 0] += number
-
-    def _sizes_of(self, state: State) -> Counter[str]:
-        """How many atoms without a repeated object every predicate has."""
-        if state.objects not in self._sizes:
-            self._sizes[state.objects] = self._touched(state.objects, set(state.objects))
-        return self._sizes[state.objects]
-
-    def _touched(self, objects: Objects, names: set[str]) -> Counter[str]:
-        """How many of them speak of nothing but these objects."""
-        return atom_counts(self._vocabulary, objects, names)
 
 
 def atom_counts(
     vocabulary: Vocabulary, objects: Objects, names: Collection[str] | None = None
 ) -> Counter[str]:
-    """How many atoms without a repeated object every predicate has, of these names only if any are given."""
+    """The number of atoms without a repeated object by predicate; only over these names, if any are given."""
     chosen = objects if names is None else names
     return Counter(
         {
@@ -128,7 +120,7 @@ def atom_counts(
 
 
 def _injections(choices: list[frozenset[str]]) -> int:
-    """In how many ways one member of every set can be chosen, no object twice."""
+    """The number of ways to choose one member of every set, no object twice."""
     if all(choice == choices[0] for choice in choices):
         return perm(len(choices[0]), len(choices)) if choices else 1
     first, *rest = choices

@@ -1,4 +1,4 @@
-"""What an action changes, when what is seen of it may be wrong."""
+"""The posterior of an action's effects when states may be misread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aam_vision.strips import Mode
 
 MODES = (Mode.POSITIVE, Mode.NEGATIVE, Mode.ABSENT)
 PRIOR = np.log([0.15, 0.15, 0.7])
-"""How probable it is that an action adds an atom, deletes it, or leaves it as it is."""
+"""Log-probability that an action adds, deletes or keeps an atom. Rarer changes: fewer false effects, more trials."""
 
 
 def effects(seen: Counts, logarithms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -18,7 +18,7 @@ def effects(seen: Counts, logarithms: NDArray[np.float64]) -> NDArray[np.float64
 
     Args:
         seen: values before an executed step and as seen after it; shape ``(atoms, 2, 2)``.
-        logarithms: of the probability that each value is seen as each, by atom; shape ``(atoms, 2, 2)``.
+        logarithms: log-probabilities of seeing each true value as each value; shape ``(atoms, 2, 2)``.
     """
     after = seen.sum(axis=1)  # (atoms, 2)
     added = (after * logarithms[:, 1]).sum(axis=1)

@@ -1,4 +1,7 @@
-"""How often answers are wrong, estimated from the answers: nobody has to say it."""
+"""Error rates of the answers, estimated from the answers themselves.
+
+The priors are pseudo-counts (errors, of how many): larger ones need more evidence to be overruled.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from numpy.typing import NDArray
 from aam_vision.interrogation.statistics.counts import Counts
 
 POOLED = (0.5, 25.0)
-"""Wrong values of how many, before anything was seen: the prior of what all predicates have in common."""
+"""Wrong values: the prior of the rate that all predicates have in common."""
 OWN = 20.0
-"""Values of one predicate that count as much as what all have in common."""
+"""Weight of the common rate in that of one predicate, as a number of values seen."""
 REFUSED = (0.5, 10.0)
-"""Steps refused of how many that can be executed, before anything was seen."""
+"""Refused steps, of those that could be executed."""
 EXECUTED = (0.02, 100.0)
-"""The same for steps executed of those that cannot be."""
+"""Executed steps, of those that could not be."""
 
 
 @dataclass(frozen=True)
 class Misreading:
-    """How often one predicate's atoms are seen wrongly."""
+    """The error rates of one predicate's atoms."""
 
     false_positive: float
     """The probability that a false atom is seen as true."""
@@ -31,7 +34,7 @@ class Misreading:
 
     @property
     def logarithms(self) -> NDArray[np.float64]:
-        """Log-likelihood of every value being seen as each; shape ``(2, 2)``."""
+        """Log-probabilities of seeing each true value as each value; shape ``(2, 2)``."""
         positive, negative = self.false_positive, self.false_negative
         return np.log([[1 - positive, positive], [negative, 1 - negative]])
 
@@ -50,9 +53,9 @@ class ErrorRates:
 
 
 def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:
-    """The mean of every predicate's posterior; each shrinks to its kind of error, which shrinks to all errors.
+    """The posterior mean of every predicate's rates, each shrunk to its kind of error, and that to all errors.
 
-    ``counts`` are, by predicate, how often each value was seen as each; shape ``(2, 2)``.
+    ``counts`` are confusion matrices by predicate: true value, seen value.
     """
     total = sum(counts.values(), np.zeros((2, 2), dtype=np.int64))
     wrong, seen = POOLED

@@ -1,8 +1,8 @@
 """Whether answers fit any STRIPS model at all, when some of them are wrong by chance.
 
-Chance errs at the same rate everywhere. An atom that is seen against its best mode far more often than its predicate
-is misread, or an action that is refused far more often than others where all it requires holds, is not misread: what
-happens depends on something else.
+Chance errors have the same rate everywhere. Where an atom contradicts its best mode far more often than its predicate
+is misread, or an applicable action is refused far more often than others, the outcome depends on something that the
+model does not express.
 """
 
 from __future__ import annotations
@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 from aam_vision.interrogation.statistics.counts import Counts
 
 CHANCE = 1e-4
-"""What is less probable than this is no chance."""
+"""Tail probability below which no model fits. Higher: misfits are found sooner, and more good fits are rejected."""
 SUSPICIOUS = 0.02
-"""What is less probable than this may be none: more has to be seen."""
+"""Tail probability below which a mode stays in doubt. Higher: fewer wrong modes, more trials."""
 SLACK = (1.5, 0.005)
-"""Rates are only estimated: they may be so many times, and so much, higher."""
+"""Factor and constant by which an estimated rate may be too low. More: fewer false alarms, later true ones."""
+MAX_RATE = 0.99
+"""The highest rate after that, so that its complement has a logarithm."""
+MARGIN = 1.5
+"""Factor for the looks that show an effect: some of them may be misread. More: more trials, fewer missed effects."""
 
 
 def tail(happened: int, of: int, rate: float) -> float:
-    """A bound on the probability that it happens so often or more (Chernoff); 1 where that is no more than expected."""
-    rate = min(SLACK[0] * rate + SLACK[1], 0.99)
+    """A Chernoff bound on the probability of at least ``happened`` events; 1 where that is not more than expected."""
+    rate = min(SLACK[0] * rate + SLACK[1], MAX_RATE)
     share = happened / of if of else 0.0
     if share <= rate:
         return 1.0
@@ -37,7 +41,7 @@ def tail(happened: int, of: int, rate: float) -> float:
 def effect_chances(
     seen: Counts, effect: NDArray[np.float64], misread: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """How probable it is that atoms are seen so often, or oftener, against the best mode of each; shape ``(n,)``.
+    """The tail probability of each atom's values that contradict its best mode; shape ``(n,)``.
 
     Args:
         seen: values before an executed step and as seen after it; shape ``(n, 2, 2)``.
@@ -56,10 +60,10 @@ def effect_chances(
 def unfit_together(
     changes: NDArray[np.bool_], effect: NDArray[np.float64], misread: NDArray[np.float64]
 ) -> bool:
-    """Whether atoms are seen against their best modes together, as where a step sometimes does something else.
+    """Whether atoms contradict their best modes together, as when a step sometimes has other effects.
 
     Misreadings are independent of each other, so few of a step's atoms are misread at once. The bound holds for any
-    number of the strangest steps, and for looking again after every one of them.
+    number of the least probable steps, and for testing again after every one of them.
 
     Args:
         changes: values before an executed step and as seen after it; shape ``(steps, 2, n)``.
@@ -78,7 +82,7 @@ def unfit_together(
         surprise -= log(chance)
         if not surprise:
             break
-        # that so many uniform numbers have so small a product (Fisher), for any choice of as many steps
+        # Fisher's method: so many uniform numbers have a product this small; Bonferroni for the choice of steps
         terms = sum(exp(k * log(surprise) - lgamma(k + 1)) for k in range(number))
         if log(comb(len(tails), number)) - surprise + log(terms) < allowed:
             return True
@@ -88,13 +92,12 @@ def unfit_together(
 def looks_missing(
     seen: Counts, required: NDArray[np.bool_], misread: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """How often atoms have still to be seen after each value before, so that another effect there would show.
+    """The number of further looks at each atom, by its value before, so that another effect would show.
 
     Shape ``(n, 2)``, as ``misread``. An atom that is ``required`` to hold, or not to (shape ``(2, n)``), has one value.
     """
-    # half as many again, since some of what would show it may be misread
-    rates = np.minimum(SLACK[0] * misread.max(axis=1) + SLACK[1], 0.99)
-    needed = np.ceil(1.5 * np.log(CHANCE) / np.log(rates)).astype(np.int64)
+    rates = np.minimum(SLACK[0] * misread.max(axis=1) + SLACK[1], MAX_RATE)
+    needed = np.ceil(MARGIN * np.log(CHANCE) / np.log(rates)).astype(np.int64)
     missing: NDArray[np.int64] = np.maximum(needed[:, None] - seen.sum(axis=2), 0)
     missing[required.any(axis=0)] = 0
     return missing

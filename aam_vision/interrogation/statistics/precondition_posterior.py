@@ -1,8 +1,8 @@
-"""What an action requires, when refusals and executions may be wrong.
+"""The posterior of an action's precondition when refusals and executions may be wrong.
 
 A precondition is a set of literals; a trial is probable under it if it was executed where all of them held, or
-refused where one did not. The sets within two changes of the best one make up the posterior: dropping, adding or
-exchanging a literal. Near misses tell literals apart one by one, so what is farther away is less probable still.
+refused where one did not. The posterior is taken over the sets within two changes of the best one: dropping, adding or
+exchanging a literal. Near misses test literals one by one, so sets farther away are less probable still.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, p
 Mask = NDArray[np.bool_]
 
 POSITIVE, NEGATIVE = 0.2, 0.05
-"""How probable a literal of each sign is as a precondition, before anything was seen."""
+"""Prior probability of a literal of each sign. Lower: fewer false preconditions, more trials."""
 IMPROBABLE = -25.0
-"""Log-odds below which a literal is not considered any more."""
-SIDES = 4
-"""Improvements of the two rates and of the best set in turn."""
+"""Log-odds below which a literal is not considered any more. Higher: faster, less exact."""
+ALTERNATIONS = 4
+"""Alternations between estimating the rates and the preconditions, unless they converge before."""
+LEAST_GAIN = 1e-9
+"""Gain of log-posterior below which a set counts as the best: rounding errors stay below it."""
 
 
 @dataclass(frozen=True)
 class Precondition:
-    """The posterior of one action's precondition; literals are ``2 n``: all positive ones, then all negative."""
+    """The posterior of one action's precondition over ``2 n`` literals: all positive ones, then all negative."""
 
     best: Mask
     """The most probable set; shape ``(2 n,)``."""
     doubt: NDArray[np.float64]
-    """The probability that each literal is wrong in it, as it would be were nothing else wrong; shape ``(2 n,)``."""
+    """The probability that each literal is wrong in it if nothing else is; shape ``(2 n,)``."""
     applicable: Mask
     """In which trials all of the best set held; shape ``(trials,)``."""
 
@@ -43,7 +45,7 @@ def precondition(held: Mask, executed: Mask, refusals: float, executions: float)
         held: the atoms' values before every trial; shape ``(trials, n)``.
         executed: which trials were executed; shape ``(trials,)``.
         refusals: the probability that a step which could be executed is refused.
-        executions: that one which could not be is executed.
+        executions: the probability that a step which could not be executed is reported as executed.
     """
     violated = np.concatenate([~held, held], axis=1)  # (trials, 2 n)
     size = held.shape[1]
@@ -60,17 +62,17 @@ def precondition(held: Mask, executed: Mask, refusals: float, executions: float)
     np.add.at(weights, number.ravel(), weight)
 
     def climb(chosen: Mask) -> tuple[float, Mask, NDArray[np.float64]]:
-        """The best set that can be reached by two changes at a time, and what its neighbours gain."""
+        """The score of the best set reached by two changes at a time, the set, and the gains of its neighbours."""
         while True:
             gains = _neighbours(kinds, weights, chosen, prior[live], live, size)
             first, second = np.unravel_index(int(gains.argmax()), gains.shape)
-            if gains[first, second] <= 1e-9:
+            if gains[first, second] <= LEAST_GAIN:
                 score = weights @ ((kinds @ chosen.astype(np.int64)) == 0) + prior[live] @ chosen
                 return float(score), chosen, gains
             chosen = chosen.copy()
             chosen[list({first, second})] ^= True
 
-    # from nothing, and from all that held whenever the action was executed
+    # from the empty set, and from all literals that held whenever the action was executed
     starts: list[Mask] = [np.zeros(len(live), dtype=np.bool_)]
     if executed.any():
         starts.append(np.logical_not(violated[executed][:, live].any(axis=0)))
@@ -90,7 +92,7 @@ def _neighbours(
     live: NDArray[np.intp],
     size: int,
 ) -> NDArray[np.float64]:
-    """How much log-posterior is gained by toggling literals i and j (on the diagonal, i alone)."""
+    """The gain of log-posterior from toggling literals i and j (on the diagonal, i alone)."""
     count = kinds @ best.astype(np.int64)  # how many of the best set each kind of trial violates
     change = kinds * np.where(best, -1, 1)  # (kinds, live)
     after = count[:, None, None] + change[:, :, None] + change[:, None, :]

@@ -1,7 +1,7 @@
-"""What a situation is, when every look at it may misread every atom: a sequential test, atom by atom.
+"""The state of a situation when every look at it may misread every atom: a sequential test, atom by atom.
 
-Looks err independently of each other. So each adds to the log-odds of an atom what the rates of error say, and
-once these exceed a threshold, the value that they favour is right with the probability that it stands for.
+Looks err independently of each other. So each adds to the log-odds of an atom according to the error rates; once
+these exceed a threshold, the more probable value is right with the corresponding probability.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from aam_vision.interrogation.statistics.counts import Counts
 from aam_vision.interrogation.statistics.error_rates import Misreading
 from aam_vision.strips import Atom, Objects, State
 
-MOST = 0.45
-"""The highest rate of error that looks are weighed under: at one half they would tell nothing."""
+MAX_RATE = 0.45
+"""The highest error rate under which looks are weighed: at one half they would carry no information."""
 
 
 class TestedState(NamedTuple):
-    """What several looks at one situation say."""
+    """The result of several looks at one situation."""
 
     state: State
-    """The likelier value of every atom; unknown is only what was never seen."""
+    """The more probable value of every atom; only atoms that were never seen are unknown."""
     doubtful: frozenset[Atom]
     """Atoms whose log-odds do not reach the threshold."""
     certain: bool
-    """Whether those of every atom do."""
+    """Whether the log-odds of all atoms reach it."""
 
 
 class SequentialTest:
     """Several looks at one situation.
 
     Args:
-        objects: what is there.
+        objects: the situation's objects.
         sizes: how many atoms every predicate has with these objects.
     """
 
@@ -47,13 +47,13 @@ class SequentialTest:
         self._hidden: Counter[Atom] = Counter()
 
     def add(self, state: State) -> None:
-        """Take in what one look has shown."""
+        """Add the state seen in one look."""
         self.looks += 1
         self._true.update(state.true)
         self._hidden.update(state.unknown)
 
     def read(self, misreadings: Mapping[str, Misreading], threshold: float) -> TestedState:
-        """What follows under these rates of error."""
+        """The result under these error rates."""
         true, unknown, doubtful = [], [], []
         weights = {name: _weights(misreading) for name, misreading in misreadings.items()}
         for atom in {**self._true, **self._hidden}:
@@ -72,14 +72,14 @@ class SequentialTest:
         return TestedState(state, frozenset(doubtful), never and not doubtful)
 
     def confusion(self, state: State) -> dict[str, Counts]:
-        """By predicate, how often each value of this state was seen as each; shape ``(2, 2)``."""
+        """The confusion matrices of the looks, by predicate, if this is the true state."""
         counts = {name: np.zeros((2, 2), dtype=np.int64) for name in self._sizes}
         for name, size in self._sizes.items():
             counts[name][0, 0] = size * self.looks
         for atom in {**self._true, **self._hidden}:
             mine, hidden = counts[atom.predicate], self._hidden[atom]
             if len(set(atom.objects)) < len(atom.objects):
-                continue  # none of those that were counted
+                continue  # ``sizes`` does not count it
             mine[0, 0] -= self.looks
             if hidden < self.looks:
                 value = int(atom in state.true)
@@ -87,15 +87,15 @@ class SequentialTest:
         return counts
 
 
-def estimate(sightings: Sequence[SequentialTest], misreadings: Mapping[str, Misreading]) -> dict[str, Counts]:
-    """How often values were seen as each, by predicate, every atom being what these rates make likelier."""
-    counts = [one.confusion(one.read(misreadings, 0.0).state) for one in sightings]
+def estimate(tests: Sequence[SequentialTest], misreadings: Mapping[str, Misreading]) -> dict[str, Counts]:
+    """The confusion matrices, by predicate, if every atom has the value that is more probable under these rates."""
+    counts = [one.confusion(one.read(misreadings, 0.0).state) for one in tests]
     return {
         name: sum((one[name] for one in counts), np.zeros((2, 2), dtype=np.int64)) for name in misreadings
     }
 
 
 def _weights(misreading: Misreading) -> tuple[float, float]:
-    """How much one look speaks against an atom in which it was seen as false, and for one seen as true."""
-    positive, negative = min(misreading.false_positive, MOST), min(misreading.false_negative, MOST)
+    """The log-odds that one look adds: against an atom seen as false, and for one seen as true."""
+    positive, negative = min(misreading.false_positive, MAX_RATE), min(misreading.false_negative, MAX_RATE)
     return float(np.log((1 - positive) / negative)), float(np.log((1 - negative) / positive))

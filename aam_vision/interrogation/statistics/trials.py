@@ -1,7 +1,7 @@
 """Trials: single steps from states that are known for certain, and what was seen of them.
 
 Under ``settable`` access the state that a query starts from is known exactly, whatever is misread later. So the
-first step of every query and walk is a trial; what else a transcript holds is left out.
+first step of every query and walk is a trial; all other steps are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from aam_vision.strips import GroundAction, State
 
 @dataclass(frozen=True)
 class Trial:
-    """A step that was attempted in a known state; ``seen`` is what was seen next, None if nobody looked."""
+    """A step that was attempted in a known state; ``seen`` is the state seen next, None if nobody looked."""
 
     start: State
     action: GroundAction
@@ -24,7 +24,7 @@ class Trial:
 
 
 def trials(entry: Entry) -> Iterator[Trial]:
-    """What one entry of a transcript tells under settable access."""
+    """The trials of one entry of a transcript under settable access."""
     if isinstance(entry, Asked):
         if entry.query.plan:
             executed = entry.response.executed

@@ -31,5 +31,5 @@ def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
             for atom in index.atoms:
                 expected = [atom.ground(row) in state.true for row in rows]
                 assert np.broadcast_to(grid.true(atom, index), shape).ravel().tolist() == expected
-                assert grid.true_at(atom, index, chosen).tolist() == expected
+                assert np.asarray(grid.true(atom, index, chosen)).tolist() == expected
     assert empty, "some of the types have no objects"

@@ -1,4 +1,4 @@
-"""Pairs of atoms are apart exactly if each was true, but never both under one choice of arguments."""
+"""Pairs of atoms were never together exactly if each was true, but never both under one choice of arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.profiles import thorough
 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
-def test_apart_is_what_brute_force_finds(domain: Domain, seed: int) -> None:
+def test_the_pairs_are_those_that_brute_force_finds(domain: Domain, seed: int) -> None:
     evidence = walked(domain, seed)
     nodes = evidence.visited[:COOCCURRENCE_SITUATIONS]
     for action in evidence.hypotheses.actions.values():
@@ -26,10 +26,10 @@ def test_apart_is_what_brute_force_finds(domain: Domain, seed: int) -> None:
                 held, _ = index.values(node.state, objects)
                 true = [number for number in range(len(index.atoms)) if held >> number & 1]
                 seen |= {(a, b) for a in true for b in true}
-        apart = CoOccurrence().apart(index, nodes)
+        pairs = CoOccurrence().never_together(index, nodes)
         for a in range(len(index.atoms)):
             for b in range(len(index.atoms)):
-                assert apart[a, b] == ((a, a) in seen and (b, b) in seen and (a, b) not in seen)
+                assert pairs[a, b] == ((a, a) in seen and (b, b) in seen and (a, b) not in seen)
 
 
 @thorough(30)
@@ -40,5 +40,5 @@ def test_situations_may_come_one_by_one(domain: Domain, seed: int) -> None:
     for action in evidence.hypotheses.actions.values():
         growing = CoOccurrence()
         for count in range(1, len(nodes) + 1):
-            apart = growing.apart(action.index, nodes[:count])
-        assert (apart == CoOccurrence().apart(action.index, nodes)).all()
+            pairs = growing.never_together(action.index, nodes[:count])
+        assert (pairs == CoOccurrence().never_together(action.index, nodes)).all()

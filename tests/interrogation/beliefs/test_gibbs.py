@@ -1,4 +1,4 @@
-"""Samples of what an action may require satisfy its refusals, and follow what else is known."""
+"""Samples of an action's precondition satisfy its refusals, and follow what else is known."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.profiles import thorough
 COUNT = 6
 LITERALS = [Literals(1 << number, 0) for number in range(COUNT)]
 FAIR = dict.fromkeys(LITERALS, 0.3)
-NONE_APART = np.zeros((COUNT, COUNT), dtype=np.bool_)
+NO_PAIRS = np.zeros((COUNT, COUNT), dtype=np.bool_)
 
 masks = st.integers(1, 2**COUNT - 1).map(lambda mask: Literals(mask, 0))
 
 
 def _draw(seed: int = 0, **changes: object) -> np.ndarray:
-    given = {"clauses": [], "expected": [], "apart": NONE_APART, "size": 0.0, **changes}
+    given = {"clauses": [], "expected": [], "never_together": NO_PAIRS, "size": 0.0, **changes}
     return sample(FAIR, rng=np.random.default_rng(seed), **given)  # type: ignore[arg-type]
 
 
@@ -49,9 +49,9 @@ def test_a_literal_in_two_refusals_is_likelier_than_one_in_one() -> None:
 
 
 def test_what_was_never_true_together_is_seldom_required_together() -> None:
-    apart = NONE_APART.copy()
-    apart[0, 1] = apart[1, 0] = True
-    free, bound = _draw(size=3.0), _draw(size=3.0, apart=apart)
+    pairs = NO_PAIRS.copy()
+    pairs[0, 1] = pairs[1, 0] = True
+    free, bound = _draw(size=3.0), _draw(size=3.0, never_together=pairs)
     assert (bound[:, 0] & bound[:, 1]).mean() < (free[:, 0] & free[:, 1]).mean() / 3
 
 

@@ -7,8 +7,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.evidence.anomalies import changed_untouched, erred, misled, unexplained
-from aam_vision.interrogation.evidence.transcript import Asked, Entry, Transcript, Walked, fresh, take_in
+from aam_vision.interrogation.evidence.anomalies import (
+    changed_untouched,
+    contradicted_query,
+    shows_error,
+    unexplained_changes,
+)
+from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
 from tests import domains
@@ -69,9 +75,9 @@ def _transcript(*entries: Entry) -> Transcript:
 def test_an_atom_of_which_not_all_objects_are_named_stays(before: str, after: str, found: str) -> None:
     wanted = sorted(_state(found).true)
     assert changed_untouched(_state(before), [ACT["a"]], _state(after), {"k"}) == wanted
-    assert unexplained(_asked(_state(before), (ACT["a"],), 1, _state(after)), {"k"}) == wanted
-    assert unexplained(_walked(_state(before), ACT["a"], _state(after)), {"k"}) == wanted
-    assert erred(_transcript(_asked(_state(before), (ACT["a"],), 1, _state(after)))) is bool(wanted)
+    assert unexplained_changes(_asked(_state(before), (ACT["a"],), 1, _state(after)), {"k"}) == wanted
+    assert unexplained_changes(_walked(_state(before), ACT["a"], _state(after)), {"k"}) == wanted
+    assert shows_error(_transcript(_asked(_state(before), (ACT["a"],), 1, _state(after)))) is bool(wanted)
 
 
 def test_objects_of_different_steps_make_no_atom_that_one_of_them_could_change() -> None:
@@ -92,12 +98,12 @@ def test_what_was_hidden_before_or_after_says_nothing(
 
 def test_only_executed_steps_explain_a_change() -> None:
     entry = _asked(_state(), (ACT["a"], ACT["b"]), 1, _state("pb"))
-    assert unexplained(entry, set()) == [Atom("p", ("b",))]
+    assert unexplained_changes(entry, set()) == [Atom("p", ("b",))]
 
 
 def test_every_step_of_a_walk_is_looked_at() -> None:
     walk = _walked(_state(), ACT["a"], _state("pa"), ACT["b"], _state(""), ACT["a"], _state("pb"))
-    assert unexplained(walk, set()) == [Atom("p", ("a",)), Atom("p", ("b",))]
+    assert unexplained_changes(walk, set()) == [Atom("p", ("a",)), Atom("p", ("b",))]
 
 
 def test_a_step_that_was_refused_and_executed_in_equal_states_shows_chance() -> None:
@@ -109,12 +115,12 @@ def test_a_step_that_was_refused_and_executed_in_equal_states_shows_chance() -> 
     walked = _walked(_state("pa"), ACT["a"], _state("pa"))
     for executed in (done, earlier, walked):
         for other in (refused, later):
-            assert erred(_transcript(executed, other))
-            assert erred(_transcript(other, executed))
-        assert not erred(_transcript(executed, elsewhere))
-    assert not erred(_transcript(done, earlier, walked))
-    assert not erred(_transcript(refused, later, elsewhere))
-    assert not erred(_transcript())
+            assert shows_error(_transcript(executed, other))
+            assert shows_error(_transcript(other, executed))
+        assert not shows_error(_transcript(executed, elsewhere))
+    assert not shows_error(_transcript(done, earlier, walked))
+    assert not shows_error(_transcript(refused, later, elsewhere))
+    assert not shows_error(_transcript())
 
 
 def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named() -> None:
@@ -122,27 +128,27 @@ def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named() -> None:
     other = _asked(_state("pa"), (SEE,), 1, _state("pa"))
     whole = _asked(_state(), (ACT["a"], SEE), 2, _state())
     transcript = _transcript(other, adds, whole)
-    evidence = fresh(transcript)
-    take_in(evidence, other)
-    take_in(evidence, adds)
-    told = misled(transcript, evidence.hypotheses)
+    evidence = initial_evidence(transcript)
+    evidence.take_in(other)
+    evidence.take_in(adds)
+    told = contradicted_query(transcript, evidence.hypotheses)
     assert told == (
         "query 3 (act(a), see(b): 2 of 2 steps executed) ended with p(a) false, "
         "which disagrees with query 2 (act(a): 1 of 1 steps executed)"
     )
     right = _asked(_state(), (ACT["a"], SEE), 2, _state("pa"))
-    assert misled(_transcript(other, adds, right), evidence.hypotheses) is None
+    assert contradicted_query(_transcript(other, adds, right), evidence.hypotheses) is None
     hidden = _asked(_state(), (ACT["a"], SEE), 2, _state("", "pa"))
-    assert misled(_transcript(other, adds, hidden), evidence.hypotheses) is None
-    alone = misled(_transcript(whole), evidence.hypotheses)
+    assert contradicted_query(_transcript(other, adds, hidden), evidence.hypotheses) is None
+    alone = contradicted_query(_transcript(whole), evidence.hypotheses)
     assert alone is not None
     assert alone.endswith("which disagrees with all else")
     walk = _walked(_state(), ACT["a"], _state("pa"))
-    after_walk = misled(_transcript(walk, whole), evidence.hypotheses)
+    after_walk = contradicted_query(_transcript(walk, whole), evidence.hypotheses)
     assert after_walk is not None
     assert after_walk.endswith("disagrees with walk step 1 (act(a))")
     appeared = _asked(_state(), (SEE, SEE), 2, _state("pa"))
-    seen = misled(_transcript(other, appeared), evidence.hypotheses)
+    seen = contradicted_query(_transcript(other, appeared), evidence.hypotheses)
     assert seen is not None
     assert "ended with p(a) true, which disagrees with all else" in seen
 
@@ -161,11 +167,11 @@ def test_a_right_transcript_shows_nothing_and_a_misread_atom_shows(
             query = Query(entry.steps[0].before, entry.actions)
             entries.append(Asked(query, agent.ask(query)))
     transcript = Transcript(agent.vocabulary, agent.headers, agent.access, initial, tuple(entries))
-    assert not erred(transcript)
-    evidence = fresh(transcript)
+    assert not shows_error(transcript)
+    evidence = initial_evidence(transcript)
     for entry in entries:
-        take_in(evidence, entry)
-    assert misled(transcript, evidence.hypotheses) is None
+        evidence.take_in(entry)
+    assert contradicted_query(transcript, evidence.hypotheses) is None
     steps = [step for entry in entries if isinstance(entry, Walked) for step in entry.steps]
     assume(steps)
     step = data.draw(st.sampled_from(steps))
@@ -179,5 +185,5 @@ def test_a_right_transcript_shows_nothing_and_a_misread_atom_shows(
     atom = data.draw(st.sampled_from(far))
     misread = State(state.true ^ {atom}, state.objects)
     wrong = Walked((WalkStep(step.before, step.action, Situation("misread", misread)),))
-    assert unexplained(wrong, agent.vocabulary.constants) == [atom]
-    assert erred(transcript.of([wrong]))
+    assert unexplained_changes(wrong, agent.vocabulary.constants) == [atom]
+    assert shows_error(transcript.of([wrong]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -21,6 +22,7 @@ from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.replay_under_reset import Replaying
+from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
@@ -199,6 +201,28 @@ def test_a_value_that_is_not_seen_is_not_relied_on() -> None:
 def test_trajectory_access_is_refused_in_one_line_that_says_why() -> None:
     with pytest.raises(UnusableInput, match="trajectory access leads back to none"):
         policy_for(Access.TRAJECTORY, "aia", PyperplanPlanner())
+
+
+@pytest.mark.parametrize("access", [Access.SETTABLE, Access.SNAPSHOT, Access.RESET])
+def test_the_problem_of_every_query_is_written_on_request(access: Access, tmp_path: Path) -> None:
+    """A domain and a problem each; the folder is made with the first one."""
+    model, start = _bell_and_lamp()
+    agent = SymbolicAgent(model, [start], access)
+    folder = tmp_path / "ppo"
+    interrogation = Interrogation(agent, policy="aia", write_ppo=folder)
+    assert not folder.exists()
+    result = interrogation.run(np.random.default_rng(3))
+    names = sorted(path.name for path in folder.iterdir())
+    domain_files = [name for name in names if name.endswith("-domain.pddl")]
+    assert 0 < len(domain_files) <= result.counts.queries
+    assert names == sorted([*domain_files, *(name.replace("-domain.", "-problem.") for name in domain_files)])
+    assert {name.split("-")[1] for name in domain_files} <= {"ring", "off"}
+
+
+def test_only_the_papers_policy_writes_such_problems(tmp_path: Path) -> None:
+    model, start = _bell_and_lamp()
+    with pytest.raises(UnusableInput, match="only the policy aia makes such problems"):
+        Interrogation(SymbolicAgent(model, [start]), write_ppo=tmp_path)
 
 
 def _bell_and_lamp() -> tuple[Model, State]:

@@ -1,0 +1,229 @@
+"""Values survive JSON, and whatever JSON says wrong is one error that names it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.agents.encoding import (
+    MAX_DEPTH,
+    MAX_PARTS,
+    MAX_PLACES,
+    MAX_TYPES,
+    Malformed,
+    dumps,
+    field,
+    loads,
+    parts,
+    plan_json,
+    read_plan,
+    read_state,
+    read_vocabulary,
+    show,
+    state_json,
+    typed,
+    vocabulary_json,
+)
+from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
+from tests import domains
+from tests.domains import Domain
+from tests.profiles import thorough
+
+TYPES = Types({"box": "thing", "thing": "object"})
+OBJECTS = Objects({"a": "box", "b": "thing"}, TYPES)
+VOCABULARY = Vocabulary(
+    "d", (Predicate("p", ("box",)), Predicate("q", ("thing", "box")), Predicate("r")), TYPES
+)
+HEADERS = {"go": ActionHeader("go", ("x", "y"), ("box", "thing")), "wait": ActionHeader("wait")}
+
+
+@thorough(100)
+@given(domains.domains(constants=True), st.data())
+def test_vocabularies_states_and_plans_survive_json(domain: Domain, data: st.DataObject) -> None:
+    model, whole = domain.model, domain.problems[0]
+    told = loads(dumps(vocabulary_json(model.vocabulary, model.headers)))
+    assert read_vocabulary(told) == (model.vocabulary, model.headers)
+    assert typed(loads(dumps(dict(whole.objects))), model.vocabulary.types) == dict(whole.objects)
+    facts = domains.ground_atoms(model.vocabulary, whole.objects)
+    hidden = frozenset(data.draw(st.lists(st.sampled_from(facts), max_size=3))) if facts else frozenset()
+    state = State(whole.true - hidden, whole.objects, hidden)
+    assert read_state(loads(dumps(state_json(state))), model.vocabulary, whole.objects) == state
+    assert [*map(list, state_json(state)["unknown"])] == [[a.predicate, *a.objects] for a in sorted(hidden)]
+    headers = {header.name: header for header in model.headers}
+    plan = tuple(
+        GroundAction(header.name, row)
+        for header in model.headers
+        for row in domains.all_bindings(header, whole.objects, repeated=True)[:3]
+    )
+    assert read_plan(loads(dumps(plan_json(plan))), headers, whole.objects) == plan
+
+
+def test_what_may_be_left_out() -> None:
+    vocabulary, headers = read_vocabulary({"name": "d", "predicates": {"p": []}, "actions": {"a": []}})
+    assert vocabulary == Vocabulary("d", (Predicate("p"),))
+    assert headers == (ActionHeader("a"),)
+    assert read_vocabulary({"name": "d", "actions": {"a": []}}, least=0)[0].predicates == ()
+    assert read_state({"true": []}, VOCABULARY, OBJECTS) == State(frozenset(), OBJECTS)
+
+
+SOUND: dict[str, Any] = {
+    "name": "d",
+    "types": {"box": "object"},
+    "constants": {"k": "box"},
+    "predicates": {"p": ["box"]},
+    "actions": {"go": [["x", "box"], ["y", "object"]]},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"name": 3}, "'name' is 3, which is not a text"),
+        ({"name": "Upper"}, '"Upper" cannot name the name of the domain'),
+        ({"name": "a b"}, "use small letters"),
+        ({"name": "when"}, "cannot name"),
+        ({"name": "x" * 201}, "cannot name"),
+        ({"types": []}, "'types' is [], which is not an object"),
+        ({"types": {"Box": "object"}}, '"Box" cannot name a type'),
+        ({"types": {"box": "crate"}}, 'type "crate", above box, is not declared'),
+        ({"types": {"box": 3}}, "type 3, above box, is not declared"),
+        ({"types": {"box": "tin", "tin": "box"}}, "is its own ancestor"),
+        ({"types": {f"t{n}": "object" for n in range(MAX_TYPES + 1)}}, f"more than {MAX_TYPES}"),
+        ({"constants": {"k": "crate"}}, 'object k has the type "crate", which is not declared'),
+        ({"constants": {"K": "box"}}, '"K" cannot name an object'),
+        ({"constants": [1]}, "'constants' is [1], which is not an object"),
+        ({"predicates": {}}, "there must be at least one predicate and one action"),
+        ({"actions": {}}, "there must be at least one predicate and one action"),
+        ({"predicates": {"P": []}}, '"P" cannot name a predicate'),
+        ({"predicates": {"p": "box"}}, f'predicate p has no list of at most {MAX_PLACES} types: "box"'),
+        ({"predicates": {"p": ["crate"]}}, 'predicate p has the type "crate"'),
+        ({"predicates": {"p": ["box"] * (MAX_PLACES + 1)}}, f"no list of at most {MAX_PLACES}"),
+        ({"actions": {"Go": []}}, '"Go" cannot name an action'),
+        ({"actions": {"go": {"x": "box"}}}, "the parameters of action go are not a list of [name, type]"),
+        ({"actions": {"go": [["x", "box", 1]]}}, "the parameters of action go are not a list"),
+        ({"actions": {"go": ["xb"]}}, "the parameters of action go are not a list"),
+        ({"actions": {"go": [["X", "box"]]}}, '"X" cannot name a parameter of action go'),
+        ({"actions": {"go": [["x", "crate"]]}}, 'action go has the type "crate"'),
+        ({"actions": {"go": [["x", "box"], ["x", "box"]]}}, "two parameters of action go have one name"),
+    ],
+)
+def test_a_vocabulary_that_cannot_be_is_refused(change: dict[str, Any], told: str) -> None:
+    read_vocabulary(SOUND)
+    with pytest.raises(Malformed) as refused:
+        read_vocabulary({**SOUND, **change})
+    assert told in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def test_limits_are_what_they_say() -> None:
+    read_vocabulary({**SOUND, "name": "x" * 200, "predicates": {"p": ["box"] * 3}})
+    chain = {f"t{n}": f"t{n + 1}" for n in range(MAX_DEPTH - 1)} | {f"t{MAX_DEPTH - 1}": "object"}
+    told = {**SOUND, "types": {**SOUND["types"], **chain}}
+    assert len(read_vocabulary(told)[0].types.parents) == MAX_DEPTH + 1
+    longer = {f"t{n}": f"t{n + 1}" for n in range(MAX_DEPTH)} | {f"t{MAX_DEPTH}": "object"}
+    with pytest.raises(Malformed, match=f"has more than {MAX_DEPTH}"):
+        read_vocabulary({**SOUND, "types": {**SOUND["types"], **longer}})
+    many = {f"t{n}": "object" for n in range(2000)}
+    with pytest.raises(Malformed, match="600 objects of 2000 types are too many together"):
+        typed({f"o{n}": "object" for n in range(600)}, Types(many))
+    assert len(typed({f"o{n}": "object" for n in range(500)}, Types(many))) == 500
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([], "there is no 'true'"),
+        ({"true": {}}, "'true' is {}, which is not a list"),
+        ({"true": ["p"]}, '"p" is not an atom: [name, object, ...]'),
+        ({"true": [[]]}, "[] is not an atom"),
+        ({"true": [["p", 3]]}, '["p", 3] is not an atom'),
+        ({"true": [["s"]]}, '"s" is not a predicate of the vocabulary'),
+        ({"true": [["p"]]}, '["p"] has 0 arguments instead of 1'),
+        ({"true": [["r", "a"]]}, '["r", "a"] has 1 arguments instead of 0'),
+        ({"true": [["p", "b"]]}, 'in ["p", "b"], "b" is not a box of the problem'),
+        ({"true": [["q", "b", "c"]]}, '"c" is not a box of the problem'),
+        ({"true": [["p", "a"]], "unknown": [["p", "a"]]}, "p(a) is true and unknown"),
+        ({"true": [], "unknown": 1}, "'unknown' is 1, which is not a list"),
+    ],
+)
+def test_a_state_that_cannot_be_is_refused(value: object, told: str) -> None:
+    assert read_state({"true": [["q", "b", "a"], ["r"]]}, VOCABULARY, OBJECTS).true == {
+        Atom("q", ("b", "a")),
+        Atom("r", ()),
+    }
+    with pytest.raises(Malformed) as refused:
+        read_state(value, VOCABULARY, OBJECTS)
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({}, "{} is not a list of actions"),
+        (["go"], '"go" is not an action: [name, object, ...]'),
+        ([["run"]], '"run" is none of the actions'),
+        ([["wait"], ["go", "a"]], '["go", "a"] has 1 arguments instead of 2'),
+        ([["go", "b", "a"]], '"b" is not a box of the problem'),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(value: object, told: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        read_plan(value, HEADERS, OBJECTS)
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"\xff", "no UTF-8"),
+        ("{", "no JSON"),
+        ("[NaN]", "NaN is not a number of JSON"),
+        ("[-Infinity]", "-Infinity is not a number of JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("[" + "1," * MAX_PARTS + "1]", f"JSON of more than {MAX_PARTS} parts"),
+    ],
+)
+def test_what_is_not_json_is_refused(text: str | bytes, told: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        loads(text)
+    assert told in str(refused.value)
+
+
+def test_json_is_on_one_line_and_may_be_long() -> None:
+    value = {"a": [1, {"b": "x\ny"}], "long": "x" * (MAX_PARTS + 1)}
+    assert "\n" not in dumps(value)
+    assert " " not in dumps(value)
+    assert loads(dumps(value)) == loads(dumps(value).encode()) == value
+    assert parts(dumps({"a": [1, 2, {}]})) == 6
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "right"),
+    [
+        (3, int, True),
+        (True, int, False),
+        (True, bool, True),
+        (1, bool, False),
+        ("x", str, True),
+        (None, dict, False),
+    ],
+)
+def test_a_field_is_of_its_kind(value: object, kind: type, right: bool) -> None:
+    if right:
+        assert field({"f": value}, "f", kind) is value
+    else:
+        with pytest.raises(Malformed, match="'f' is "):
+            field({"f": value}, "f", kind)
+    for other in ({"g": value}, ["f"], "f"):
+        with pytest.raises(Malformed, match="there is no 'f'"):
+            field(other, "f", kind)
+
+
+def test_a_value_is_shown_short() -> None:
+    assert show(["x", 1]) == '["x", 1]'
+    assert show("x" * 58) == f'"{"x" * 58}"'
+    assert show("x" * 59) == f'"{"x" * 56}...'
+    assert show({1, 2}) == "set"
