@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision import domains as packaged
+from aam_vision import evaluation
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move
+from aam_vision.interrogation.policies.reassessment import SUCCESS, ReassessmentPolicy
 from aam_vision.interrogation.task.loop import interrogate
 from tests import domains
 from tests.domains import Domain
@@ -26,3 +32,23 @@ def test_the_model_is_the_agents_whatever_was_learned_earlier(domain: Domain, se
         modes = result.hypotheses.modes(pal)
         assert len(modes) > 1 or modes[0] is read_mode(domain.model, pal)
     assert result.counts.walk_steps <= policy.walker.limit
+
+
+@pytest.mark.parametrize("name", ["gripper", "blocksworld", "logistics", "termes"])
+def test_an_unchanged_model_is_verified_near_the_lower_bound_after_a_short_walk(name: str) -> None:
+    model, rng = packaged.load(name), np.random.default_rng(0)
+    problems = [packaged.generate(name, 2, rng).initial for _ in range(3)]
+    moves: list[Move] = []
+
+    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
+        moves.append(move)
+
+    policy = ReassessmentPolicy(model)
+    result = interrogate(SymbolicAgent(model, problems), policy, rng, budget=AMPLE, watch=watch)
+    assert result.complete
+    assert evaluation.exact(result.model, model)
+    preconditions = sum(len(schema.positive | schema.negative) for schema in model.actions)
+    assert preconditions <= result.counts.queries <= 1.1 * preconditions + 3
+    asked = [move for move in moves if isinstance(move, Ask)]
+    expected = [bool(ask.aims) and ask.aims[0].purpose == SUCCESS for ask in asked]
+    assert expected == sorted(expected, reverse=True), "what should succeed is asked first"

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from aam_vision import domains as packaged
 from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
+from aam_vision.interrogation.policies.settable import MAX_CHAIN, TEST, SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
@@ -29,7 +31,7 @@ from aam_vision.strips import (
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode
-from tests.profiles import promised
+from tests.profiles import promised, thorough
 
 ALLOWED = {
     "gripper": 10,
@@ -114,3 +116,29 @@ def test_most_of_many_candidates_are_refuted_in_groups(data: st.DataObject) -> N
     assert result.complete
     assert evaluation.exact(result.model, model)
     assert result.counts.queries <= 6 + 3 * len(required)
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 3))
+def test_every_step_of_a_chain_tests_just_what_it_aims_at(domain: Domain, seed: int) -> None:
+    """In the state as the model of the moment predicts it; walks come first, and no question comes up twice."""
+
+    class Observed:
+        policy = SettablePolicy()
+
+        def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+            move = self.policy.next(evidence, rng)
+            if isinstance(move, Walk):
+                assert all(isinstance(exchange.move, Walk) for exchange in evidence.exchanges)
+            if isinstance(move, Ask):
+                assert len(move.plan) <= MAX_CHAIN + 1
+                assert not evidence.was_asked(move.start, move.plan)
+                for aim in move.aims:
+                    state = evidence.predict_plan(move.start.state, move.plan[: aim.step])
+                    action, step = evidence.hypotheses[aim.action], move.plan[aim.step]
+                    violated = action.violated(*action.index.values(state, step.objects))
+                    assert (aim.purpose, step.name, violated) == (TEST, aim.action, aim.literals)
+            return move
+
+    agent = SymbolicAgent(domain.model, domain.problems, Access.SETTABLE)
+    interrogate(agent, Observed(), np.random.default_rng(seed), budget=AMPLE)
