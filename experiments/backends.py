@@ -82,7 +82,7 @@ def check_backend(backend: str, processes: int, address: str | None) -> None:
     if processes < 1 and processes != -1:
         raise UnusableInput("give a number from 1 on, or -1 for one per core", "processes", processes)
     if address is not None and backend != "ray":
-        raise UnusableInput("only with --backend ray", "address", address)
+        raise UnusableInput("only with the backend ray", "address", address)
     if find_spec(backend) is None:
         raise UnusableInput('not installed; pip install "aam-vision[cluster]"', "backend", backend)
 

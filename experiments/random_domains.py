@@ -79,7 +79,7 @@ def random_domains(
 
     Examples:
         python -m experiments.random_domains --runs 5000
-        python -m experiments.random_domains --runs 100 --access trajectory --first-seed 700
+        python -m experiments.random_domains --runs 100 --access trajectory
     """
     cases = [case for case in CASES if case[0] in (access or [case[0]]) and case[1] in (policy or [case[1]])]
     if not cases:

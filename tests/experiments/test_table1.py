@@ -51,7 +51,7 @@ def test_bad_input_is_one_line_before_any_job_runs(
         (table1, ("--benchmarks", str(tmp_path)), f"--benchmarks {tmp_path}: no gripper/domain.pddl"),
         (table1, ("--policy", "aia", "--policy", "lucky"), "--policy lucky: unknown"),
         (table1, ("--planner", "oracle"), "--planner oracle: unknown"),
-        (table1, ("--address", "head:6379"), "--address head:6379: only with --backend ray"),
+        (table1, ("--address", "head:6379"), "--address head:6379: only with the backend ray"),
         (simulators, ("--env", "chess"), "no environment 'chess'"),
         (simulators, ("--policy", "lucky"), "--policy lucky: unknown"),
         (simulators, ("--planner", "oracle"), "--planner oracle: unknown"),

@@ -19,6 +19,7 @@ from aam_vision.interrogation.evidence.refusal_support import unconfirmed
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
 from aam_vision.interrogation.statistics.assessment import assess
 from aam_vision.interrogation.task.result import Result, undetermined
 from aam_vision.query import Access
@@ -149,10 +150,13 @@ def _refused(model: Model, refusal: Refusal) -> str | None:
 
 
 def _open_questions(transcript: Transcript, evidence: Evidence) -> int:
-    """How many undetermined pal tuples no proof has settled for good."""
-    hypotheses = evidence.hypotheses
-    if transcript.access is Access.SETTABLE:  # every state can be asked about
-        return hypotheses.size - hypotheses.decided()
-    if hypotheses.decided() == hypotheses.size:
+    """The number of undetermined pal tuples of which no proof says that no query could settle them."""
+    hypotheses, settable = evidence.hypotheses, transcript.access is Access.SETTABLE
+    left = hypotheses.size - hypotheses.decided()
+    if left and not settable:  # under settable access every state can be asked about
+        left = indistinguishability_of(evidence).open_questions()
+    if not left:
         return 0
-    return indistinguishability_of(evidence).open_questions()
+    initial = [node for node in evidence.nodes if node.initial]
+    found = constructed_step(evidence) if settable else reachable_step(evidence, initial)
+    return 0 if found.exhausted else left
