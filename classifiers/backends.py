@@ -1,4 +1,4 @@
-"""What runs the network: torch, or ONNX Runtime from the same weights.
+"""Backends that run the network: torch, or ONNX Runtime from the same weights.
 
 A backend turns boards into logits; everything before (cutting the board out) and after (places,
 temperatures, reading) is the same. ``onnx`` needs the extra of that name; the graph is made from the

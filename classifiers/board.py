@@ -45,7 +45,7 @@ def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> Tensor:
         uint8, (N, 3, side * rows, side * columns).
 
     Raises:
-        UnusableInput: a frame is no RGB image, or too small for the scene.
+        UnusableInput: a frame is not an RGB image, or too small for the scene.
     """
     for frame in frames:
         _check_rgb(frame)

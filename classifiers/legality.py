@@ -1,4 +1,4 @@
-"""What the classifiers say, checked jointly against what any board can show.
+"""The classifiers' answers, checked jointly against what any board can show.
 
 The user declares in the vocabulary what no cell ever shows (``Never``) and how many there are
 (``Exactly``; and one place per thing, unless things of its look may vanish). Here that decides which
@@ -156,7 +156,7 @@ class Legality:
     def _options(
         self, kind: _Kind, probabilities: Probabilities, sure: Truth, doubtful: Truth, column: int
     ) -> tuple[Truth, NDArray[np.float64]]:
-        """What a place may show, given its sure answers: patterns, and how likely each is."""
+        """The patterns a place may show, given its sure answers, and how likely each is."""
         given, open_ = sure[kind.heads, column], doubtful[kind.heads, column]
         counts = kind.counts[kind.patterns @ kind.weights]
         fits = (open_ | ~counts | (kind.patterns == given)).all(1)

@@ -1,4 +1,4 @@
-"""What all networks share: features of every cell, and one linear classifier per concept over them.
+"""The common part of all networks: features of every cell, and one linear classifier per concept over them.
 
 Objects are places, so a concept is a map of logits over the board's cells and boards of every shape are
 read by the same weights. What makes the features, the *trunk*, is a choice of ``networks``; nothing else

@@ -3,7 +3,7 @@
 - ``shared``: one small convolutional trunk for all classifiers, 16 pixels a cell. What is shipped.
 - ``separate``: the same with half the channels, and one for every classifier: they share nothing at all.
 - ``resnet18``: torchvision's ResNet-18, without weights of others, looks at every cell by itself, 64 pixels a
-  cell. For images that are no boards, with objects given as ``Scene.boxes``: 45 MB of weights, and about a
+  cell. For images that are not boards, with objects given as ``Scene.boxes``: 45 MB of weights, and about a
   hundred times the work for every cell.
 """
 

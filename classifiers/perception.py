@@ -128,10 +128,10 @@ class BoardPerception:
         return [self.read(one, scene, past) for one, past in zip(probabilities, places, strict=True)]
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
-        """What the classifiers say: (images, heads, places with cells), heads as in ``cell_heads``.
+        """The classifiers' answers: (images, heads, places with cells), heads as in ``cell_heads``.
 
         Raises:
-            UnusableInput: a frame is no RGB image of a board of this size.
+            UnusableInput: a frame is not an RGB image of a board of this size.
         """
         batches = list(self._batches(frames, scene))
         empty = np.zeros((0, len(self._temperatures), len(self._indexed(scene).index.places)), np.float32)

@@ -63,7 +63,7 @@ class SceneIndex:
         legality: which answers about this scene can be believed.
 
     Raises:
-        UnusableInput: a place lies outside of the board, or an anchor is no place.
+        UnusableInput: a place lies outside of the board, or an anchor is not a place.
     """
 
     def __init__(self, vocabulary: VisualVocabulary, scene: Scene) -> None:

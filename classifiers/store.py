@@ -2,7 +2,7 @@
 
 The card says what the weights are for (the vocabulary), where they come from (seed, data, versions), how
 good they were (figures) and how sure is sure enough (temperatures and thresholds per head). Loading
-checks all of it; whatever does not fit is one clear ``UnusableInput``.
+checks all of it; anything that does not fit raises one clear ``UnusableInput``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SURE = (0.1, 0.9)
 
 @dataclass(frozen=True)
 class Card:
-    """What there is to know about one set of weights.
+    """The description of one set of weights.
 
     ``network`` is one of ``networks.KINDS``;
     ``temperatures`` divide a head's logits before they become probabilities; ``thresholds`` hold, per

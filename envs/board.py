@@ -119,7 +119,7 @@ class BoardDomain:
 
     @property
     def declared(self) -> Declarations:
-        """What the PDDL declares.
+        """The declarations of the PDDL.
 
         Raises:
             UnusableInput: PDDLGym is not installed.
@@ -160,7 +160,7 @@ class BoardDomain:
         return load_layout(self.name, split, index)
 
     def scene(self, layout: Layout) -> Scene:
-        """What the user points out about a problem: its board, given facts, and where things are at the start."""
+        """The user's description of a problem: its board, given facts, and where things are at the start."""
         stated = {entry.predicate.name for entry in self.visual.entries if isinstance(entry, Given)}
         searched = {
             entry.predicate.name

@@ -67,7 +67,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
     @cached_property
     def scene(self) -> Scene:
-        """What the user points out about this problem."""
+        """The user's description of this problem."""
         return self.domain.scene(self.layout)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What PDDLGym's files say the agents are: for evaluation, and for nothing else.
+"""The agents' true models, from PDDLGym's files: for evaluation only.
 
 Everything is in the user's vocabulary: action literals are left out.
 """

@@ -37,13 +37,13 @@ class GymnasiumSimulator:
     """One problem of an environment; implements ``aam_vision.perception.Simulator``.
 
     Args:
-        env: with ``render_mode="rgb_array"``; nobody else may step it.
+        env: with ``render_mode="rgb_array"``; nothing else may step it.
         instructions: all that the agent can be told.
         scene: what the user points out about the problem; or a function of ``env.unwrapped``, just reset.
         restore: how the environment is brought back, see ``restoring``.
         seed: of every reset: it makes the problem.
         stops: whether nothing can be done once the environment has said ``terminated``. (``truncated`` is never
-            heeded: how long an episode may take is no matter of what the agent can do.)
+            heeded: how long an episode may take says nothing about what the agent can do.)
 
     Raises:
         UnusableInput: the environment shows no images, is not deterministic or cannot be restored; or a
@@ -136,7 +136,7 @@ class GymnasiumSimulator:
         return objects in self._arguments(instruction) and self._attempt(instruction, objects)
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
-        """What the agent would do next on its own: any instruction that it can carry out now."""
+        """The agent's own next choice: any instruction that it can carry out now."""
         instructions = list(self._instructions.values())
         for number in rng.permutation(len(instructions)):
             instruction = instructions[number]
@@ -188,7 +188,7 @@ class GymnasiumSimulator:
         return found
 
     def _users(self, function: Callable[..., Any], what: str, *arguments: Any) -> Any:
-        """What a function of the user's gives; one that raises is named."""
+        """Return the result of a user's function; one that raises is named."""
         try:
             return function(*arguments)
         except Exception as error:

@@ -36,7 +36,7 @@ class Pictures:
 
 
 class ImageDomain(Protocol):
-    """What the command, training and evaluation need to know of a domain that is seen in images."""
+    """A domain seen in images, as the command, training and evaluation need to know it."""
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class ImageDomain(Protocol):
 
     @property
     def truth(self) -> Callable[[], Model] | None:
-        """Gives the true or intended model, for evaluation only; None if nobody knows it."""
+        """Gives the true or intended model, for evaluation only; None if it is not known."""
         ...
 
     def held_out_states(self) -> list[State]:
@@ -76,11 +76,11 @@ class ImageDomain(Protocol):
         ...
 
     def scene_of(self, problem: str) -> Scene:
-        """The scene of a problem by its name, for images that were labelled by hand; UnusableInput if it is none."""
+        """The scene of a problem by its name, for images that were labelled by hand; UnusableInput if it has none."""
         ...
 
     def lessons(self, rng: np.random.Generator, fewer: int = 1) -> Iterable[Pictures]:
-        """What classifiers learn from; ``fewer`` divides the number of images."""
+        """The images that classifiers learn from; ``fewer`` divides the number of images."""
         ...
 
     def examinations(self, states: int, seed: int) -> Mapping[str, Iterable[Pictures]]:

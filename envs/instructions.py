@@ -23,7 +23,7 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
     """Implements `aam_vision.perception.Simulator` on top of a board environment.
 
     Raises:
-        UnusableInput: if the wrapped environment is no board environment.
+        UnusableInput: if the wrapped environment is not a board environment.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -75,7 +75,7 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         return True
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
-        """What the agent would do next on its own: any name it can carry out, then any binding of it."""
+        """The agent's own next choice: any name it can carry out, then any binding of it."""
         bindings: dict[str, list[tuple[str, ...]]] = {}
         for verb, actions in self._groups.items():
             names = [name for name, (own, _) in self.board.domain.native.items() if own == verb]

@@ -49,7 +49,7 @@ class OverlappingTiles:
         """The picture of a board, uint8 (H, W, 3).
 
         Raises:
-            UnusableInput: if a sprite has half-transparent pixels, or is no rectangle.
+            UnusableInput: if a sprite has half-transparent pixels, or is not a rectangle.
         """
         from aam_vision.envs.pddlgym_drawing import drawing
 
@@ -93,5 +93,5 @@ class OverlappingTiles:
 
 @lru_cache(maxsize=KEPT_BOARDS)
 def overlapping_tiles(domain: str, rows: int, columns: int) -> OverlappingTiles:
-    """What draws a board shape, shared by all problems that have it (not between threads)."""
+    """The tiles that draw a board shape, shared by all problems that have it (not between threads)."""
     return OverlappingTiles(domain, rows, columns)

@@ -5,7 +5,7 @@ A package announces it as a Python entry point of the group ``aam_vision.environ
     [project.entry-points."aam_vision.environments"]
     doorkey = "doorkey:ENVIRONMENT"
 
-Nothing is imported before the environment is asked for by name, so that a package that is broken harms nobody else.
+Nothing is imported before the environment is asked for by name, so a broken package affects no other.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class _Figures:
         return figure
 
     def close(self, figure: Any) -> None:
-        """Nothing to do: nobody else knows the figure."""
+        """Do nothing: nothing else refers to the figure."""
 
 
 class _Drawn:
@@ -85,7 +85,7 @@ def stacks(domain: str) -> SpriteStacks:
 
 
 def cells(domain: str, literals: Iterable[Any]) -> NDArray[Any]:
-    """What PDDLGym would draw in every cell of a state, (rows, columns, ...), caught before it is drawn."""
+    """The drawings PDDLGym would make in every cell of a state, (rows, columns, ...), caught before it is drawn."""
     renderer, caught = _renderer(domain), []
     own = renderer.render_from_layout
     renderer.render_from_layout = lambda found, *_, **__: caught.append(found)
@@ -117,7 +117,7 @@ def reference_frame(
 
 
 _COLOURS, _CHANCE = "_block_name_to_color", "_rng"
-"""What PDDLGym's renderer of blocks remembers between pictures."""
+"""Attributes that PDDLGym's renderer of blocks keeps between pictures."""
 
 
 @contextmanager

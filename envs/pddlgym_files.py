@@ -33,7 +33,7 @@ _ACTIONS = re.compile(r"\(:actions ([^)]*)\)")
 
 @dataclass(frozen=True)
 class Declarations:
-    """What a domain file declares.
+    """The declarations of a domain file.
 
     Attributes:
         types: the type hierarchy.

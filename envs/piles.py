@@ -1,4 +1,4 @@
-"""What piles have in common: things on top of each other, read off the levels where they are seen.
+"""Common parts of all piles: things on top of each other, read off the levels where they are seen.
 
 Blocks and Hanoi show piles from the side. The perceived part is ``seen-at(thing, spot)``; what lies on what, and
 what is clear, is defined over it. Where a thing cannot be told apart, all that depends on it is unknown.

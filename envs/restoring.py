@@ -89,10 +89,10 @@ class _Own:
 
 
 def way_back(restore: Restore, reset: Callable[[Env], None]) -> WayBack:
-    """What ``restore`` stands for; ``reset`` is the seeded reset of the problem.
+    """Return the way back that ``restore`` names; ``reset`` is the seeded reset of the problem.
 
     Raises:
-        UnusableInput: it stands for nothing.
+        UnusableInput: it names none.
     """
     if restore == "copy":
         return _Copying()

@@ -1,4 +1,4 @@
-"""What can be found out about a small STRIPS domain by trying everything.
+"""Facts about a small STRIPS domain, found by trying everything.
 
 Everything here is deliberately naive: products, breadth-first search and set inclusion, so that it can
 judge the joins, the grounding and the mutexes of the toolkit.

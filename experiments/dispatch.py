@@ -131,7 +131,7 @@ class Dispatcher:
         worker = self._starting.pop(future)
         try:
             future.result()
-        except Exception as error:  # of whatever kind the backend tells it by
+        except Exception as error:  # of any kind: it depends on the backend
             worker.kill()
             self._failed_starts += 1
             if self._failed_starts == FAILED_STARTS:
@@ -162,7 +162,7 @@ class Dispatcher:
             return {"error": f"over its limit of {self._limits.seconds:g} s"}
         try:
             found: Outcome = future.result()
-        except Exception as error:  # of whatever kind the backend tells it by
+        except Exception as error:  # of any kind: it depends on the backend
             if given.attempt == ATTEMPTS:
                 return {"error": f"lost its worker {ATTEMPTS} times: {_told(error)}"}
             self._say(f"a worker was lost ({_told(error)}): trying again {given.job}")

@@ -131,7 +131,7 @@ def judged(domain: Domain, access: Access, policy: str, seed: int) -> Verdict:
             max_steps=MAX_STEPS,
             repeated_arguments=domain.repeated,
         )
-    except Exception as error:  # whatever it is, it is what this experiment looks for
+    except Exception as error:  # any exception is what this experiment looks for
         place = extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         return Verdict("tracebacks", f"{type(error).__name__} in {where}: {error}")

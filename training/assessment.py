@@ -104,7 +104,7 @@ def samples(vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[S
 
 
 def expected(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> Percept:
-    """What perfect classifiers would make of an image of ``state``: the truth, less what is hidden."""
+    """The reading of an image of ``state`` by perfect classifiers: the truth, less what is hidden."""
     yes = label(vocabulary, index.scene, index.places, state) == 1
     return index.read(yes, np.zeros_like(yes), places_of(vocabulary, index.scene, state))
 

@@ -1,4 +1,4 @@
-"""What a worse camera, screen or file does to images: the conditions that perception is measured under.
+"""Effects of a worse camera, screen or file on images: the conditions that perception is measured under.
 
 Every corruption takes a frame as rendered and gives one of the same size; strengths are those of the
 classifiers' specification, applied at full strength with random signs. Training never sees these

@@ -1,4 +1,4 @@
-"""What every classifier should say of a board: labels made from a symbolic state.
+"""The right answer of every classifier about a board: labels made from a symbolic state.
 
 The symbolic state comes from the simulator, for training and evaluation only. A label is given per
 classifier and place; whatever the image cannot show (an answer covered by a thing, a room without

@@ -1,4 +1,4 @@
-"""What a training run writes down as it goes: the loss, the confusion of every classifier, sample boards.
+"""Logs of a training run: the loss, the confusion of every classifier, sample boards.
 
 Figures go to ``logs/metrics.csv`` and, if asked for, to TensorBoard (the extra ``tensorboard``), which also gets the
 boards of the first batch as training sees them, and the confusion as a table. Nothing here changes what is learned.

@@ -6,7 +6,7 @@ from aam_vision.classifiers.store import Card
 
 
 def model_card(card: Card) -> str:
-    """What the weights are for, where they come from, how sure is sure, and how good they were.
+    """The weights' purpose, origin, thresholds of certainty and measured quality.
 
     Every figure is one of ``card.figures``, as measured when the training ended.
     """

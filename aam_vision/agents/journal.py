@@ -177,7 +177,7 @@ class Journal:
         if FORMAT.added.get(table, 0) > self.version:
             return
         with _guarded(self.path):
-            # row by row: a page of a stranger's file may be the child of many others
+            # row by row: a page of an untrusted file may be the child of many others
             rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY number")
             self._parts[table] = 0
             for expected, (number, *others, content) in enumerate(rows, 1):

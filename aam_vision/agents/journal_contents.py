@@ -1,6 +1,6 @@
-"""What the rows of a journal say: states, situations, queries and walks, decoded in one place.
+"""The contents of a journal's rows: states, situations, queries and walks, decoded in one place.
 
-A journal may be a stranger's: whatever is not as we write it raises ``Malformed``, or a standard error of Python.
+A journal may come from an untrusted source: anything malformed raises ``Malformed``, or a standard error of Python.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Contents:
 
 
 def memo(reference: Sequence[Any]) -> Any:
-    """What the agent had kept of the situation of a reference; None if nothing."""
+    """Return what the agent had kept of a reference's situation; None if nothing."""
     return reference[2] if len(reference) > 2 else None
 
 

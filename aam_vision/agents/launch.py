@@ -1,7 +1,7 @@
 """Becomes another program, with limits on what it may use. Run as a file: ``python launch.py MEMORY PROGRAM ...``.
 
 The limits are set in the process that becomes the program, so there is no moment without them. Nothing of the
-package is imported: this file alone runs before a stranger's program.
+package is imported: this file alone runs before an untrusted program.
 """
 
 import contextlib

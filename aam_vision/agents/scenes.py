@@ -1,7 +1,7 @@
 """Scenes as JSON: the description, by the user, of each problem of an agent that shows images.
 
 The board, the names of places and things, what stands where in the first image, and the facts that no image shows; see
-``perception.Scene``. All of it is checked here against the objects and the limits below, whoever has written it.
+``perception.Scene``. All of it is checked here against the objects and the limits below, regardless of its author.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class DistinguishingProblem:
     """P_PO for the models M' + gamma^i and M' + gamma^j.
 
     ``model`` holds the palm tuples of M', ``refined`` names all pal tuples in M', those with mode absent
-    included; gamma is none of them.
+    included; gamma is not among them.
     """
 
     model: Model

@@ -3,7 +3,7 @@
 A mode is ruled out in one of three ways: a literal of a precondition by a success in which it was violated; a mode
 of an effect by a step's changes, or the lack of them; and that a literal is *not* required by a refusal of which every
 other possible reason is ruled out. The entries that a proof names suffice: the same mode follows from them alone.
-Where a value was not seen, because an image hides it or nobody looked between two steps of a plan, it followed from
+Where a value was not seen, because an image hides it or a situation within a plan was not looked at, it followed from
 other answers, and the proof says so (``Proof.seen``).
 """
 

@@ -17,7 +17,7 @@ Place = tuple[Location, Mode]
 
 @dataclass(frozen=True)
 class AttemptedStep:
-    """One attempted step; the situation before or after it is None where nobody looked."""
+    """One attempted step; the situation before or after it is None where it was not observed."""
 
     entry: int
     """The entry of the transcript (walks in single steps) that it belongs to, from 0."""

@@ -1,6 +1,6 @@
 """Answers of an agent that contradict each other.
 
-Two, wherever two suffice; else as few as can be found in one pass (QuickXplain: Junker, AAAI 2004). Each of them is
+Two where two suffice; else as few as can be found in one pass (QuickXplain: Junker, AAAI 2004). Each of them is
 needed: without any one of them the others are consistent with some STRIPS agent.
 """
 

@@ -11,7 +11,7 @@ from aam_vision.strips import GroundAction, State
 
 @dataclass(eq=False)
 class Node:
-    """A situation as far as it is known; ``situation`` is None where nobody has looked."""
+    """A situation as far as it is known; ``situation`` is None where it was not observed."""
 
     state: State
     situation: Situation | None

@@ -15,7 +15,7 @@ from aam_vision.strips import GroundAction, State
 
 @dataclass(frozen=True)
 class Trial:
-    """A step that was attempted in a known state; ``seen`` is the state seen next, None if nobody looked."""
+    """A step that was attempted in a known state; ``seen`` is the state seen next, None if not observed."""
 
     start: State
     action: GroundAction

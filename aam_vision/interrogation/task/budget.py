@@ -10,7 +10,7 @@ from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits on an interrogation; None is no limit."""
+    """Limits on an interrogation; None means no limit."""
 
     queries: int | None = None
     steps: int | None = None

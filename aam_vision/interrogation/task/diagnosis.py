@@ -1,8 +1,8 @@
 """Why an agent contradicts itself: it is asked again what disagrees.
 
-An agent that is misread answers otherwise now and then, and the contradiction goes away. One that gives the same
-answers every time, and they still have no STRIPS model, is no STRIPS agent in this vocabulary: its effects depend on
-the state, or on what the vocabulary does not tell.
+A misread agent sometimes answers differently, and the contradiction goes away. An agent that gives the same answers
+every time, although no STRIPS model explains them, is not a STRIPS agent in this vocabulary: its effects depend on
+the state, or on something that the vocabulary does not express.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What asking again has shown."""
+    """The outcome of asking again."""
 
     asked: tuple[Asked, ...]
     steadfast: bool

@@ -1,4 +1,4 @@
-"""What an agent does otherwise than a model learned earlier says."""
+"""Differences between an agent and a model learned earlier."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ModelDifference(NamedTuple):
 
 
 def differences(before: Model, now: Model, *, repeated: bool = False) -> list[ModelDifference]:
-    """All of them, in the order of the model; an effect that restates what its action requires is no effect."""
+    """All of them, in the order of the model; an effect that restates a precondition does not count."""
     found = []
     for schema in now.actions:
         header = schema.header

@@ -84,7 +84,7 @@ def interrogate(
 
 
 def _answer(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: np.random.Generator) -> Entry:
-    """What the agent shows when the move is made."""
+    """Make the move and return the agent's answer."""
     start = evidence.departure(move.start)
     if isinstance(move, Walk):
         return Walked(tuple(agent.walk(start, move.steps, rng)))
@@ -93,7 +93,7 @@ def _answer(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: np.
 
 
 class _Record:
-    """What goes into the result."""
+    """The contents of the result."""
 
     def __init__(self, agent: CountingAgent, evidence: Evidence, scrutiny: Scrutiny, repeated: bool) -> None:
         self._agent = agent
@@ -125,7 +125,7 @@ class _Record:
         return replace(self._blank, initial=tuple(self._initial), entries=tuple(self._entries))
 
     def result(self, stop: Stop, doubt: str = "") -> Result:
-        """What was learnt, and how it ended."""
+        """The result so far, and how it ended."""
         hypotheses = self._evidence.hypotheses
         verdict = self._examination.verdict(self._evidence, stop, doubt)
         return Result(

@@ -47,7 +47,7 @@ class Spent(AgentFailed):
 
 
 class RepeatingAgent(CountingAgent):
-    """What an agent shows, as far as it is certain.
+    """An agent's answers, as far as they are certain.
 
     Args:
         agent: the one to ask; its counts go on.
@@ -142,7 +142,7 @@ class RepeatingAgent(CountingAgent):
 
     @property
     def _enough(self) -> int:
-        """Refusals in a row that are no chance."""
+        """Refusals in a row that are not chance."""
         return max(REFUSALS, ceil(log(self._allowed) / log(self._refusals)))
 
     def _certain(self, at: Situation, sightings: SequentialTest | None = None) -> Situation:

@@ -1,4 +1,4 @@
-"""What an interrogation ends with: the model, what is not determined, and what it cost."""
+"""The result of an interrogation: the model, what is not determined, and the cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Undetermined:
     group: tuple[str, ...]
     """Literals in words; for an effect, its possible modes, e.g. ``+at-goal(?p) or ∅``."""
     known: str
-    """What is known of the group."""
+    """The knowledge about the group."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Result:
     """
 
     model: Model
-    """What was learned; ``pddl`` has it as text."""
+    """The learned model; ``pddl`` has it as text."""
     complete: bool
     """Whether it is proven that no query could tell any more."""
     why: str
     """Why it ended, in words."""
     counts: Counts
-    """What it cost: queries, steps, failed steps, walk steps, resets."""
+    """The cost: queries, steps, failed steps, walk steps, resets."""
     hypotheses: Hypotheses
-    """What is still possible, palm tuple by palm tuple."""
+    """The palm tuples that are still possible."""
     transcript: Transcript
     """Everything that was asked and answered: ``verification.verify`` checks the result against it."""
     curve: tuple[CurvePoint, ...] = field(default=())
@@ -69,7 +69,7 @@ class Result:
     doubt: str = ""
     """Why nothing here is certain, if so: something was seen that no STRIPS agent shows."""
     unconfirmed: tuple[Claim, ...] = ()
-    """What follows from the answers, but rests on too few refusals to be certain."""
+    """Claims that follow from the answers, but rest on too few refusals to be certain."""
 
     def __repr__(self) -> str:
         return result_text.in_short(self)

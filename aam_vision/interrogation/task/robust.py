@@ -32,7 +32,7 @@ from aam_vision.query import Access, Agent, Situation
 
 @dataclass(frozen=True)
 class Setup:
-    """What an interrogation is made with, whatever its answers turn out to be worth."""
+    """The settings of an interrogation, however reliable its answers prove."""
 
     policy: Policy
     """The first one: it asks again for what was refused, unless the agent refuses surely (``confirmed``)."""
@@ -112,7 +112,7 @@ class _Stages:
         return self._weigh(_asked_again(self.agent, doubted), doubted) if settable else self._repeat(doubted)
 
     def _weigh(self, so_far: Result, doubted: Interrupted | None) -> Result:
-        """Trials in constructed states, whatever the answers so far are worth."""
+        """Trials in constructed states, however reliable the answers so far."""
         weighed = weigh(
             self.agent,
             so_far,
@@ -213,10 +213,10 @@ def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation
 
 
 def _asked_again(agent: CountingAgent, error: Interrupted) -> Result:
-    """What was learned until the agent contradicted itself, and what asking again has shown.
+    """Return the result up to the agent's contradiction, with the outcome of asking again.
 
     Raises:
-        Interrupted: it gives the same answers again, and so is no STRIPS agent; or it failed.
+        Interrupted: it gives the same answers again, and so is not a STRIPS agent; or it failed.
     """
     result = error.result
     try:

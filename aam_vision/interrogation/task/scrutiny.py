@@ -23,7 +23,7 @@ from aam_vision.query import Access, Agent, refuses_surely
 
 @dataclass(frozen=True)
 class Scrutiny:
-    """What is done about answers that cannot be right."""
+    """How to treat answers that cannot be right."""
 
     ends_at_once: bool
     """Whether the first sign of a misread state ends the interrogation."""

@@ -28,10 +28,10 @@ from aam_vision.strips import Atom, Model
 
 @dataclass(frozen=True)
 class Verification:
-    """What a check has shown."""
+    """The outcome of a check."""
 
     faults: tuple[str, ...]
-    """What the transcript does not bear out, one line each; empty if the result is confirmed."""
+    """Claims that the transcript does not support, one line each; empty if the result is confirmed."""
     confirmed: int
     """Pal tuples with a single possible mode, which is the model's."""
     undetermined: int
@@ -122,7 +122,7 @@ def _wrong_modes(evidence: Evidence, model: Model) -> list[str]:
 
 
 def _executed(evidence: Evidence, model: Model, edge: Edge) -> str | None:
-    """What the model gets wrong about an executed step, where enough was seen to say."""
+    """The model's error about an executed step, where enough was seen to tell."""
     schema, objects = model.schema(edge.action.name), edge.action.objects
     before, after = edge.before.state, edge.after.state
     if any(before.value(atom.ground(objects)) is False for atom in schema.positive) or any(
@@ -142,7 +142,7 @@ def _executed(evidence: Evidence, model: Model, edge: Edge) -> str | None:
 
 
 def _refused(model: Model, refusal: Refusal) -> str | None:
-    """What the model gets wrong about a refused step."""
+    """The model's error about a refused step."""
     schema = model.schema(refusal.action.name)
     if schema.applicable(refusal.at.state, refusal.action.objects):
         return f"the model executes {refusal.action}, which was refused"
