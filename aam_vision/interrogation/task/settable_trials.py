@@ -118,7 +118,7 @@ def recorded_trial(
             by_name = {header.name: header for header in headers}
             (action,) = read_plan(field(told, "trial", list), by_name, start.state.objects)
             return Proposal(start.state, action, field(told, "why", str))
-        except (Malformed, ValueError) as error:
+        except (Malformed, ValueError, TypeError, LookupError) as error:
             raise record.damaged(error) from None
     proposal = propose()
     if record is not None and proposal is not None:
