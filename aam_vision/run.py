@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
+NOT_STRIPS = 4
+"""Exit code when the agent proved to be no deterministic STRIPS agent, or to be seen wrongly; what was learned is saved."""
 
 
 def interrogate_agent(arguments: Arguments) -> int:

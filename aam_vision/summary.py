@@ -9,6 +9,7 @@ import numpy as np
 
 from aam_vision import evaluation
 from aam_vision.arguments import Arguments
+from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.task.differences import differences
 from aam_vision.interrogation.task.result import Result, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
@@ -75,12 +76,33 @@ def _figures(result: Result) -> dict[str, Any]:
         "walk_steps": counts.walk_steps,
         "resets": counts.resets,
         "looks": counts.looks,
+        "exam_steps": result.exam.steps,
+        "exam_wrong": result.exam.wrong,
+        "exam_bound": round(result.exam.bound, 4),
+        "diagnosis": _diagnosis(result.diagnosis),
         "lower_bound": result.lower_bound,
         "undetermined": [
             {"action": u.action, "location": u.location, "group": list(u.group), "known": u.known}
             for u in result.undetermined
         ],
         **_reliability(result),
+    }
+
+
+def _diagnosis(found: Diagnosis | None) -> dict[str, Any] | None:
+    """Which part of the assumption is false, and the situations that show it."""
+    if found is None:
+        return None
+    return {
+        "family": found.family.value,
+        "culprit": found.culprit,
+        "why": found.why,
+        "literal": found.literal,
+        "seen": found.seen,
+        "tried": found.tried,
+        "pixels_differ": found.pixels_differ,
+        "steps": found.steps,
+        "examples": [{"step": str(one.step), "outcome": one.outcome} for one in found.examples],
     }
 
 

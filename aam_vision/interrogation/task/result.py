@@ -8,6 +8,8 @@ from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.beliefs.transfer import element
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim
 from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.examination.diagnosis import Diagnosis
+from aam_vision.interrogation.examination.figures import Exam
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -16,6 +18,12 @@ from aam_vision.interrogation.statistics.error_rates import ErrorRates
 from aam_vision.interrogation.task import result_text
 from aam_vision.pddl import domain_text
 from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
+
+
+COMPLETE = "complete"
+UNEXAMINED = "complete under its assumptions"
+BUDGET = "budget"
+NOT_STRIPS = "not-strips"
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,9 @@ class Result:
     model: Model
     """The learned model; ``pddl`` has it as text."""
     complete: bool
-    """Whether it is proven that no query could tell any more."""
+    """Whether it is proven that no query could tell any more, of a deterministic STRIPS agent that is seen rightly.
+
+    ``status`` tells whether that assumption was examined."""
     why: str
     """Why it ended, in words."""
     counts: Counts
@@ -70,6 +80,10 @@ class Result:
     """Why nothing here is certain, if so: something was seen that no STRIPS agent shows."""
     unconfirmed: tuple[Claim, ...] = ()
     """Claims that follow from the answers, but rest on too few refusals to be certain."""
+    exam: Exam = field(default_factory=Exam)
+    """The examination of the assumption that all of this rests on."""
+    diagnosis: Diagnosis | None = None
+    """Which part of that assumption is false, if something showed that one is."""
 
     def __repr__(self) -> str:
         return result_text.in_short(self)
@@ -87,8 +101,22 @@ class Result:
 
     @property
     def status(self) -> str:
-        """``complete``, or ``budget`` where more could have been learned, as ``result.json`` has it."""
-        return "complete" if self.complete else "budget"
+        """How it ended, as ``result.json`` has it.
+
+        ``complete``: no query could tell any more, and the assumption behind that was examined.
+        ``complete under its assumptions``: the same, not examined, or not in ``ENOUGH`` steps.
+        ``budget``: more could have been learned. ``not-strips``: the assumption is false (``diagnosis``).
+        """
+        if self.not_strips:
+            return NOT_STRIPS
+        if not self.complete:
+            return BUDGET
+        return COMPLETE if self.exam.enough and self.rates is None else UNEXAMINED
+
+    @property
+    def not_strips(self) -> bool:
+        """Whether the agent showed that it is no deterministic STRIPS agent in this vocabulary, or is seen wrongly."""
+        return self.diagnosis is not None and bool(self.doubt)
 
     @property
     def undetermined(self) -> list[Undetermined]:

@@ -21,6 +21,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
     counts, groups = result.counts, len(result.undetermined)
     found = [
         ("status", f"{result.status}: {result.why}"),
+        ("examination", str(result.exam)),
         (
             "queries",
             f"{counts.queries} (no sound interrogation needs fewer than {result.lower_bound} for what was proven)",

@@ -1,0 +1,62 @@
+"""The verdict on an agent that did what its model rules out: which part of the assumption is false."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from aam_vision.query import Situation
+from aam_vision.strips import GroundAction
+
+
+class Family(Enum):
+    """The ways in which an agent can fail to be a deterministic STRIPS agent that is seen rightly."""
+
+    RANDOM = "random"
+    """The same step from the same snapshot has several outcomes."""
+    CONDITIONAL = "conditional"
+    """The outcome depends on the perceived state in a way that no precondition and no effect of STRIPS expresses."""
+    HIDDEN = "hidden"
+    """Two situations that look alike went differently: a predicate is missing."""
+    MISREAD = "misread"
+    """A classifier is wrong about a picture."""
+    CHANGING = "changing"
+    """The same step from the same snapshot once had another outcome, and keeps the new one."""
+    UNKNOWN = "unknown"
+    """None of these could be shown within the access."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One of the two situations that show what is wrong."""
+
+    situation: Situation
+    """Where the step was attempted."""
+    step: GroundAction
+    outcome: str
+    """What happened, in words: ``refused``, ``executed``, or what changed."""
+    after: Situation | None = None
+    """Where it led, if it was executed."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Which part of the assumption is false, as far as experiments told."""
+
+    family: Family
+    culprit: str
+    """The action, or for ``misread`` the predicate, that it is about."""
+    why: str
+    """One line of at most 100 characters, which begins with the culprit."""
+    examples: tuple[Example, ...] = ()
+    """At most two: the expected outcome first, then the other one."""
+    literal: str | None = None
+    """The literal on which the outcome depends, if one explains it."""
+    seen: int = 0
+    """How often the unexpected outcome was seen."""
+    tried: int = 0
+    """How often the step was attempted for that."""
+    pixels_differ: bool | None = None
+    """Whether the images of the two situations differ; None if that is not known."""
+    steps: int = 0
+    """The number of steps that the experiments took."""
