@@ -153,6 +153,10 @@ class Result:
             for pal in self.hypotheses.pal_tuples()
             if len(modes := self.hypotheses.modes(pal)) == 1
         }
+        if (
+            not self.complete or self.rates is not None
+        ):  # a single success may have been misread at every look
+            found = {pal: mode for pal, mode in found.items() if self.hypotheses[pal.action].successes != 1}
         for claim in self.unconfirmed:
             action = self.hypotheses[claim.action]
             for bit in bits(claim.literals.positive | claim.literals.negative):
