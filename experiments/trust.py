@@ -123,10 +123,11 @@ def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
 
 def kind_of(case: Parameters) -> str:
     """Which of ``KINDS`` a case is."""
-    start, _, what = case["agent"].partition(": ")
+    agent: str = case["agent"]
+    start, _, what = agent.partition(": ")
     if what in HONEST or not (what or case["flip_rate"] or case["refusal_rate"]):
         return "honest"
-    return str(start) if what else "noise"
+    return start if what else "noise"
 
 
 def _chosen(
@@ -173,7 +174,8 @@ def summary(rows: Sequence[Row]) -> Table:
 
 
 def _label(row: Row) -> str:
-    start, _, what = row["agent"].partition(": ")
+    agent: str = row["agent"]
+    start, _, what = agent.partition(": ")
     label = what if start == "fault" else start
     if start != "program" and not what and kind_of(row) == "noise":
         label += ", refusals only" if not row["flip_rate"] else f", misread {row['flips']}"
