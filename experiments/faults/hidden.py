@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.query import Access
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
-from experiments.faults.choices import OFTEN, some_action, some_effect
+from experiments.faults.agent import FaultyAgent
+from experiments.faults.choices import OFTEN, Unsuitable, some_action, some_effect
 from experiments.faults.world import (
     Consequence,
     Fault,
@@ -20,6 +22,9 @@ from experiments.faults.world import (
     refuse,
     with_value,
 )
+
+LONG = 30
+"""Steps that an agent has to be able to go on for."""
 
 
 class Counter(Fault):
@@ -114,9 +119,17 @@ def fault_after_uses(setting: Setting, rng: np.random.Generator) -> Fault:
 
 
 def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One effect of one action comes a step later."""
+    """One effect of one action comes a step later.
+
+    Raises:
+        Unsuitable: the agent is soon stuck without the effect, which then never comes.
+    """
     action = some_action(setting, rng)
-    return Delayed(setting, action, some_effect(setting, action, rng))
+    fault = Delayed(setting, action, some_effect(setting, action, rng))
+    agent = FaultyAgent(fault, setting.initial, Access.SNAPSHOT, rng)
+    if any(len(agent.walk(start, LONG, rng)) < LONG for start in agent.initial()):
+        raise Unsuitable
+    return fault
 
 
 def stale_state(setting: Setting, rng: np.random.Generator) -> Fault:
