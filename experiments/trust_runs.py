@@ -23,7 +23,7 @@ from experiments.faults.held_out import equivalent
 from experiments.faults.registry import FAMILIES, HONEST, faulty_agent
 from experiments.faults.seen import MisreadStates
 from experiments.faults.verdicts import frequency_right, literal_right
-from experiments.faults.world import PROBLEMS, Setting
+from experiments.faults.world import Setting
 from experiments.jobs import Row
 from experiments.noise import wrongly_certain
 
@@ -154,11 +154,10 @@ def target_of(case: Case, seed: int, size: int, folder: Path) -> Target:
         true = faulty.fault.noisy or what in HONEST
         target = _target(faulty, faulty.fault.setting.model if true else None)
     elif case.flips == PER_SITUATION:
-        setting = Setting.of(case.agent, size, seed)
-        problems = 1 if case.access == Access.TRAJECTORY.value else PROBLEMS
+        setting = Setting.of(case.agent, Access(case.access), size, seed)
         misread = MisreadStates(setting, seed, 1.0, flip_rate)
         nature = np.random.default_rng([seed, 8])
-        seen = FaultyAgent(misread, setting.initial[:problems], Access(case.access), nature)
+        seen = FaultyAgent(misread, setting.problems, Access(case.access), nature)
         target, flip_rate = _target(seen, setting.model), 0.0
     else:
         target = targets.from_environment(case.agent, access=case.access, size=size, seed=seed)

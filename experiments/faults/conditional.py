@@ -62,6 +62,8 @@ def repeated_arguments(setting: Setting, rng: np.random.Generator) -> Fault:
 
     dressed = setting.with_model(Model(vocabulary, setting.model.actions), dress)
     condition = LiftedAtom(NEAR, (place, place))
+    if not matters(dressed, action, where(condition, True)):
+        raise Unsuitable
     return Conditional(dressed, action, where(condition, False), refuse, condition)
 
 

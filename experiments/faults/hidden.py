@@ -126,7 +126,7 @@ def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
     """
     action = some_action(setting, rng)
     fault = Delayed(setting, action, some_effect(setting, action, rng))
-    agent = FaultyAgent(fault, setting.initial, Access.SNAPSHOT, rng)
+    agent = FaultyAgent(fault, setting.problems, Access.SNAPSHOT, rng)
     if any(len(agent.walk(start, LONG, rng)) < LONG for start in agent.initial()):
         raise Unsuitable
     return fault

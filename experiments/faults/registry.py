@@ -12,7 +12,7 @@ from aam_vision.query import Access
 from experiments.faults import chance, changing, conditional, hidden, seen
 from experiments.faults.agent import FaultyAgent
 from experiments.faults.choices import Unsuitable
-from experiments.faults.world import PROBLEMS, Fault, Setting
+from experiments.faults.world import Fault, Setting
 
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")
 """Where faults are put."""
@@ -82,11 +82,11 @@ def faulty_agent(family: str, access: Access | str, seed: int, size: int = 2) ->
     given = {"access": allowed} if "access" in signature(make).parameters else {}
     while True:
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
-        setting = Setting.of(domain, min(size, LARGEST.get(allowed, size)), int(rng.integers(2**31)))
+        largest = min(size, LARGEST.get(allowed, size))
+        setting = Setting.of(domain, allowed, largest, int(rng.integers(2**31)))
         try:
             fault = make(setting, rng, **given)
         except Unsuitable:
             continue
-        problems = 1 if allowed is Access.TRAJECTORY else PROBLEMS
         nature = np.random.default_rng([seed, 6, number])
-        return FaultyAgent(fault, fault.setting.initial[:problems], allowed, nature)
+        return FaultyAgent(fault, fault.setting.problems, allowed, nature)

@@ -12,13 +12,13 @@ import numpy as np
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.domains import generate, load
-from aam_vision.query import Situation
+from aam_vision.query import Access, Situation
 from aam_vision.strips import ActionHeader, ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
 
 PROBLEMS = 3
-"""Problems of a domain that are interrogated, and as many more to examine the outcome on."""
-SAMPLED = 120
-"""Steps of a random walk from each of them, from which a fault learns where it will matter."""
+"""Problems of a domain that are interrogated (one under trajectory access), and as many more."""
+SAMPLED = 360
+"""Steps of random walks in them, from which a fault learns where it will matter."""
 
 
 class World(NamedTuple):
@@ -66,18 +66,26 @@ class Setting:
     """The model of the honest agent."""
     initial: tuple[State, ...]
     """Where the problems begin, interrogated ones first."""
+    interrogated: int
+    """The number of problems that are interrogated; the outcome is examined on the others, too."""
     seed: int
 
     @staticmethod
-    def of(domain: str, size: int, seed: int) -> Setting:
+    def of(domain: str, access: Access, size: int, seed: int) -> Setting:
         """A packaged domain, with generated problems."""
         rng = np.random.default_rng([seed, 1])
         initial = tuple(generate(domain, size, rng).initial for _ in range(2 * PROBLEMS))
-        return Setting(domain, load(domain), initial, seed)
+        interrogated = 1 if access is Access.TRAJECTORY else PROBLEMS
+        return Setting(domain, load(domain), initial, interrogated, seed)
 
     def with_model(self, model: Model, dress: Callable[[State], State] = lambda state: state) -> Setting:
         """The same problems with another model, and with other atoms in their initial states."""
         return replace(self, model=model, initial=tuple(map(dress, self.initial)))
+
+    @property
+    def problems(self) -> tuple[State, ...]:
+        """Where the interrogated problems begin."""
+        return self.initial[: self.interrogated]
 
     def outcome(self, state: State, step: GroundAction) -> State | None:
         """The honest agent's state after a step; None if it refuses."""
@@ -90,14 +98,14 @@ class Setting:
 
     @cached_property
     def sample(self) -> Mapping[str, Sequence[tuple[State, GroundAction, State]]]:
-        """Steps of random walks of the honest agent, by action."""
+        """Steps of random walks of the honest agent in the interrogated problems, by action."""
         rng = np.random.default_rng([self.seed, 2])
         agent = SymbolicAgent(self.model, self.initial)
         found: dict[str, list[tuple[State, GroundAction, State]]] = {
             schema.header.name: [] for schema in self.model.actions
         }
-        for state in self.initial[:PROBLEMS]:
-            for walked in agent.walk(Situation(state, state), SAMPLED, rng):
+        for state in self.problems:
+            for walked in agent.walk(Situation(state, state), SAMPLED // self.interrogated, rng):
                 found[walked.action.name].append((walked.before.state, walked.action, walked.after.state))
         return found
 
