@@ -46,6 +46,8 @@ COLUMNS = (
 )  # fmt: skip
 """``assumed``: complete under its assumptions. ``named right``: of those that showed; ``literal`` and ``frequency``:
 of those that were named right. ``accused``: honest agents of which anything was said."""
+NAMED = ("agent", "access", "flip_rate", "refusal_rate", "flips", "exam", "seed", "size")
+"""The parameters of a job: with these ``trust_runs.trusted`` repeats a run."""
 DETAILS = ("assumed, wrong", "literal", "frequency", "exam", "steps", "seconds")
 """Columns that the terminal has no room for."""
 
@@ -90,9 +92,8 @@ def trust(
     rows = Results(scale.out / "results.jsonl").rows(jobs)
     for row in rows:
         if row["silently_wrong"]:
-            print(
-                f"silently wrong: {row['agent']}, {row['access']} access, seed {row['seed']}", file=sys.stderr
-            )
+            case = ", ".join(f"{name}={row[name]!r}" for name in NAMED)
+            print(f"silently wrong: trusted({case})", file=sys.stderr)
     return code or int(any(row["silently_wrong"] for row in rows))
 
 
