@@ -129,7 +129,7 @@ def _of_fault(family: str, agent: FaultyAgent, result: Result, seed: int) -> Row
     """How the result fits the agent."""
     diagnosis, kind = result.diagnosis, FAMILIES[family]
     showed = agent.showed > 0
-    row: Row = {"domain": agent.fault.setting.domain, "showed": showed}
+    row: Row = {"fault": str(agent.fault), "showed": showed}
     if family not in HONEST:
         row["right"] = diagnosis is not None and diagnosis.family.value in kind.right
     if diagnosis is not None and row.get("right"):

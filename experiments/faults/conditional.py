@@ -19,8 +19,8 @@ from experiments.faults.choices import (
 )
 from experiments.faults.world import Consequence, Fault, Nature, Setting, World, lacking, refuse
 
-NEAR = "near"
-"""A predicate that the repeated arguments need: packaged domains have none that may hold of one object twice."""
+NEAR, MARKED = "near", "marked"
+"""Predicates that are added: packaged domains have none that may hold of one object twice, and few that an action need not know."""
 
 
 class Conditional(Fault):
@@ -43,28 +43,41 @@ class Conditional(Fault):
 
 
 def repeated_arguments(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One action requires ``near(?x, ?x)``, which holds of about half of the objects and never changes."""
+    """One action requires ``near(?x, ?x)``, which holds of some objects and never changes."""
+    dressed, action, condition = _with_property(setting, NEAR, 2, rng)
+    return Conditional(dressed, action, where(condition, False), refuse, condition)
+
+
+def _with_property(
+    setting: Setting, predicate: str, arity: int, rng: np.random.Generator
+) -> tuple[Setting, str, LiftedAtom]:
+    """The setting with a predicate that holds of some objects, as all its arguments, and that no action changes.
+
+    With it come an action, and the atom of that predicate for one of its parameters.
+
+    Raises:
+        Unsuitable: the atom is the same in most steps of the action.
+    """
     action = some_action(setting, rng)
-    header = setting.header(action)
-    places = [p for p, kind in enumerate(header.types) if len(setting.initial[0].objects.of_type(kind)) > 1]
-    place = one_of(places, rng)
-    kind = header.types[place]
-    told = setting.model.vocabulary
-    vocabulary = Vocabulary(
-        told.name, (*told.predicates, Predicate(NEAR, (kind, kind))), told.types, told.constants
+    types = setting.header(action).types
+    place = one_of(
+        [place for place, kind in enumerate(types) if len(setting.initial[0].objects.of_type(kind)) > 1], rng
     )
+    kind, told = types[place], setting.model.vocabulary
+    added = Predicate(predicate, (kind,) * arity)
+    vocabulary = Vocabulary(told.name, (*told.predicates, added), told.types, told.constants)
 
     def dress(state: State) -> State:
         names = state.objects.of_type(kind)
-        far = int(rng.integers(1, len(names)))
-        chosen = [names[int(number)] for number in sorted(rng.permutation(len(names))[:far])]
-        return replace(state, true=state.true | {Atom(NEAR, (name, name)) for name in chosen})
+        chosen = rng.permutation(len(names))[: int(rng.integers(1, len(names)))]
+        atoms = {Atom(predicate, (names[int(number)],) * arity) for number in chosen}
+        return replace(state, true=state.true | atoms)
 
     dressed = setting.with_model(Model(vocabulary, setting.model.actions), dress)
-    condition = LiftedAtom(NEAR, (place, place))
+    condition = LiftedAtom(predicate, (place,) * arity)
     if not matters(dressed, action, where(condition, True)):
         raise Unsuitable
-    return Conditional(dressed, action, where(condition, False), refuse, condition)
+    return dressed, action, condition
 
 
 def refused_for_other(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -94,17 +107,18 @@ def more(predicate: Predicate, most: int) -> Test:
 
 
 def effect_if_own(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One effect of one action depends on an atom of its own parameters."""
-    return _effect_if(setting, "own", rng)
+    """One effect of one action depends on an atom of its own parameters: one of the domain, or one that never changes."""
+    if rng.random() < 0.5:
+        return _effect_if(setting, *some_condition(setting, "own", rng), rng)
+    return _effect_if(*_with_property(setting, MARKED, 1, rng), rng)
 
 
 def effect_if_other(setting: Setting, rng: np.random.Generator) -> Fault:
     """One effect of one action depends on an object that is no argument."""
-    return _effect_if(setting, "foreign", rng)
+    return _effect_if(setting, *some_condition(setting, "foreign", rng), rng)
 
 
-def _effect_if(setting: Setting, kind: str, rng: np.random.Generator) -> Fault:
-    action, condition = some_condition(setting, kind, rng)
+def _effect_if(setting: Setting, action: str, condition: LiftedAtom, rng: np.random.Generator) -> Fault:
     effect = some_effect(setting, action, rng)
     return Conditional(setting, action, where(condition, bool(rng.integers(2))), lacking(effect), condition)
 

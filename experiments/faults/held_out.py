@@ -11,11 +11,9 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.result import Result
 from aam_vision.strips import GroundAction, State
 from experiments.faults.agent import FaultyAgent
-from experiments.faults.world import World
+from experiments.faults.world import LONGEST, World
 
 STEPS = 500
-LONGEST = 60
-"""Attempted steps of one history at most."""
 NEAR_MISSES = 0.4
 """The share of steps that an honest agent seldom executes."""
 

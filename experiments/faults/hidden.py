@@ -36,6 +36,9 @@ class Counter(Fault):
         super().__init__(setting, actions, consequence)
         self.uses = uses
 
+    def details(self) -> list[str]:
+        return [f"{self.uses} uses"]
+
     def fresh(self, state: State) -> Hashable:
         return self.uses
 
@@ -67,6 +70,9 @@ class Delayed(Fault):
     def __init__(self, setting: Setting, action: str, effect: LiftedAtom) -> None:
         super().__init__(setting, (action,))
         self.effect = effect
+
+    def details(self) -> list[str]:
+        return [self.effect.predicate]
 
     def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
         state = self.setting.outcome(world.state, step)

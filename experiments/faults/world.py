@@ -17,8 +17,10 @@ from aam_vision.strips import ActionHeader, ActionSchema, Atom, GroundAction, Li
 
 PROBLEMS = 3
 """Problems of a domain that are interrogated (one under trajectory access), and as many more."""
-SAMPLED = 360
-"""Steps of random walks in them, from which a fault learns where it will matter."""
+WALKS = 15
+"""Random walks in them, from which a fault learns where it will matter."""
+LONGEST = 60
+"""Steps of such a walk at most, and of a history that the outcome is examined on."""
 
 
 class World(NamedTuple):
@@ -104,8 +106,9 @@ class Setting:
         found: dict[str, list[tuple[State, GroundAction, State]]] = {
             schema.header.name: [] for schema in self.model.actions
         }
-        for state in self.problems:
-            for walked in agent.walk(Situation(state, state), SAMPLED // self.interrogated, rng):
+        for number in range(WALKS):
+            state = self.problems[number % self.interrogated]
+            for walked in agent.walk(Situation(state, state), int(rng.integers(1, LONGEST + 1)), rng):
                 found[walked.action.name].append((walked.before.state, walked.action, walked.after.state))
         return found
 
@@ -175,6 +178,22 @@ class Fault:
         self.setting = setting
         self.actions = actions
         self.consequence = consequence
+
+    def __str__(self) -> str:
+        """The domain, and where the fault is put in it."""
+        told = [
+            self.setting.domain,
+            *(self.actions if len(self.actions) < len(self.setting.model.actions) else ()),
+        ]
+        if self.condition is not None:
+            told.append(self.condition.text(self.setting.header(next(iter(self.actions))).parameters))
+        if self.rate is not None:
+            told.append(f"rate {self.rate:.2f}")
+        return ", ".join([*told, *self.details()])
+
+    def details(self) -> list[str]:
+        """What else tells faults of one family apart."""
+        return []
 
     def fresh(self, state: State) -> Hashable:
         """What is hidden at the beginning of an episode."""
