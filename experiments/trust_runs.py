@@ -20,7 +20,7 @@ from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Pre
 from aam_vision.targets import Target
 from experiments.faults.agent import FaultyAgent
 from experiments.faults.held_out import equivalent
-from experiments.faults.registry import FAMILIES, HONEST, faulty_agent
+from experiments.faults.registry import HONEST, faulty_agent, right_verdicts
 from experiments.faults.seen import MisreadStates
 from experiments.faults.verdicts import frequency_right, literal_right
 from experiments.faults.world import Setting
@@ -91,7 +91,7 @@ def trusted(*, exam: int | None, seed: int, size: int, **case: Any) -> Row:
         **_certain(result, target.truth() if target.truth is not None else None),
     }
     if asked.family is not None:
-        row |= _of_fault(asked.family, _inner(target.agent), result, seed)
+        row |= _of_fault(asked, _inner(target.agent), result, seed)
     row["silently_wrong"] = row["wrong"] > 0 or (row["status"] == "complete" and row["equivalent"] is False)
     return {
         **row,
@@ -125,18 +125,24 @@ def _certain(result: Result, truth: Model | None) -> Row:
     return {"certain": len(certain), "wrong": 0 if truth is None else wrongly_certain(certain, truth)}
 
 
-def _of_fault(family: str, agent: FaultyAgent, result: Result, seed: int) -> Row:
-    """How the result fits the agent."""
-    diagnosis, kind = result.diagnosis, FAMILIES[family]
-    showed = agent.showed > 0
-    row: Row = {"fault": str(agent.fault), "showed": showed}
-    if family not in HONEST:
-        row["right"] = diagnosis is not None and diagnosis.family.value in kind.right
-    if diagnosis is not None and row.get("right"):
-        row["literal_right"] = literal_right(agent.fault, diagnosis)
-        row["frequency_right"] = frequency_right(agent.fault, diagnosis)
+def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
+    """How the result of one of the families fits its agent.
+
+    A fault has not shown if the agent is as a complete model says on all held-out steps: then STRIPS describes it, such
+    as after a change that came before the action was ever used.
+    """
+    fault, diagnosis = agent.fault, result.diagnosis
+    row: Row = {"fault": str(fault), "showed": agent.showed > 0}
     if result.complete:
         row["equivalent"] = equivalent(result, agent, np.random.default_rng([seed, 7]))
+        if not fault.only_seen and diagnosis is None:
+            row["showed"] = row["showed"] and not row["equivalent"]
+    if case.family not in HONEST:
+        verdicts = right_verdicts(str(case.family), case.access, misread=case.flip_rate > 0)
+        row["right"] = diagnosis is not None and diagnosis.family.value in verdicts
+        if diagnosis is not None and row["right"]:
+            row["literal_right"] = literal_right(fault, diagnosis)
+            row["frequency_right"] = frequency_right(fault, diagnosis)
     return row
 
 

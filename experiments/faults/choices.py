@@ -71,13 +71,14 @@ def some_condition(setting: Setting, kind: str, rng: np.random.Generator) -> tup
     return one_of(options, rng)
 
 
+def coincides(setting: Setting, action: str, one: Test, other: Test) -> bool:
+    """Whether two tests come out alike in all steps of an action in the sample, or always differently."""
+    same = {one(state, step) is other(state, step) for state, step, _ in setting.sample[action]}
+    return len(same) == 1
+
+
 def explanations(setting: Setting, action: str, condition: LiftedAtom) -> list[LiftedAtom]:
-    """All atoms that hold in the same steps of the sample as this one, or in exactly the others."""
-    header, steps = setting.header(action), setting.sample[action]
-    wanted = [holds(condition, state, step.objects) for state, step, _ in steps]
-    found = [condition]
-    for atom in [*own(setting.model, header), *foreign(setting.model, header)]:
-        values = [holds(atom, state, step.objects) for state, step, _ in steps]
-        if values in (wanted, [not value for value in wanted]):
-            found.append(atom)
-    return found
+    """The condition, and all atoms that cannot be told from it, or from its negation, in the sample."""
+    header, test = setting.header(action), where(condition, True)
+    atoms = [*own(setting.model, header), *foreign(setting.model, header)]
+    return [condition, *(atom for atom in atoms if coincides(setting, action, where(atom, True), test))]

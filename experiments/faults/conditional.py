@@ -10,6 +10,8 @@ from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, Predicate, 
 from experiments.faults.choices import (
     Test,
     Unsuitable,
+    coincides,
+    explanations,
     matters,
     one_of,
     some_action,
@@ -17,6 +19,7 @@ from experiments.faults.choices import (
     some_effect,
     where,
 )
+from experiments.faults.conditions import OTHER, own
 from experiments.faults.world import Consequence, Fault, Nature, Setting, World, lacking, refuse
 
 NEAR, MARKED = "near", "marked"
@@ -83,6 +86,8 @@ def _with_property(
 def refused_for_other(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action is refused while some object that is no argument has a property (or none has it)."""
     action, condition = some_condition(setting, "foreign", rng)
+    if any(OTHER not in atom.arguments for atom in explanations(setting, action, condition)):
+        raise Unsuitable  # an atom of the parameters tells the same: that is a precondition
     return Conditional(setting, action, where(condition, bool(rng.integers(2))), refuse, condition)
 
 
@@ -98,6 +103,11 @@ def refused_for_count(setting: Setting, rng: np.random.Generator) -> Fault:
                 if matters(setting, action, test := more(predicate, most))
             ]
     action, test = one_of(options, rng)
+    if any(
+        coincides(setting, action, where(atom, True), test)
+        for atom in own(setting.model, setting.header(action))
+    ):
+        raise Unsuitable  # the same
     return Conditional(setting, action, test, refuse)
 
 

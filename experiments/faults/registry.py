@@ -30,6 +30,22 @@ class Kind:
     """Families of ``examination.diagnosis`` that name it rightly; none for honest agents."""
 
 
+def right_verdicts(family: str, access: Access | str, *, misread: bool = False) -> tuple[str, ...]:
+    """The families of ``examination.diagnosis`` that count as right.
+
+    Where nothing can be had again, what is hidden cannot be told from a change.
+
+    Args:
+        family: one of ``FAMILIES``.
+        access: what may be asked.
+        misread: whether the agent is misread at random as well.
+    """
+    right = FAMILIES[family].right
+    if Access(access) is Access.TRAJECTORY and {"hidden", "changing"} & {*right}:
+        right = (*right, "hidden", "changing")
+    return (*right, "misread", "random") if misread else right
+
+
 def honest(setting: Setting, rng: np.random.Generator) -> Fault:
     """No fault."""
     return Fault(setting)
