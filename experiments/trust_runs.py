@@ -143,6 +143,7 @@ def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
         if diagnosis is not None and row["right"]:
             row["literal_right"] = literal_right(fault, diagnosis)
             row["frequency_right"] = frequency_right(fault, diagnosis)
+            row["seen"], row["tried"] = diagnosis.seen, diagnosis.tried
     return row
 
 

@@ -104,5 +104,5 @@ def faulty_agent(family: str, access: Access | str, seed: int, size: int = 2) ->
             fault = make(setting, rng, **given)
         except Unsuitable:
             continue
-        nature = np.random.default_rng([seed, 6, number])
+        nature = np.random.default_rng([seed, 6, number, list(Access).index(allowed)])
         return FaultyAgent(fault, fault.setting.problems, allowed, nature)

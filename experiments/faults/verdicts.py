@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import comb
 
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from experiments.faults.choices import explanations
 from experiments.faults.conditions import named
 from experiments.faults.world import Fault
@@ -16,7 +16,7 @@ HALVINGS = 40
 
 def literal_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
     """Whether the literal is the fault's condition, or one that cannot be told from it; None where there is none."""
-    if fault.condition is None:
+    if fault.condition is None or diagnosis.family is not Family.CONDITIONAL:
         return None
     (action,) = fault.actions
     header = fault.setting.header(action)
@@ -26,7 +26,7 @@ def literal_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
 
 def frequency_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
     """Whether the true frequency is within the 95% interval of the diagnosis; None where nothing is random."""
-    if fault.rate is None or not diagnosis.tried:
+    if fault.rate is None or diagnosis.family is not Family.RANDOM or not diagnosis.tried:
         return None
     rate = fault.rate
     if len(diagnosis.examples) == 2 and _is_honest(fault, diagnosis.examples[1]):

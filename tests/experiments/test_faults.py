@@ -345,7 +345,7 @@ def test_a_literal_is_named_with_its_parameters_or_with_any_other_object() -> No
 
 
 def _diagnosed(agent: FaultyAgent, **changes: object) -> Diagnosis:
-    plain = Diagnosis(Family.CONDITIONAL, "x", "x")
+    plain = Diagnosis(Family.CONDITIONAL if agent.fault.condition else Family.RANDOM, "x", "x")
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
@@ -358,6 +358,8 @@ def test_the_verdict_on_a_literal_and_on_a_frequency() -> None:
     assert literal_right(agent.fault, _diagnosed(agent, literal=text)) is True
     assert literal_right(agent.fault, _diagnosed(agent, literal="nothing(?x)")) is False
     assert literal_right(agent.fault, _diagnosed(agent)) is False
+    plain = _diagnosed(agent, literal=text, family=Family.MISREAD)
+    assert literal_right(agent.fault, plain) is None, "nothing is said of a literal"
     chance = next(_agents("silent no-op"))
     assert literal_right(chance.fault, _diagnosed(chance)) is None
     assert frequency_right(chance.fault, _diagnosed(chance, seen=8, tried=40)) is True
