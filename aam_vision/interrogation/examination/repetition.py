@@ -9,6 +9,7 @@ from dataclasses import replace
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.pixels import unseen_change
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.query import Access, Situation
@@ -65,6 +66,16 @@ def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
         "read differently at rest",
         by_chance=not always,
     )
+
+
+def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
+    """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
+    for trial in inquiry.trials.seen[: inquiry.trials.known]:
+        if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
+            name = trial.step.name
+            why = f"{name}: misread, the image changed and no atom did; or a predicate is missing"
+            return Diagnosis(Family.MISREAD, name, why, (example(trial),), pixels_differ=True)
+    return None
 
 
 def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
