@@ -52,9 +52,11 @@ class Arguments:
     max_queries: int | None = option("Stop at so many queries.", min=0)
     max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
     exam: int | None = option(
-        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's.", min=0
+        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's.",
+        min=0,
     )
     out: Path | None = option("Folder for results; default runs/ENV-TIME.", kept=False)
+    force: bool = flag("Overwrite the run that the folder for results holds.", kept=False)
     image_noise: float = option("Gaussian noise put on the agent's images: its sigma, 0 to 1.", 0.0)
     flip_rate: float = option("Share of the observed atoms that are flipped, each time anew, 0 to 1.", 0.0)
     refusal_rate: float = option("Share of the executable steps that the agent refuses, 0 to 1.", 0.0)

@@ -9,13 +9,14 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from aam_vision import targets
 from aam_vision.arguments import Arguments
-from aam_vision.checks import check
+from aam_vision.checks import check, check_unused
 from aam_vision.commandline import INTERRUPTED, check_writable, run_command
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
@@ -45,6 +46,7 @@ def interrogate_agent(arguments: Arguments) -> int:
 
     Examples:
         python -m aam_vision.run --env sokoban --seed 0 --out runs/first
+        python -m aam_vision.run --env sokoban --seed 1 --out runs/first --force
         python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
         python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
         python -m aam_vision.run --agent "./my-agent --fast" --access reset
@@ -56,15 +58,26 @@ def interrogate_agent(arguments: Arguments) -> int:
         return _resume(arguments, arguments.resume)
     check(arguments)
     name = arguments.env or (arguments.domain.stem if arguments.domain else "agent")
-    folder = arguments.out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-    return _run(arguments, folder, None)
+    return _run(arguments, arguments.out or _new_folder(name), None)
+
+
+def _new_folder(name: str) -> Path:
+    """A folder in ``runs`` that is not there yet, with a number where several runs begin in the same second."""
+    wanted = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+    endings = chain([""], (f"-{number}" for number in count(2)))
+    folders = (Path("runs") / f"{wanted}{ending}" for ending in endings)
+    return next(folder for folder in folders if not folder.exists())
 
 
 def _resume(arguments: Arguments, folder: Path) -> int:
     """Go on with the run in a folder, under the options that its journal has kept."""
     from aam_vision.agents.journal import Journal
 
-    if arguments.out is not None or arguments != Arguments(agent=arguments.agent).resumed(arguments):
+    if (
+        arguments.out is not None
+        or arguments.force
+        or arguments != Arguments(agent=arguments.agent).resumed(arguments)
+    ):
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)
     with Journal.open(folder) as journal:
         kept = Arguments.from_json(journal.about("arguments"), journal.path).resumed(arguments)
@@ -89,6 +102,8 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
 
     planner, clock = TimedPlanner(planner_named(arguments.planner)), Clock()
     check_writable(folder)
+    if resumed is None:
+        check_unused(folder, force=arguments.force)
     if arguments.write_ppo is not None:
         check_writable(arguments.write_ppo, "--write-ppo")
     target = targets.of(arguments)
@@ -98,14 +113,17 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
     if arguments.cache is not None:
         target = targets.cached(target, arguments.cache)
     from aam_vision.agents.journal import Journal
-    from aam_vision.run_folder import Times, keep_images, save
+    from aam_vision.run_folder import Times, clear, keep_images, save
 
     with (
         closing(target),
-        resumed or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+        resumed
+        or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
         recording(arguments.record, folder, journal),
     ):
-        keep_images(target, folder, anew=resumed is None)
+        if resumed is None:
+            clear(folder)
+        keep_images(target, folder)
         try:
             result, failure = _interrogated(arguments, interrogation, target, journal, clock)
         except KeyboardInterrupt:
