@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Timer
 from time import monotonic
 from typing import Any, TextIO
 
@@ -133,6 +135,19 @@ class Progress:
         clear = "\x1b[2K" if self._stream.isatty() else ""
         self._stream.write(clear + text + end)
         self._stream.flush()
+
+
+@contextmanager
+def told_if_slow(text: str, *, quiet: bool = False, seconds: float = 1.0) -> Iterator[None]:
+    """Say on stderr what is being done once it has taken so many seconds; what fails sooner is one line of error."""
+    timer = Timer(seconds, Progress().stage, [text])
+    timer.daemon = True
+    if not quiet:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _bar(done: int, total: int) -> str:

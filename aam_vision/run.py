@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.checks import check, check_unused
-from aam_vision.commandline import INTERRUPTED, check_writable, run_command
+from aam_vision.commandline import INTERRUPTED, check_writable, run_command, told_if_slow
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
 
@@ -57,8 +57,12 @@ def interrogate_agent(arguments: Arguments) -> int:
     if arguments.resume is not None:
         return _resume(arguments, arguments.resume)
     check(arguments)
-    name = arguments.env or (arguments.domain.stem if arguments.domain else "agent")
-    return _run(arguments, arguments.out or _new_folder(name), None)
+    return _run(arguments, arguments.out or _new_folder(_name(arguments)), None)
+
+
+def _name(arguments: Arguments) -> str:
+    """What is interrogated, as far as the options tell."""
+    return arguments.env or (arguments.domain.stem if arguments.domain else "agent")
 
 
 def _new_folder(name: str) -> Path:
@@ -106,7 +110,8 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
         check_unused(folder, force=arguments.force)
     if arguments.write_ppo is not None:
         check_writable(arguments.write_ppo, "--write-ppo")
-    target = targets.of(arguments)
+    with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet):
+        target = targets.of(arguments)
     if arguments.record is not None:
         check_images(arguments.record, target)
     interrogation = _interrogation(arguments, target, planner)
@@ -183,12 +188,14 @@ def _interrogated(
     """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
     import numpy as np
 
+    from aam_vision.agents.announced import AnnouncedAgent
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
     from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.robust import Observer
 
-    agent = JournalledAgent(target.agent, journal, target.generators)
+    announced = AnnouncedAgent(target.agent, lambda text: display.announce(text))
+    agent = JournalledAgent(announced, journal, target.generators)
     interrogation = replace(interrogation, agent=agent)
     sights = Sights(journal.path.parent, agent.image) if arguments.images and target.keep_images else None
     with Display(quiet=arguments.quiet, sights=sights) as display:
