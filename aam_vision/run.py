@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.checks import check, check_unused
-from aam_vision.commandline import INTERRUPTED, check_writable, run_command, told_if_slow
+from aam_vision.commandline import INTERRUPTED, check_writable, run_command, told_if_slow, told_warnings
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
 
@@ -98,6 +98,7 @@ def _resume(arguments: Arguments, folder: Path) -> int:
         return _run(kept, folder, journal)
 
 
+@told_warnings()
 def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()

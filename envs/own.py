@@ -67,7 +67,8 @@ class OwnEnvironment:
             with another seed.
         weights: the folder of the trained classifiers that the package brings; None if it brings none.
         restore: how an environment is brought back, see ``restoring``.
-        stops: whether nothing can be done once the environment has said ``terminated``.
+        stops: whether nothing can be done once the environment has said ``terminated``. Then the end should be among
+            what the vocabulary shows: else it is a hidden variable, and a warning says so when it refuses a step.
         truth: the model that the user intends, if there is one: read only after an interrogation.
     """
 
