@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aam_vision.errors import AamWarning
 from aam_vision.query import Access
 from aam_vision.targets.target import Target, numbers
 
@@ -58,18 +60,25 @@ def from_images(env: str, access: Access, problems: Sequence[str], settings: Per
 def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     """What reads the images of an environment.
 
+    Warns:
+        AamWarning: some of the classifiers are poor, by the figures of their own card.
+
     Raises:
         UnusableInput: no such weights or runtime.
     """
     import torch
 
     from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.classifiers.weak import weaknesses
     from aam_vision.envs.registry import image_domain
 
     torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
     domain = image_domain(env)
     weights = domain.classifiers(settings.classifiers)
-    return BoardPerception.load(domain.visual, domain.name, weights, backend=settings.backend)
+    perception = BoardPerception.load(domain.visual, domain.name, weights, backend=settings.backend)
+    for line in weaknesses(perception.card):
+        warnings.warn(line, AamWarning, stacklevel=2)
+    return perception
 
 
 def seen_through(
