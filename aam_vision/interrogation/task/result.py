@@ -19,7 +19,6 @@ from aam_vision.interrogation.task import result_text
 from aam_vision.pddl import domain_text
 from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
 
-
 COMPLETE = "complete"
 UNEXAMINED = "complete under its assumptions"
 BUDGET = "budget"
