@@ -1,13 +1,14 @@
 """Gymnasium's Taxi, seen by classifiers that few labelled images have taught, with and without hidden fuel.
 
 ``python -m experiments.taxi --seeds 6`` trains classifiers on 160 images, six times, interrogates the driver with each, and
-prints a line per run. A run is *wrong* if it calls a model complete, examined or not, though the driver does otherwise on any
-of 500 held-out steps with random histories.
+prints a line per run. A run is *wrong* if it calls a model complete though the driver does otherwise on any of 500 held-out
+steps with random histories; runs that are complete under their assumptions only are counted apart.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
@@ -40,6 +41,7 @@ COLUMNS = (
     "queries",
     "steps",
     "seconds",
+    "why",
 )
 
 
@@ -64,16 +66,17 @@ def taxi(
     """
     tanks: tuple[int | None, ...] = (None, *(fuel or FUEL))
     print("\t".join(COLUMNS))
-    wrong = 0
+    ended: Counter[str] = Counter()
     for seed in range(first_seed, first_seed + seeds):
         folder, read = classifiers(seed, steps, out)
         for tank in tanks:
             row = interrogated(seed, folder, tank, access)
-            wrong += row["wrong"]
+            ended[row["status"]] += row["wrong"]
             row |= {"fuel": tank or "-", "read exactly": f"{read:.4f}"}
             print("\t".join(str(row[name]) for name in COLUMNS), flush=True)
-    print(f"{wrong} of {len(tanks) * seeds} runs complete with a wrong model")
-    return int(wrong > 0)
+    for status in ("complete", "complete under its assumptions"):
+        print(f"{ended[status]} of {len(tanks) * seeds} runs {status} with a wrong model")
+    return int(ended["complete"] > 0)
 
 
 def classifiers(seed: int, steps: int, out: Path) -> tuple[Path, float]:
@@ -119,7 +122,7 @@ def interrogated(seed: int, folder: Path, fuel: int | None, access: str) -> Row:
         "queries": result.counts.queries,
         "steps": result.counts.steps,
         "seconds": round(process_time() - began, 1),
-        "wrong": result.status.startswith("complete") and not all(predicted),
+        "wrong": not all(predicted),
         "why": result.why if found is None else found.why,
     }
 

@@ -15,8 +15,8 @@ from aam_vision.training.labels import check_legal
 
 pytest.importorskip("pygame")
 
-from experiments.taxi import predictions  # noqa: E402
-from experiments.taxi_environment import (  # noqa: E402
+from experiments.taxi import predictions
+from experiments.taxi_environment import (
     PICTURES,
     VOCABULARY,
     cell,
