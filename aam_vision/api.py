@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from aam_vision import targets
 from aam_vision.query import Access, Agent
@@ -28,6 +28,19 @@ if TYPE_CHECKING:
     from aam_vision.strips import Model
 
 
+class Options(TypedDict, total=False):
+    """The options of ``interrogate`` that are seldom needed; all are keyword arguments like its others."""
+
+    planner: str
+    """``pyperplan`` (the default), or an installed engine of unified-planning."""
+    repeated_arguments: bool
+    """Also learn what happens when one object is named twice (default: not); the agent has to allow it."""
+    confidence: float
+    """Where answers prove unreliable, how probable the whole model has to be; default 0.999."""
+    confirm: bool
+    """Take no answer at its word, even if none proves unreliable (default: not)."""
+
+
 def interrogate(
     agent: Agent,
     *,
@@ -35,12 +48,9 @@ def interrogate(
     max_queries: int | None = None,
     max_steps: int | None = None,
     policy: str = "economical",
-    planner: str = "pyperplan",
-    repeated_arguments: bool = False,
-    confidence: float = 0.999,
-    confirm: bool = False,
     prior: Model | None = None,
     exam: int | None = None,
+    **options: Unpack[Options],
 ) -> Result:
     """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
 
@@ -53,12 +63,9 @@ def interrogate(
         max_queries: Stop at so many queries.
         max_steps: Stop at so many attempted steps, walks included.
         policy: How questions are chosen: ``economical``, or ``aia``, the paper's (not under trajectory access).
-        planner: ``pyperplan``, or an installed engine of unified-planning.
-        repeated_arguments: Also learn what happens when one object is named twice; the agent has to allow it.
-        confidence: Where answers prove unreliable, how probable the whole model has to be.
-        confirm: Take no answer at its word, even if none proves unreliable.
         prior: A model learned earlier, to be verified instead of learned anew.
         exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took.
+        options: ``planner``, ``repeated_arguments``, ``confidence`` and ``confirm``: see ``Options``.
 
     Returns:
         The model, what is not determined and why, what it cost, and the transcript.
@@ -66,6 +73,7 @@ def interrogate(
     Raises:
         UnusableInput: there is no such policy or planner, or an option does not fit the agent.
         Interrupted: the agent failed, or is not a STRIPS agent; its ``result`` holds what was learned.
+        TypeError: there is no such option.
 
     Examples:
         >>> import aam_vision
@@ -77,17 +85,21 @@ def interrogate(
 
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget
+    from aam_vision.interrogation.task.settable_trials import CONFIDENCE
     from aam_vision.planning.engines import planner_named
 
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
     return Interrogation(
         agent,
         policy=policy,
-        planner=planner_named(planner),
+        planner=planner_named(options.get("planner", "pyperplan")),
         prior=prior,
         budget=Budget(max_queries, max_steps),
-        repeated=repeated_arguments,
-        confidence=confidence,
-        confirm=confirm,
+        repeated=options.get("repeated_arguments", False),
+        confidence=options.get("confidence", CONFIDENCE),
+        confirm=options.get("confirm", False),
         exam=exam,
     ).run(np.random.default_rng(seed))
 

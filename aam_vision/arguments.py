@@ -56,6 +56,7 @@ class Arguments:
         min=0,
     )
     out: Path | None = option("Folder for results; default runs/ENV-TIME.", kept=False)
+    force: bool = flag("Overwrite the run that the folder for results holds.", kept=False)
     image_noise: float = option("Gaussian noise put on the agent's images: its sigma, 0 to 1.", 0.0)
     flip_rate: float = option("Share of the observed atoms that are flipped, each time anew, 0 to 1.", 0.0)
     refusal_rate: float = option("Share of the executable steps that the agent refuses, 0 to 1.", 0.0)

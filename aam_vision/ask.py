@@ -4,33 +4,48 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aam_vision.commandline import run_command
+from aam_vision.errors import UnusableInput
+
+if TYPE_CHECKING:
+    from aam_vision.strips import Model, State
 
 
 def ask_model(
     model: Annotated[
-        Path, typer.Argument(help="The PDDL domain; a result.json beside it says what is not determined.")
-    ],
-    problem: Annotated[
-        Path, typer.Option(help="A PDDL problem: its initial state is where the plan starts.")
+        Path,
+        typer.Argument(
+            help="The PDDL domain, or the folder of a run; a result.json beside it says what is not determined."
+        ),
     ],
     plan: Annotated[Path, typer.Option(help="A file with a step a line, such as (move a b).")],
+    problem: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the plan starts: the initial state of a PDDL problem, or of a problem of the run as it was "
+            "seen there, by its number from 0; default 0."
+        ),
+    ] = None,
 ) -> None:
     """Say step by step what a learned model predicts of a plan.
 
     Examples:
         python -m aam_vision.ask model.pddl --problem P.pddl --plan plan.txt
+        python -m aam_vision.ask runs/first --plan plan.txt
+        python -m aam_vision.ask runs/first --problem 2 --plan plan.txt
     """
-    from aam_vision.pddl import read_domain, read_problem
+    from aam_vision.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import predict, read_doubts
 
+    if model.is_dir():
+        model = _model_of(model)
     learned = read_domain(model)
-    initial = read_problem(learned, problem).initial
+    initial = _initial(learned, model.parent, problem)
     steps = read_plan_file(plan, learned, initial.objects)
     doubts = read_doubts(model.with_name("result.json"), learned)
     done, sure = 0, True
@@ -45,6 +60,54 @@ def ask_model(
         for doubt in told.doubts:
             print(f"   {doubt}")
     print(f"{done} of {len(steps)} steps are done" + ("" if sure else ", as far as the model is determined"))
+
+
+def _model_of(run: Path) -> Path:
+    """The model that a run has learned.
+
+    Raises:
+        UnusableInput: there is none in that folder.
+    """
+    model = run / "model.pddl"
+    if not model.is_file():
+        raise UnusableInput(f"{run}: holds no model; give the folder of a finished run, or a PDDL domain")
+    return model
+
+
+def _initial(learned: Model, folder: Path, problem: str | None) -> State:
+    """The state in which the plan starts.
+
+    Args:
+        learned: the model.
+        folder: the folder of the model, which may be that of a run.
+        problem: a PDDL file, or the number of a problem of the run.
+
+    Raises:
+        UnusableInput: there is no such problem, or it is about other types or predicates than the model.
+    """
+    from aam_vision.agents.journal import NAME
+    from aam_vision.pddl import read_problem
+    from aam_vision.report.recorded import read_run, shape
+    from aam_vision.strips import ActionSchema, Model
+
+    number = problem or "0"
+    if not number.isdecimal() or Path(number).exists():
+        return read_problem(learned, Path(number)).initial
+    if not (folder / NAME).is_file():
+        raise UnusableInput(
+            f"give --problem P.pddl: {folder} holds no run whose initial states could be taken"
+        )
+    transcript = read_run(folder).transcript
+    if len(number) > 9 or int(number) >= len(transcript.initial):
+        raise UnusableInput(
+            f"the run has problems 0 to {len(transcript.initial) - 1}", "problem", number[:40]
+        )
+    run = Model(transcript.vocabulary, tuple(ActionSchema(header) for header in transcript.headers))
+    if shape(run) != shape(learned):
+        raise UnusableInput(
+            f"{folder}: its transcript is about other actions or predicates than the model; give --problem P.pddl"
+        )
+    return transcript.initial[int(number)].state
 
 
 if __name__ == "__main__":

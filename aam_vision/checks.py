@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from aam_vision import targets
 from aam_vision.arguments import MAX_NUMBER, MAX_PROBLEM_SIZE, Arguments
 from aam_vision.errors import UnusableInput
@@ -9,6 +11,8 @@ from aam_vision.errors import UnusableInput
 MAX_AGENT_SECONDS = 1e6
 MAX_AGENT_MEMORY = 2**40
 """Megabytes."""
+RESULTS = ("model.pddl", "result.json", "report.html", "truth.pddl")
+"""The files that a run writes into its folder at its end."""
 
 
 def check(arguments: Arguments) -> None:
@@ -23,6 +27,26 @@ def check(arguments: Arguments) -> None:
     check_policy(arguments.policy)
     _check_agent(arguments)
     _check_ranges(arguments)
+
+
+def check_unused(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that holds an earlier run, or files that a run would overwrite.
+
+    Args:
+        folder: where a new run is to write to.
+        force: whether an earlier run may be overwritten.
+
+    Raises:
+        UnusableInput: it holds one that may not, or a file that is no journal has the name of the journal.
+    """
+    from aam_vision.agents.journal import Journal
+
+    Journal.check_unused(folder, force=force)
+    lost = [name for name in RESULTS if (folder / name).exists()]
+    if lost and not force:
+        raise UnusableInput(
+            f"{folder}: holds {', '.join(lost)}; name another folder, or give --force to overwrite them"
+        )
 
 
 def _check_agent(arguments: Arguments) -> None:

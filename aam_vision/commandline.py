@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Timer
 from time import monotonic
 from typing import Any, TextIO
 
 import typer
 
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.options import with_options
 
 _BAR = 30  # columns of a progress bar
@@ -76,9 +79,13 @@ def run_command(command: Callable[..., int | None]) -> int:
         problem = f"{error.format_message().rstrip('.')} (given: {given}): see --help"
     else:
         return result if isinstance(result, int) else 0
-    line = " ".join(problem.split())  # it may quote a file that has control characters
-    print("error: " + "".join(c if c.isprintable() else "?" for c in line), file=sys.stderr)
+    print(f"error: {_one_line(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
+
+
+def _one_line(text: str) -> str:
+    """A message that may quote a file, without its control characters."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
 def check_writable(folder: Path, option: str = "--out") -> None:
@@ -133,6 +140,45 @@ class Progress:
         clear = "\x1b[2K" if self._stream.isatty() else ""
         self._stream.write(clear + text + end)
         self._stream.flush()
+
+
+@contextmanager
+def told_if_slow(text: str, *, quiet: bool = False, seconds: float = 1.0) -> Iterator[None]:
+    """Say on stderr what is being done once it has taken so many seconds; what fails sooner is one line of error."""
+    timer = Timer(seconds, Progress().stage, [text])
+    timer.daemon = True
+    if not quiet:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Print the toolkit's own warnings to stderr, each once and in one line, without the place in its code."""
+    told: set[str] = set()
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if not issubclass(category, AamWarning):
+                others(message, category, filename, lineno, file, line)
+            elif str(message) not in told:
+                told.add(str(message))
+                print(f"warning: {_one_line(str(message))}", file=sys.stderr, flush=True)
+
+        warnings.simplefilter("always", AamWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _bar(done: int, total: int) -> str:

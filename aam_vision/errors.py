@@ -44,6 +44,10 @@ class PlannerFailed(AamError):
     """Raised when a planner breaks down; the command exits with code 3. Finding no plan is not an error."""
 
 
+class AamWarning(UserWarning):
+    """Something that may make a result worth less, in one line; whatever it is about goes on."""
+
+
 def reason(error: Exception) -> str:
     """A foreign exception in one line: its type and its message."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")

@@ -29,7 +29,10 @@ from aam_vision.strips import (
 
 
 def accuracy(learned: Model, truth: Model, *, repeated: bool = False) -> float:
-    """The share of pal tuples with the right mode."""
+    """The share of pal tuples with the right mode, of those of the paper's P*.
+
+    What P* lacks does not count: without ``repeated`` no atom that names an argument twice, such as ``on(?x, ?x)``.
+    """
     right = total = 0
     for schema in truth.actions:
         other = learned.schema(schema.header.name)
@@ -41,13 +44,21 @@ def accuracy(learned: Model, truth: Model, *, repeated: bool = False) -> float:
 
 
 def exact(learned: Model, truth: Model, *, repeated: bool = False) -> bool:
-    """Whether every palm tuple is as in the ground truth."""
+    """Whether every palm tuple is as in the ground truth, and no model has a literal outside of P* that the other lacks."""
     return all(
         learned.schema(schema.header.name).mode(atom, location) is schema.mode(atom, location)
         for schema in truth.actions
-        for atom in lifted_atoms(truth.vocabulary, schema.header, repeated=repeated)
+        for atom in {
+            *lifted_atoms(truth.vocabulary, schema.header, repeated=repeated),
+            *_literals(schema),
+            *_literals(learned.schema(schema.header.name)),
+        }
         for location in Location
     )
+
+
+def _literals(schema: ActionSchema) -> frozenset[LiftedAtom]:
+    return schema.positive | schema.negative | schema.add | schema.delete
 
 
 def successors(

@@ -9,14 +9,15 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from aam_vision import targets
 from aam_vision.arguments import Arguments
-from aam_vision.checks import check
-from aam_vision.commandline import INTERRUPTED, check_writable, run_command
+from aam_vision.checks import check, check_unused
+from aam_vision.commandline import INTERRUPTED, check_writable, run_command, told_if_slow, told_warnings
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
 
@@ -45,6 +46,7 @@ def interrogate_agent(arguments: Arguments) -> int:
 
     Examples:
         python -m aam_vision.run --env sokoban --seed 0 --out runs/first
+        python -m aam_vision.run --env sokoban --seed 1 --out runs/first --force
         python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
         python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
         python -m aam_vision.run --agent "./my-agent --fast" --access reset
@@ -55,16 +57,31 @@ def interrogate_agent(arguments: Arguments) -> int:
     if arguments.resume is not None:
         return _resume(arguments, arguments.resume)
     check(arguments)
-    name = arguments.env or (arguments.domain.stem if arguments.domain else "agent")
-    folder = arguments.out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-    return _run(arguments, folder, None)
+    return _run(arguments, arguments.out or _new_folder(_name(arguments)), None)
+
+
+def _name(arguments: Arguments) -> str:
+    """What is interrogated, as far as the options tell."""
+    return arguments.env or (arguments.domain.stem if arguments.domain else "agent")
+
+
+def _new_folder(name: str) -> Path:
+    """A folder in ``runs`` that is not there yet, with a number where several runs begin in the same second."""
+    wanted = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+    endings = chain([""], (f"-{number}" for number in count(2)))
+    folders = (Path("runs") / f"{wanted}{ending}" for ending in endings)
+    return next(folder for folder in folders if not folder.exists())
 
 
 def _resume(arguments: Arguments, folder: Path) -> int:
     """Go on with the run in a folder, under the options that its journal has kept."""
     from aam_vision.agents.journal import Journal
 
-    if arguments.out is not None or arguments != Arguments(agent=arguments.agent).resumed(arguments):
+    if (
+        arguments.out is not None
+        or arguments.force
+        or arguments != Arguments(agent=arguments.agent).resumed(arguments)
+    ):
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)
     with Journal.open(folder) as journal:
         kept = Arguments.from_json(journal.about("arguments"), journal.path).resumed(arguments)
@@ -81,6 +98,7 @@ def _resume(arguments: Arguments, folder: Path) -> int:
         return _run(kept, folder, journal)
 
 
+@told_warnings()
 def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     began = perf_counter()
@@ -89,23 +107,29 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
 
     planner, clock = TimedPlanner(planner_named(arguments.planner)), Clock()
     check_writable(folder)
+    if resumed is None:
+        check_unused(folder, force=arguments.force)
     if arguments.write_ppo is not None:
         check_writable(arguments.write_ppo, "--write-ppo")
-    target = targets.of(arguments)
+    with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet):
+        target = targets.of(arguments)
     if arguments.record is not None:
         check_images(arguments.record, target)
     interrogation = _interrogation(arguments, target, planner)
     if arguments.cache is not None:
         target = targets.cached(target, arguments.cache)
     from aam_vision.agents.journal import Journal
-    from aam_vision.run_folder import Times, keep_images, save
+    from aam_vision.run_folder import Times, clear, keep_images, save
 
     with (
         closing(target),
-        resumed or Journal.create(folder, arguments.json(), arguments.inputs()) as journal,
+        resumed
+        or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
         recording(arguments.record, folder, journal),
     ):
-        keep_images(target, folder, anew=resumed is None)
+        if resumed is None:
+            clear(folder)
+        keep_images(target, folder)
         try:
             result, failure = _interrogated(arguments, interrogation, target, journal, clock)
         except KeyboardInterrupt:
@@ -166,12 +190,14 @@ def _interrogated(
     """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
     import numpy as np
 
+    from aam_vision.agents.announced import AnnouncedAgent
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
     from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.robust import Observer
 
-    agent = JournalledAgent(target.agent, journal, target.generators)
+    announced = AnnouncedAgent(target.agent, lambda text: display.announce(text))
+    agent = JournalledAgent(announced, journal, target.generators)
     interrogation = replace(interrogation, agent=agent)
     sights = Sights(journal.path.parent, agent.image) if arguments.images and target.keep_images else None
     with Display(quiet=arguments.quiet, sights=sights) as display:

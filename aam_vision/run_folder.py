@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from aam_vision.agents.journal import Journal
 from aam_vision.arguments import Arguments
+from aam_vision.checks import RESULTS
 from aam_vision.commandline import write_atomically
 from aam_vision.interrogation.task.result import Result
 from aam_vision.pddl import domain_text
@@ -41,13 +42,17 @@ class Times(NamedTuple):
         }
 
 
-def keep_images(target: Target, folder: Path, *, anew: bool) -> None:
+def clear(folder: Path) -> None:
+    """Remove the images and the results of an earlier run: beside the journal of a new one they would be wrong."""
+    Album(folder).clear()
+    for name in RESULTS:
+        (folder / name).unlink(missing_ok=True)
+
+
+def keep_images(target: Target, folder: Path) -> None:
     """Keep the images that the agent shows, for the report."""
-    album = Album(folder)
-    if anew:
-        album.clear()
     if target.keep_images is not None:
-        target.keep_images(album.keep)
+        target.keep_images(Album(folder).keep)
 
 
 def save(

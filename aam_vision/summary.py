@@ -192,6 +192,8 @@ def _verdict(summary: dict[str, Any]) -> str:
     if summary["exact"] is None:
         return "not known: there is nothing to compare with"
     verdict = "exact" if summary["exact"] else f"accuracy {summary['accuracy']:.3f}"
+    if summary["accuracy"] == 1 and not summary["exact"]:
+        verdict += ", but it lacks literals outside of P*"
     if summary["equivalent"] is None:
         return f"{verdict}; no held-out problems to compare on"
     return f"{verdict}, {'equivalent' if summary['equivalent'] else 'NOT equivalent'} on held-out problems"

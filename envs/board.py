@@ -24,6 +24,7 @@ from aam_vision.perception import (
     Frame,
     Given,
     Perceived,
+    Percept,
     Reading,
     Scene,
     VisualVocabulary,
@@ -209,8 +210,8 @@ class BoardDomain:
 
         return ground_truth_model(self.name)
 
-    def held_out_states(self) -> list[State]:
-        """The initial states of the held-out problems, for evaluation only."""
+    def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
+        """The initial states of the held-out problems, for evaluation only: PDDLGym's own, which need no image."""
         from aam_vision.envs.ground_truth import held_out_problems
 
         return [problem.initial for problem in held_out_problems(self.name)]

@@ -6,6 +6,7 @@ is taken back (``restoring``). That the environment is deterministic and comes b
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -15,7 +16,7 @@ import numpy as np
 
 from aam_vision.envs.meaning import Instruction, differ
 from aam_vision.envs.restoring import Env, Restore, way_back
-from aam_vision.errors import AgentFailed, UnusableInput, reason
+from aam_vision.errors import AamWarning, AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import GroundAction
 
@@ -43,7 +44,11 @@ class GymnasiumSimulator:
         restore: how the environment is brought back, see ``restoring``.
         seed: of every reset: it makes the problem.
         stops: whether nothing can be done once the environment has said ``terminated``. (``truncated`` is never
-            heeded: how long an episode may take says nothing about what the agent can do.)
+            heeded: how long an episode may take says nothing about what the agent can do.) The end is a variable of
+            the agent's world like any other: where no predicate shows it, no model explains what is refused then.
+
+    Warns:
+        AamWarning: a step is refused for the first time because of ``stops``.
 
     Raises:
         UnusableInput: the environment shows no images, is not deterministic or cannot be restored; or a
@@ -65,6 +70,7 @@ class GymnasiumSimulator:
         self._instructions = {instruction.header.name: instruction for instruction in instructions}
         self._seed = seed
         self._stops = stops
+        self._warned = False
         self._back = way_back(restore, self._reset)
         self._restore = restore
         self._done: list[Any] = []
@@ -151,6 +157,7 @@ class GymnasiumSimulator:
     def _attempt(self, instruction: Instruction, objects: tuple[str, ...]) -> bool:
         """Make the steps, and take them back if they turn out not to be what was meant."""
         if self._over and self._stops:
+            self._warn()
             return False
         told = str(GroundAction(instruction.header.name, objects))
         actions = instruction.actions
@@ -164,6 +171,15 @@ class GymnasiumSimulator:
             return True
         self.restore(here)
         return False
+
+    def _warn(self) -> None:
+        """Say once that the end of the episode decides what can be done."""
+        if not self._warned:
+            self._warned = True
+            line = (
+                f"{self._name}: refuses steps after an episode's end; give stops=False, or a predicate for it"
+            )
+            warnings.warn(line, AamWarning, stacklevel=2)
 
     def _watched(self, instruction: Instruction, told: str) -> Any:
         if instruction.watch is None:

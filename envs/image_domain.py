@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from aam_vision.perception import Frame, Scene, Simulator, VisualVocabulary
+from aam_vision.perception import Frame, Percept, Scene, Simulator, VisualVocabulary
 from aam_vision.strips import ActionHeader, Model, State
 
 Problem = tuple[str, int]
@@ -67,8 +67,8 @@ class ImageDomain(Protocol):
         """Gives the true or intended model, for evaluation only; None if it is not known."""
         ...
 
-    def held_out_states(self) -> list[State]:
-        """Initial states of problems that are not interrogated, for evaluation only."""
+    def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
+        """Initial states of problems that are not interrogated, for evaluation only; ``look`` reads their images."""
         ...
 
     def classifiers(self, given: Path | None) -> Path | None:

@@ -25,7 +25,7 @@ from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelle
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.errors import UnusableInput, reason
-from aam_vision.perception import Frame, Perception, Scene, VisualVocabulary
+from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, Model, State
 
@@ -47,6 +47,8 @@ SPLIT = "seed"
 """A problem is named after the seed of its reset: ``seed/3``."""
 
 
+HELD_OUT: Final = 5
+"""Problems on which a learned model is compared with the intended one, where the user names none."""
 PICTURES: Final = 400
 """Images to learn from: more of them teach rarer sights, and take longer."""
 
@@ -67,8 +69,11 @@ class OwnEnvironment:
             with another seed.
         weights: the folder of the trained classifiers that the package brings; None if it brings none.
         restore: how an environment is brought back, see ``restoring``.
-        stops: whether nothing can be done once the environment has said ``terminated``.
+        stops: whether nothing can be done once the environment has said ``terminated``. Then the end should be among
+            what the vocabulary shows: else it is a hidden variable, and a warning says so when it refuses a step.
         truth: the model that the user intends, if there is one: read only after an interrogation.
+        held_out: the problems on which the learned model is compared with ``truth``, by the seeds of their resets; best
+            none that is interrogated. None: the five seeds after the largest of ``seeds``.
     """
 
     name: str
@@ -83,6 +88,7 @@ class OwnEnvironment:
     restore: Restore = "copy"
     stops: bool = True
     truth: Callable[[], Model] | None = None
+    held_out: tuple[int, ...] | None = None
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:
@@ -146,9 +152,26 @@ class OwnEnvironment:
         about = self.visual.vocabulary(), self.headers, access
         return ImageAgent(simulators, perception, *about, refuses_surely=True)
 
-    def held_out_states(self) -> list[State]:
-        """None: which problems are held out is not known."""
-        return []
+    def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
+        """The initial states of the problems of ``held_out``, as they are seen.
+
+        A problem is left out if it cannot be made, or if not every atom can be read from its first image.
+
+        Args:
+            look: reads the first image of a problem.
+        """
+        first = max(self.seeds) + 1
+        seeds = range(first, first + HELD_OUT) if self.held_out is None else self.held_out
+        found = []
+        for seed in seeds:
+            try:
+                simulator = self.simulator((SPLIT, seed))
+                state = look(simulator.frame(), simulator.scene).state
+            except UnusableInput:
+                continue
+            if not state.unknown:
+                found.append(state)
+        return found
 
     def scene_of(self, problem: str) -> Scene:
         """The scene of a problem that is named ``seed/N``.

@@ -70,6 +70,11 @@ def test_a_model_learned_earlier_is_verified_with_fewer_walks() -> None:
         aam_vision.interrogate(aam_vision.agent_for("gripper"), prior=learned.model)
 
 
+def test_an_option_that_there_is_not_is_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sed'"):
+        aam_vision.interrogate(aam_vision.agent_for("gripper"), sed=1)  # type: ignore[call-arg]
+
+
 def test_unreliable_answers_are_weighed() -> None:
     agent = UnreliableAgent(aam_vision.agent_for("gripper"), 0.05, 0.0, np.random.default_rng(0))
     result = aam_vision.interrogate(agent)

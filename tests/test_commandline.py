@@ -1,9 +1,10 @@
 """Progress: a bar on a terminal, plain lines elsewhere."""
 
 import io
+import warnings
 
-from aam_vision.commandline import Progress, run_command
-from aam_vision.errors import UnusableInput
+from aam_vision.commandline import Progress, run_command, told_warnings
+from aam_vision.errors import AamWarning, UnusableInput
 
 
 class _Terminal(io.StringIO):
@@ -46,3 +47,14 @@ def test_control_characters_in_an_error_are_replaced(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["command"])
     assert run_command(command) == 2
     assert capsys.readouterr() == ("", "error: no ?[2Jtable ? of this ?name\n")
+
+
+def test_a_warning_of_ours_is_one_plain_line_and_told_once(capsys):
+    with warnings.catch_warnings(record=True) as others:
+        warnings.simplefilter("always")
+        with told_warnings():
+            for _ in range(3):
+                warnings.warn("the episode\x1b ended", AamWarning, stacklevel=1)
+            warnings.warn("old", DeprecationWarning, stacklevel=1)
+    assert capsys.readouterr() == ("", "warning: the episode? ended\n")
+    assert [one.category for one in others] == [DeprecationWarning]

@@ -21,6 +21,7 @@ from aam_vision.commandline import run_command
 from aam_vision.compare import compare_models
 from aam_vision.errors import UnusableInput
 from aam_vision.explain import explain_run
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.pddl import domain_text
 from aam_vision.report.account import Account
@@ -250,6 +251,28 @@ def test_ask_says_where_an_undetermined_part_matters(model: Path, problem: Path)
 )
 def test_ask_names_the_line_that_is_not_a_step(model: Path, problem: Path, plan: str, complaint: str) -> None:
     assert complaint in _refused(_ask(model, problem, plan))
+
+
+def test_ask_takes_the_initial_states_that_a_run_has_seen(run_of: Runs, model: Path, tmp_path: Path) -> None:
+    """Agents that are seen in images have no problem files."""
+    run, plan = run_of("doors", max_queries=2), tmp_path / "plan.txt"
+    recorded = read_run(run).transcript
+    query, response = next((e.query, e.response) for e in recorded.entries if isinstance(e, Asked))
+    number = [start.state for start in recorded.initial].index(query.initial.state)
+    plan.write_text("\n".join(str(step) for step in query.plan[: response.executed]))
+    for given in (run, run / "model.pddl"):
+        done = _command("ask", given, "--problem", str(number), "--plan", plan)
+        assert done.returncode == 0, done.stderr
+    plan.write_text("")
+    assert "problems 0 to 4" in _refused(_command("ask", run, "--problem", "5", "--plan", plan))
+    assert _command("ask", run, "--plan", plan).returncode == 0
+    assert "give --problem P.pddl" in _refused(_command("ask", model, "--plan", plan))
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    assert "holds no model" in _refused(_command("ask", foreign, "--plan", plan))
+    for name, source in (("model.pddl", model), ("transcript.sqlite", run / "transcript.sqlite")):
+        (foreign / name).write_bytes(source.read_bytes())
+    assert "other actions or predicates" in _refused(_command("ask", foreign, "--plan", plan))
 
 
 def test_ask_refuses_figures_of_another_model(model: Path, problem: Path) -> None:

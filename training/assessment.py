@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 from aam_vision.strips import State
-from aam_vision.training.labels import label, things_at
+from aam_vision.training.labels import NO_LABEL, Labels, label, things_at
 from aam_vision.training.reliability import Reliability
 
 
@@ -44,6 +45,21 @@ class AtomCounts:
 
 
 @dataclass
+class ClassifierCounts:
+    """Pictures on which one classifier was asked, and those on which its own answer was wrong about some place.
+
+    An answer is its probability above or below one half, before ``legality`` looks at all answers together.
+    """
+
+    pictures: int = 0
+    wrong: int = 0
+    missed: int = 0
+    """Places where it said no, and yes was right."""
+    invented: int = 0
+    """Places where it said yes, and no was right."""
+
+
+@dataclass
 class PerceptionScores:
     """Figures over many images."""
 
@@ -52,6 +68,7 @@ class PerceptionScores:
     refused: int = 0
     wrong: int = 0
     predicates: dict[str, AtomCounts] = field(default_factory=dict)
+    classifiers: dict[str, ClassifierCounts] = field(default_factory=dict)
     reliability: Reliability = field(default_factory=Reliability)
 
     @property
@@ -78,6 +95,7 @@ class PerceptionScores:
                 }
                 for name, tally in self.predicates.items()
             },
+            "classifiers": {head: asdict(counts) for head, counts in self.classifiers.items()},
         }
 
 
@@ -141,7 +159,9 @@ def assess(
         scores.exact += exact and not wrong
         scores.refused += not (exact or wrong or misled)
         _count(scores, vocabulary, scene, (wrong, undecided, wanted.state.unknown))
-        scores.reliability.add(probability, label(vocabulary, scene, places, sample.state))
+        labels = label(vocabulary, scene, places, sample.state)
+        scores.reliability.add(probability, labels)
+        _count_classifiers(scores, vocabulary, probability, labels)
 
 
 def _count(
@@ -155,6 +175,19 @@ def _count(
         tally.wrong += wrong[name]
         tally.undecided += undecided[name]
         tally.hidden += hidden[name]
+
+
+def _count_classifiers(
+    scores: PerceptionScores, vocabulary: VisualVocabulary, probability: NDArray[np.float32], labels: Labels
+) -> None:
+    for head, own, wanted in zip(vocabulary.cell_heads(), probability, labels, strict=True):
+        tally = scores.classifiers.setdefault(head, ClassifierCounts())
+        missed = int(((wanted == 1) & (own <= 0.5)).sum())
+        invented = int(((wanted == 0) & (own > 0.5)).sum())
+        tally.pictures += bool((wanted != NO_LABEL).any())
+        tally.wrong += bool(missed or invented)
+        tally.missed += missed
+        tally.invented += invented
 
 
 def places_of(vocabulary: VisualVocabulary, scene: Scene, state: State) -> dict[str, str | None]:

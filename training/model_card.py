@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aam_vision.classifiers.store import Card
+from aam_vision.classifiers.weak import weaknesses
 
 
 def model_card(card: Card) -> str:
@@ -44,6 +47,7 @@ def model_card(card: Card) -> str:
                 f"| {group} | {found['states']} | {found['exact']} | {found['refused']} | {found['wrong']} "
                 f"| {found['ece']:.1e} | {found['nll']:.1e} |"
             )
+    lines += _classifiers(card)
     lines += [
         "",
         f"Data sha256 `{card.data_sha256}`, weights sha256 `{card.weights_sha256}`; "
@@ -54,3 +58,18 @@ def model_card(card: Card) -> str:
         "on images of those.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _classifiers(card: Card) -> list[str]:
+    """Every classifier's own figures, and what they say against it; nothing for older weights, which have none."""
+    positives: dict[str, int] = card.figures.get("positives", {})
+    unseen: dict[str, dict[str, Any]] = card.figures.get("unseen", {}).get("classifiers", {})
+    if not positives and not unseen:
+        return []
+    lines = ["", "| classifier | positive examples | unseen pictures | of these wrong |", "|---|---|---|---|"]
+    for head in card.vocabulary["heads"]:
+        counts = unseen.get(head, {})
+        lines.append(
+            f"| {head} | {positives.get(head, '?')} | {counts.get('pictures', '?')} | {counts.get('wrong', '?')} |"
+        )
+    return [*lines, *(part for line in weaknesses(card) for part in ("", f"**{line}.**"))]

@@ -18,11 +18,12 @@ from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.classifiers.networks import KINDS, SHARED
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, WeightFiles, describe, load, save
+from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
-from aam_vision.training.boards import Example, fingerprint
+from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.cache import key, remembered
 from aam_vision.training.calibration import Calibration, calibrate, shift
 from aam_vision.training.data import lessons
@@ -125,10 +126,16 @@ def train_domain(
         scores = evaluate_domain(domain, perception, states=STATES // settings.fewer, seed=settings.seed)
         cpu["evaluation"] = process_time() - sum(cpu.values())
     cpu["all"] = process_time()
-    card = replace(card, figures=_figures(scores, len(data), settings.all_steps, cpu))
+    seen = positives(domain.visual.cell_heads(), _taught(data))
+    if kept is not None:
+        known = kept.figures.get("positives")  # older cards have none
+        seen = {**(known if isinstance(known, dict) else {}), **{head: seen[head] for head in start.only}}
+    card = replace(card, figures={**_figures(scores, len(data), settings.all_steps, cpu), "positives": seen})
     files = _written(classifiers, card, folder)
     for group, found in scores.items():
         progress.stage(f"{name}: {found.exact} of {found.states} states exact on {group} layouts")
+    for line in weaknesses(card):
+        progress.stage(f"warning: {line}")
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files
 
@@ -151,8 +158,7 @@ def _trained(
     options: TrainingOptions | None,
 ) -> tuple[BoardNetwork, Calibration]:
     """The trained classifiers, and their calibration on the boards that are kept from training."""
-    held, taught, steps = data[::CALIBRATION_SHARE], data[:], settings.all_steps
-    del taught[::CALIBRATION_SHARE]
+    held, taught, steps = data[::CALIBRATION_SHARE], _taught(data), settings.all_steps
     progress.stage(f"{domain.name}: {len(taught)} boards, {steps} steps")
     classifiers = teach(
         domain.visual.cell_heads(),
@@ -165,6 +171,11 @@ def _trained(
         start=start,
     )
     return classifiers, calibrate(classifiers, held, torch.Generator().manual_seed(settings.seed))
+
+
+def _taught(data: list[Example]) -> list[Example]:
+    """The boards that are learned from, without those to calibrate on."""
+    return [board for number, board in enumerate(data) if number % CALIBRATION_SHARE]
 
 
 def _written(classifiers: BoardNetwork, card: Card, folder: Path) -> WeightFiles:

@@ -66,26 +66,22 @@ class Journal:
         self._parts: dict[str, int] = {}
 
     @classmethod
-    def create(cls, folder: Path, arguments: Mapping[str, Any], inputs: Mapping[str, str]) -> Journal:
-        """A new journal in a folder, in place of that of a finished run.
+    def create(
+        cls, folder: Path, arguments: Mapping[str, Any], inputs: Mapping[str, str], *, force: bool = False
+    ) -> Journal:
+        """A new journal in a folder.
 
         Args:
             folder: where the run writes to.
             arguments: the options of the run.
             inputs: the files that they name, and their digests.
+            force: whether the journal of an earlier run may be replaced.
 
         Raises:
-            UnusableInput: the folder holds the journal of an unfinished run, or something else of that name.
+            UnusableInput: the folder holds the journal of an earlier run, or something else of that name.
         """
         path = folder / NAME
-        refuse_links(path)
-        try:
-            with cls.open(folder) as older:
-                finished = older.finished
-        except NothingRecorded:
-            finished = True
-        if not finished:
-            raise UnusableInput(f"{path}: holds an unfinished run; resume it, or name another folder")
+        cls.check_unused(folder, force=force)
         for ending in ENDINGS:
             path.with_name(NAME + ending).unlink(missing_ok=True)
         versions = {
@@ -100,6 +96,28 @@ class Journal:
             connection.executemany("INSERT INTO about VALUES (?, ?)", rows)
             connection.execute("COMMIT")
         return cls(path, connection)
+
+    @classmethod
+    def check_unused(cls, folder: Path, *, force: bool = False) -> None:
+        """Refuse a folder that holds an earlier run.
+
+        Args:
+            folder: where another run is to write to.
+            force: whether the journal of an earlier run may be replaced.
+
+        Raises:
+            UnusableInput: the folder holds the journal of an earlier run, or something else of that name.
+        """
+        try:
+            with cls.open(folder) as older:
+                finished = older.finished
+        except NothingRecorded:
+            return
+        if not force:
+            kind, instead = ("a finished", "name") if finished else ("an unfinished", "resume it, name")
+            raise UnusableInput(
+                f"{folder}: holds {kind} run; {instead} another folder, or give --force to overwrite it"
+            )
 
     @classmethod
     def open(cls, folder: Path) -> Journal:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import NamedTuple, TextIO
 
@@ -28,6 +29,8 @@ from aam_vision.report.album import picture
 
 REFRESHES = 4
 """Refreshes of the screen in a second, at most."""
+EVERY = 5.0
+"""Seconds after which the costs are printed again, off a terminal, though nothing else is to be said."""
 DOUBT = 1e-3
 """A palm tuple with less doubt counts as known on the screen."""
 
@@ -55,6 +58,8 @@ class Display:
     ) -> None:
         stream = stream or sys.stderr
         self._said = ""
+        self._told = monotonic()
+        self._moved = False
         self._sights = sights
         self._live: Live | None = None
         self._graphics: Graphics | None = None
@@ -80,11 +85,22 @@ class Display:
     def say(self, text: str) -> None:
         """Print a line that stays."""
         self._console.print(Text(text))
+        self._told = monotonic()
+
+    def announce(self, text: str) -> None:
+        """Say what is about to be done, until a move is there to be shown."""
+        if self._console.quiet or self._moved:
+            return
+        if self._live is not None:
+            self._live.update(Text(text))
+        else:
+            self.say(text)
 
     def watch(self, move: Move, evidence: Evidence, agent: CountingAgent) -> None:
         """Show a move that was made."""
         if self._console.quiet:
             return
+        self._moved = True
         if self._live is not None:
             hypotheses, counts = evidence.hypotheses, agent.counts
             known = hypotheses.decided(), hypotheses.size, "pal tuples decided"
@@ -98,14 +114,15 @@ class Display:
             said = move.why
         else:
             said = "the agent acts on its own"
-        if isinstance(move, Ask) or said != self._said:
+        if isinstance(move, Ask) or said != self._said or monotonic() - self._told >= EVERY:
             self.say(f"{line}  {said}")
         self._said = said
 
     def watch_trial(self, proposal: Proposal, assessment: Assessment, agent: CountingAgent) -> None:
-        """Show a trial whose answer is weighed; off a terminal, say so once."""
+        """Show a trial whose answer is weighed; off a terminal, say so, and how far it is now and then."""
         if self._console.quiet:
             return
+        self._moved = True
         actions = assessment.actions.values()
         if self._live is not None:
             sure = sum(int((action.doubts <= DOUBT).sum()) for action in actions)
@@ -119,7 +136,7 @@ class Display:
         worst = max(float(action.doubts.max(initial=0.0)) for action in actions)
         said = "answers are not reliable, and weighed from here on"
         line = f"{agent.counts.queries:4d} queries  {agent.counts.steps:5d} steps  greatest doubt {worst:.1e}"
-        if self._said != said:
+        if self._said != said or monotonic() - self._told >= EVERY:
             self.say(f"{line}  {said}")
         self._said = said
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aam_vision.errors import AamWarning
 from aam_vision.query import Access
 from aam_vision.targets.target import Target, numbers
 
 if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
-    from aam_vision.perception import Box, Scene, Simulator
+    from aam_vision.perception import Box, Perception, Scene, Simulator
     from aam_vision.strips import ActionHeader
 
 
@@ -45,13 +47,38 @@ def from_images(env: str, access: Access, problems: Sequence[str], settings: Per
     domain = image_domain(env)
     chosen = [domain.interrogated[i] for i in numbers(env, problems, len(domain.interrogated), access)]
     clear = [domain.simulator(problem) for problem in chosen]
+    perception = perception_of(env, settings)
     return replace(
-        seen_through(env, clear, domain.headers, access, settings),
+        seen_through(env, clear, domain.headers, access, settings, perception),
         problems=tuple(f"{split}/{number}" for split, number in chosen),
         truth=domain.truth,
-        held_out=domain.held_out_states,
+        held_out=lambda: domain.held_out_states(perception.look),
         scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
     )
+
+
+def perception_of(env: str, settings: PerceptionSettings) -> Perception:
+    """What reads the images of an environment.
+
+    Warns:
+        AamWarning: some of the classifiers are poor, by the figures of their own card.
+
+    Raises:
+        UnusableInput: no such weights or runtime.
+    """
+    import torch
+
+    from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.classifiers.weak import weaknesses
+    from aam_vision.envs.registry import image_domain
+
+    torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
+    domain = image_domain(env)
+    weights = domain.classifiers(settings.classifiers)
+    perception = BoardPerception.load(domain.visual, domain.name, weights, backend=settings.backend)
+    for line in weaknesses(perception.card):
+        warnings.warn(line, AamWarning, stacklevel=2)
+    return perception
 
 
 def seen_through(
@@ -60,6 +87,7 @@ def seen_through(
     headers: Sequence[ActionHeader],
     access: Access,
     settings: PerceptionSettings,
+    perception: Perception,
     *,
     strange: bool = False,
 ) -> Target:
@@ -69,20 +97,13 @@ def seen_through(
     their refusals are not believed at once.
     """
     import numpy as np
-    import torch
 
     from aam_vision.agents.image import ImageAgent
     from aam_vision.agents.noise import NoisySimulator
     from aam_vision.agents.shown import WaryPerception
-    from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.envs.registry import image_domain
-    from aam_vision.perception import Perception
 
-    torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
-    domain = image_domain(env)
-    visual = domain.visual
-    weights = domain.classifiers(settings.classifiers)
-    perception: Perception = BoardPerception.load(visual, domain.name, weights, backend=settings.backend)
+    visual = image_domain(env).visual
     if strange:
         perception = WaryPerception(perception)
     noise = np.random.default_rng([settings.seed, 2])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.images import places, seen_through, settings_of
+from aam_vision.targets.images import perception_of, places, seen_through, settings_of
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 
 if TYPE_CHECKING:
@@ -100,8 +100,10 @@ def from_shown_program(arguments: Arguments) -> Target:
             for number in chosen
         ]
         shown = [hello.shown[number] for number in chosen]
+        settings = settings_of(arguments)
+        perception = perception_of(env, settings)
         return replace(
-            seen_through(env, simulators, hello.headers, access, settings_of(arguments), strange=True),
+            seen_through(env, simulators, hello.headers, access, settings, perception, strange=True),
             name=hello.vocabulary.name,
             problems=tuple(map(str, chosen)),
             scenes=lambda: [places(one.scene, *one.size) for one in shown],

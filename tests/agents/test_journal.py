@@ -30,13 +30,19 @@ def test_an_entry_is_there_as_soon_as_it_is_written(tmp_path: Path) -> None:
                 assert len(list(copy.contents("states"))) == number
 
 
-def test_an_unfinished_run_is_not_overwritten_and_a_finished_one_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("finished", [False, True])
+def test_an_earlier_run_is_overwritten_by_force_only(tmp_path: Path, finished: bool) -> None:
     act(tmp_path)
-    with pytest.raises(UnusableInput, match="holds an unfinished run; resume it"):
+    if finished:
+        with Journal.open(tmp_path) as journal:
+            journal.note("finished", "complete")
+    with pytest.raises(
+        UnusableInput, match="holds a finished run; name" if finished else "unfinished run; resume"
+    ):
         Journal.create(tmp_path, {}, {})
     with Journal.open(tmp_path) as journal:
-        journal.note("finished", "complete")
-    with Journal.create(tmp_path, {"seed": 2}, {}) as journal:
+        assert journal.rows() != []
+    with Journal.create(tmp_path, {"seed": 2}, {}, force=True) as journal:
         assert journal.rows() == []
 
 

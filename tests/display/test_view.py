@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from aam_vision.display import Display
+from aam_vision.agents.announced import AnnouncedAgent
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.display import Display, following
 from aam_vision.display.view import View, asked
-from aam_vision.query import Query, Response, Situation
+from aam_vision.domains import generate, load
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.robust import Observer
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, Objects, State, Types
 
 OBJECTS = Objects({"a": "object", "b": "object"}, Types())
@@ -62,3 +69,36 @@ def test_off_a_terminal_there_are_plain_lines():
     with Display(stream=stream) as display:
         display.say("Interrogating doors, seed 0")
     assert stream.getvalue() == "Interrogating doors, seed 0\n"
+
+
+class _Looking(SymbolicAgent):
+    """Keeps what the display has said when a walk begins."""
+
+    def __init__(self, display_stream: io.StringIO) -> None:
+        rng = np.random.default_rng(0)
+        super().__init__(load("gripper"), [generate("gripper", 2, rng).initial], Access.RESET)
+        self._stream = display_stream
+        self.said: list[str] = []
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        self.said.append(self._stream.getvalue())
+        return super().walk(start, steps, rng)
+
+
+@pytest.mark.parametrize("every", [0.0, 1e6])
+def test_the_first_walk_is_announced_and_later_ones_are_told_now_and_then(
+    every: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "EVERY", every)
+    stream = io.StringIO()
+    with Display(stream=stream) as display:
+        agent = _Looking(stream)
+        announced = AnnouncedAgent(agent, display.announce)
+        result = Interrogation(announced).run(np.random.default_rng(0), observer=Observer(display.watch))
+    assert result.counts.walk_steps
+    looking, walking = agent.said[0].splitlines()
+    assert looking == "looking at the initial situations"
+    assert walking.startswith("the agent acts on its own, up to ")
+    assert stream.getvalue().count("at a time") == 1, "moves tell the rest"
+    walks = sum(line.endswith("  the agent acts on its own") for line in stream.getvalue().splitlines())
+    assert walks == len(agent.said) if every == 0 else walks < len(agent.said)

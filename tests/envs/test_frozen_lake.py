@@ -9,6 +9,7 @@ import pytest
 
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
+from aam_vision.errors import AamWarning
 from aam_vision.perception import Scene
 from aam_vision.strips import ActionHeader, Objects
 from tests.envs.corridor import (
@@ -37,7 +38,8 @@ def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
     assert simulator.instruct("right", ("cell-0",))
     there = simulator.snapshot()
     assert simulator.instruct("down", ("cell-1",)), "into a hole"
-    assert not simulator.instruct("left", ("cell-5",)), "and that is the end"
+    with pytest.warns(AamWarning, match="after an episode's end"):
+        assert not simulator.instruct("left", ("cell-5",)), "and that is the end"
     simulator.restore(there)
     assert simulator.instruct("left", ("cell-1",))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
-from aam_vision.errors import AgentFailed
+from aam_vision.errors import AamWarning, AgentFailed
 from aam_vision.evaluation import exact
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
@@ -100,16 +101,23 @@ def test_an_instruction_may_stand_for_several_actions_and_be_told_by_anything() 
     assert simulator._env.unwrapped.at == 2
 
 
-def test_after_the_end_nothing_can_be_done_unless_the_user_says_so() -> None:
+def test_after_the_end_nothing_can_be_done_and_a_warning_says_so_once_unless_the_user_says_otherwise() -> (
+    None
+):
     for stops in (True, False):
         simulator = GymnasiumSimulator(Corridor(ending=True), INSTRUCTIONS, SCENE, stops=stops)
         rng = np.random.default_rng(0)
-        for _ in range(200):
-            if (chosen := simulator.choose(rng)) is None:
-                break
-            simulator.instruct(*chosen)
-        assert all(simulator._env.unwrapped.lit)
-        assert (simulator.choose(rng) is None) == stops
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            for _ in range(200):
+                if (chosen := simulator.choose(rng)) is None:
+                    break
+                simulator.instruct(*chosen)
+            assert all(simulator._env.unwrapped.lit)
+            assert (simulator.choose(rng) is None) == stops
+        assert [(one.category, "after an episode's end" in str(one.message)) for one in warned] == (
+            [(AamWarning, True)] if stops else []
+        )
 
 
 # --- what cannot be used ----------------------------------------------------------------------------

@@ -98,14 +98,39 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_overwritten(
     if "changed" in arguments:
         _changed(tmp_path / "changed")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    place = [] if "--out" in arguments else ["--out", "out"]
+    place = [] if "--out" in arguments else ["--out", "out", "--force"]
     done = command(*arguments, *place, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert done.stderr.startswith("error: ")
+    lines = [line for line in done.stderr.splitlines() if line != "Loading doors"]  # after a second
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("error: ")
     assert told in done.stderr
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_is_overwritten_by_force_only(tmp_path: Path) -> None:
+    options = ("--env", "gripper", "--quiet", "--out", "out")
+    assert command(*options, cwd=tmp_path).returncode == 0
+    contents = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert {"model.pddl", "result.json", "report.html", "transcript.sqlite"} <= set(contents)
+
+    def refused(told: str) -> None:
+        before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+        done = command(*options, "--seed", "1", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("error: out: holds ")
+        assert told in line
+        assert "--force" in line
+        assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+    refused("a finished run; name another folder")
+    (tmp_path / "out" / "transcript.sqlite").unlink()
+    refused("model.pddl, result.json")
+    forced = command(*options, "--seed", "1", "--max-queries", "0", "--force", cwd=tmp_path)
+    assert forced.returncode == 0, forced.stderr
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["seed"] == 1
 
 
 def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -123,6 +148,7 @@ def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None
         "--classifiers",
         "--seed",
         "--out",
+        "--force",
         "--quiet",
     ):
         assert option in done.stdout

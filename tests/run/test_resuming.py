@@ -41,6 +41,7 @@ def test_a_run_that_has_ended_can_be_made_again_from_its_transcript_alone(
         (["--resume", "nowhere"], "nothing is recorded"),
         (["--resume", "here", "--seed", "3"], "options already"),
         (["--resume", "here", "--out", "there"], "options already"),
+        (["--resume", "here", "--force"], "options already"),
         (["--resume", "here"], "have changed"),
         (["--resume", "here", "--agent", "true"], "leave out --agent"),
         (["--resume", "program"], "give that --agent"),
@@ -90,7 +91,7 @@ reference.main()
 
 
 def test_a_run_whose_agent_contradicts_itself_has_ended(tmp_path: Path) -> None:
-    """To go on with it asks nothing again, and its folder may be used for another run."""
+    """To go on with it asks nothing again, and its folder may be overwritten."""
     (tmp_path / "agent.py").write_text(_NO_STRIPS_AGENT)
     agent = ["--agent", shlex.join([sys.executable, "agent.py"])]
     done = command(*agent, "--out", "out", cwd=tmp_path)
@@ -100,4 +101,5 @@ def test_a_run_whose_agent_contradicts_itself_has_ended(tmp_path: Path) -> None:
     again = command(*agent, "--resume", "out", cwd=tmp_path)
     assert (again.returncode, again.stderr.splitlines()[-1]) == (3, done.stderr.splitlines()[-1])
     assert (tmp_path / "out" / "model.pddl").read_bytes() == kept["model.pddl"]
-    assert command(*agent, "--out", "out", cwd=tmp_path).returncode == 3
+    assert command(*agent, "--out", "out", cwd=tmp_path).returncode == 2
+    assert command(*agent, "--out", "out", "--force", cwd=tmp_path).returncode == 3

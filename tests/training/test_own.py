@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,11 +16,15 @@ import torch
 from PIL import Image
 
 from aam_vision.classifiers.networks import CELL_PIXELS
+from aam_vision.commandline import Progress
+from aam_vision.envs import registry
 from aam_vision.envs.own import Labelled, OwnEnvironment
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.strips import Atom
+from aam_vision.targets.images import PerceptionSettings, perception_of
 from aam_vision.training.data import lessons
 from aam_vision.training.folder import labelled_images
+from aam_vision.training.session import TrainingSettings, train_domain
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, SCENE, Corridor, pictures, vocabulary
 
 CORRIDOR = OwnEnvironment(
@@ -87,3 +93,23 @@ def test_images_labelled_by_hand_belong_to_the_problem_of_a_seed(tmp_path: Path)
         (tmp_path / "labels.jsonl").write_text(json.dumps({**line, "problem": problem}))
         with pytest.raises(UnusableInput, match="write seed/N"):
             labelled_images(CORRIDOR, tmp_path)
+
+
+def _dark(rng: np.random.Generator) -> Iterator[Labelled]:
+    env = Corridor()
+    for at in range(LENGTH):
+        env.reset(seed=0)
+        env.at = at
+        yield Labelled(SCENE, frozenset([Atom("at", (f"cell-{at}",))]), env.render())
+
+
+def test_a_classifier_that_never_saw_a_positive_example_is_named(tmp_path: Path) -> None:
+    """When it is trained, in its card, and when the agent is made that is seen with it."""
+    dark, told = replace(CORRIDOR, pictures=_dark, weights=tmp_path), io.StringIO()
+    files = train_domain(dark, tmp_path, TrainingSettings(steps=10), Progress(told))
+    line = "classifier lit of corridor never saw a positive example"
+    assert f"warning: {line}" in told.getvalue()
+    assert line in files.card.with_suffix(".md").read_text()
+    assert "classifier agent of corridor never" not in told.getvalue()
+    with mock.patch.object(registry, "image_domain", return_value=dark), pytest.warns(AamWarning, match=line):
+        perception_of("corridor", PerceptionSettings())

@@ -13,6 +13,7 @@ import torch
 from aam_vision.classifiers.networks import RESNET18, SEPARATE, SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save
+from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
@@ -86,6 +87,23 @@ def test_the_model_card_tells_what_was_measured(runs):
     assert card["weights_sha256"] in text
     assert f"| unseen | {card['figures']['unseen']['states']} |" in text
     assert all(f"`{name}`" in text for name in card["vocabulary"]["predicates"])
+
+
+def test_every_classifier_has_figures_of_its_own_and_poor_ones_are_named(runs, domain):
+    """Twelve steps are too few."""
+    _, files, told = runs
+    network, card = load(domain.visual, "doors", files[0].card.parent)
+    unseen, positives = card.figures["unseen"], card.figures["positives"]
+    assert list(unseen["classifiers"]) == list(positives) == list(network.heads)
+    assert all(positives.values())
+    for counts in unseen["classifiers"].values():
+        assert 0 <= counts["wrong"] <= counts["pictures"] <= unseen["states"]
+        assert counts["wrong"] <= counts["missed"] + counts["invented"]
+    text = files[0].card.with_suffix(".md").read_text()
+    assert weaknesses(card)
+    for line in weaknesses(card):
+        assert f"**{line}.**" in text
+        assert f"warning: {line}\n" in told
 
 
 def test_progress_is_told(runs):
