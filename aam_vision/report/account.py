@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from aam_vision.interrogation.completeness.proofs import Proofs
+from aam_vision.interrogation.task.undetermined import (
+    CANNOT_MATTER,
+    OPEN,
+    Undetermined,
+    undetermined,
+)
+from aam_vision.interrogation.task.verdict import Verdict
 from aam_vision.report import english
 from aam_vision.report.differences import Difference, differences
+from aam_vision.report.ending import unfinished
 from aam_vision.report.events import Events
 from aam_vision.report.lines import Line
 from aam_vision.report.proof_text import ProofStep, ProofText
@@ -28,7 +36,9 @@ class ActionAccount:
     needs: tuple[Line, ...]
     changes: tuple[Line, ...]
     open: tuple[Line, ...]
-    """Undetermined pal tuples that are not in the model."""
+    """Pal tuples that are not in the model, and may belong there."""
+    cannot_matter: tuple[Line, ...]
+    """Undetermined pal tuples that are not in the model, of which no reachable situation tells anything."""
     settled: int
     """Number of pal tuples that were shown to be absent."""
     probabilities: tuple[Line, ...]
@@ -62,8 +72,32 @@ class Account:
 
     @property
     def complete(self) -> bool:
-        """Whether it was proven that no further query could tell more."""
-        return self.run.figures is not None and self.run.figures["status"] == "complete"
+        """Whether it was proven that no further query could tell more, of an agent as is assumed."""
+        return self.run.ending is not None and self.run.ending.complete
+
+    @property
+    def verdict(self) -> Verdict:
+        """How sure the model is, why, and on which assumption."""
+        if self.run.ending is not None:
+            return self.run.ending.verdict
+        return unfinished(*self.decided, contradicted=self.contradiction is not None)
+
+    @cached_property
+    def _told(self) -> Mapping[tuple[object, ...], Mapping[str, object]]:
+        """The undetermined groups of ``result.json``, by what identifies them."""
+        told = (self.run.figures or {}).get("undetermined") or []
+        return {_key(one): one for one in told if isinstance(one, dict)}
+
+    @cached_property
+    def groups(self) -> Mapping[PalTuple, Undetermined]:
+        """The undetermined group that a pal tuple belongs to, with its kind as the run found it."""
+        found = {}
+        for entry in undetermined(self.proofs.hypotheses):
+            told = self._told.get((entry.action, entry.location, entry.group), {})
+            if self.complete or told.get("kind") == CANNOT_MATTER:
+                entry = replace(entry, kind=CANNOT_MATTER, settle="")
+            found.update(dict.fromkeys(entry.pals, entry))
+        return found
 
     @property
     def decided(self) -> tuple[int, int]:
@@ -86,13 +120,18 @@ class Account:
         mode = self.model.schema(pal.action).mode(pal.atom, pal.location)
         modes = self.proofs.proof(pal).modes if pal.location is EFF else self.proofs.hypotheses.modes(pal)
         status = "undetermined" if len(modes) > 1 else "proven" if modes == (mode,) else "estimated"
-        if status == "undetermined" and mode not in modes:
-            status = "estimated"
+        if status == "undetermined":
+            group = self.groups.get(pal)
+            status = OPEN if group is None else group.kind
+            status = status if mode in modes else "estimated"
         action = self.proofs.hypotheses[pal.action]
         bit = action.index.bit[pal.atom]
         in_clause = any((clause.positive | clause.negative) & bit for clause in action.clauses)
-        if status == "undetermined" and pal.location is PRE and in_clause:
+        if status in (OPEN, CANNOT_MATTER) and pal.location is PRE and in_clause:
             status = "one of several"
+        text = ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(header.parameters)
+        if status == "proven" and (pal.action, pal.location.value, (text,)) in self._told:
+            status = OPEN  # a conclusion that rests on too few refusals
         true = None if self.truth is None else self.truth.schema(pal.action).mode(pal.atom, pal.location)
         said = mode if mode is not Mode.ABSENT else next((m for m in modes if m is not mode), Mode.POSITIVE)
         write = english.literal if pal.location is PRE else english.effect
@@ -122,12 +161,17 @@ class Account:
             _sentence(header, needs, changes),
             needs,
             changes,
-            tuple(self.line(pal) for pal in left),
+            tuple(self.line(pal) for pal in left if not self._cannot_matter(pal)),
+            tuple(self.line(pal) for pal in left if self._cannot_matter(pal)),
             len(unused) - len(left),
             tuple(settled),
             sum(step.executed for step in mine),
             sum(not step.executed for step in mine),
         )
+
+    def _cannot_matter(self, pal: PalTuple) -> bool:
+        """Whether no reachable situation tells anything of an undetermined pal tuple."""
+        return pal in self.groups and self.groups[pal].kind == CANNOT_MATTER
 
     def _is_open(self, pal: PalTuple) -> bool:
         """Whether a pal tuple that is not in the model may belong there."""
@@ -141,6 +185,12 @@ class Account:
     def why(self, line: Line) -> list[ProofStep]:
         """The proof of a line, or what is known about it, step by step."""
         return ProofText(self.proofs, self.events, self.line, complete=self.complete).steps(line)
+
+
+def _key(told: Mapping[str, object]) -> tuple[object, ...]:
+    """What identifies an undetermined group in ``result.json``."""
+    group = told.get("group")
+    return told.get("action"), told.get("location"), tuple(map(str, group)) if isinstance(group, list) else ()
 
 
 def _sentence(header: ActionHeader, needs: Sequence[Line], changes: Sequence[Line]) -> str:

@@ -70,6 +70,8 @@ def _clause(predicate: str, names: list[str], verb: str) -> str:
         kind = rest[-1]
         article = "" if _ADJECTIVE.fullmatch(kind) or rest[0] in _PREPOSITIONS else f"{_article(rest[0])} "
         return f"{names[0]} {verb} {article}{' '.join(rest)}"
+    if len(names) == 1 and words[0] in _PREPOSITIONS and len(words) == 1:
+        return f"it {verb} {text} {names[0]}"  # as ``at(?location)`` says it of the agent
     if len(names) == 1 and (_ADJECTIVE.fullmatch(text) or words[0] in _PREPOSITIONS):
         return f"{names[0]} {verb} {text}"
     if len(names) == 2 and words[-1] in _PREPOSITIONS and words[0] != "is":

@@ -18,7 +18,7 @@ class Line:
     words: str
     """The literal in plain English."""
     status: str
-    """``proven``, ``one of several``, ``undetermined`` or ``estimated``; where answers are weighed, ``certain`` or
+    """``proven``, ``one of several``, ``cannot matter``, ``open`` or ``estimated``; where answers are weighed, ``certain`` or
     ``doubtful``."""
     differs: Mode | None = None
     """The mode in the ground truth, if that is another one."""

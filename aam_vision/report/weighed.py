@@ -73,6 +73,9 @@ class WeighedAccount(Account):
             self.weights.probability(pal),
         )
 
+    def _cannot_matter(self, pal: PalTuple) -> bool:
+        return False  # without a proof everything may matter
+
     def _is_open(self, pal: PalTuple) -> bool:
         return not self.weights.certain(pal)
 

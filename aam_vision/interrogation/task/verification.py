@@ -21,7 +21,8 @@ from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
 from aam_vision.interrogation.statistics.assessment import assess
-from aam_vision.interrogation.task.result import Result, undetermined
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.undetermined import undetermined
 from aam_vision.query import Access
 from aam_vision.strips import Atom, Model
 
@@ -81,7 +82,7 @@ def _weighed(transcript: Transcript, result: Result) -> Verification:
     faults = _started_unseen(transcript)
     if hypotheses.model() != result.model:
         faults.append("the model is not the one that the answers make most probable")
-    if undetermined(hypotheses) != result.undetermined:
+    if undetermined(hypotheses) != undetermined(result.hypotheses):
         faults.append("the undetermined pal tuples are not those that the answers leave in doubt")
     confirmed = hypotheses.decided()
     if result.complete and confirmed < hypotheses.size:
