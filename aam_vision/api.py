@@ -40,6 +40,7 @@ def interrogate(
     confidence: float = 0.999,
     confirm: bool = False,
     prior: Model | None = None,
+    exam: int | None = None,
 ) -> Result:
     """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
 
@@ -57,6 +58,7 @@ def interrogate(
         confidence: Where answers prove unreliable, how probable the whole model has to be.
         confirm: Take no answer at its word, even if none proves unreliable.
         prior: A model learned earlier, to be verified instead of learned anew.
+        exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took.
 
     Returns:
         The model, what is not determined and why, what it cost, and the transcript.
@@ -86,6 +88,7 @@ def interrogate(
         repeated=repeated_arguments,
         confidence=confidence,
         confirm=confirm,
+        exam=exam,
     ).run(np.random.default_rng(seed))
 
 

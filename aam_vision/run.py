@@ -139,6 +139,7 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
         repeated=arguments.repeated_arguments,
         confidence=arguments.confidence,
         confirm=arguments.confirm,
+        exam=arguments.exam,
         write_ppo=arguments.write_ppo,
     )
 

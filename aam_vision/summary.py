@@ -32,7 +32,7 @@ def summary(
     result: Result,
     times: dict[str, float | None],
     prior: Model | None = None,
-    images: Images = lambda: {},
+    images: Images = dict,
 ) -> dict[str, Any]:
     """The contents of ``result.json``; figures that need a ground truth are None where there is none.
 

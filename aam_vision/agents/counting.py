@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
 
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.query import Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import GroundAction
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -25,6 +28,8 @@ class Counts:
     walk_steps: int = 0
     resets: int = 0
     looks: int = 0
+    exam_steps: int = 0
+    """Steps that only examined what was learned; no other figure counts them."""
 
 
 class CountingAgent(AgentDecorator):
@@ -70,6 +75,17 @@ class CountingAgent(AgentDecorator):
         if walked:
             self._at = walked[-1].after.handle
         return walked
+
+    def examined(self, exchange: Callable[[], T]) -> T:
+        """The outcome of an exchange that only examines what was learned: its steps are counted apart."""
+        before = replace(self.counts)
+        try:
+            return exchange()
+        finally:
+            taken = self.counts.steps - before.steps
+            for one in fields(Counts):
+                setattr(self.counts, one.name, getattr(before, one.name))
+            self.counts.exam_steps += taken
 
     def _go(self, start: Situation) -> None:
         """Count a reset (or a restored snapshot) if the start is not where the agent stands."""

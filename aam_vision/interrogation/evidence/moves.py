@@ -72,6 +72,8 @@ class Ask:
     """The policy's Stop, where this only confirms an earlier answer."""
     note: Note = ()
     """How far the policy has come, in its own terms."""
+    examines: bool = False
+    """Whether the outcome is predicted, and only asked for to examine the prediction."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,13 @@ class Walk:
     why: str = "explore"
     wanted: Node | None = None
     """The node where the policy wanted it to start, if the agent cannot be brought there."""
+    stopped: Stop | None = None
+    """The policy's Stop, where the walk only examines what was learned."""
+
+    @property
+    def examines(self) -> bool:
+        """Whether the steps are only taken to examine what was learned."""
+        return self.stopped is not None
 
 
 Move = Ask | Walk | Stop

@@ -9,6 +9,7 @@ import numpy as np
 
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.moves import Policy
+from aam_vision.interrogation.examination.examining import Examining
 from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
@@ -44,6 +45,8 @@ class Interrogation:
     """How probable the model has to be where answers prove unreliable."""
     confirm: bool = False
     """Whether no answer is taken at its word, even if none proves unreliable."""
+    exam: int | None = None
+    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
     write_ppo: Path | None = None
     """Folder for the planning problems that the queries of the policy ``aia`` solve, as PDDL."""
 
@@ -57,8 +60,9 @@ class Interrogation:
         self.moves()
 
     def moves(self) -> Policy:
-        """A fresh policy, which asks again for refusals unless the agent refuses surely."""
-        return confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
+        """A fresh policy: it asks again for refusals unless the agent refuses surely, and examines what it learned."""
+        policy = confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
+        return Examining(policy, self.agent.access, self.exam)
 
     def run(
         self,

@@ -18,7 +18,7 @@ class Budget:
 
     def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
         """Why so many more cannot be afforded, in words; empty if they can."""
-        if self.steps is not None and counts.steps + steps > self.steps:
+        if self.steps is not None and counts.steps + counts.exam_steps + steps > self.steps:
             return f"the budget of {counted(self.steps, 'step')} is spent"
         if self.queries is not None and queries and counts.queries + queries > self.queries:
             return f"the budget of {counted(self.queries, 'query')} is spent"
@@ -29,11 +29,14 @@ class Budget:
         if isinstance(move, Stop):
             return move
         if isinstance(move, Ask):
-            spent = self.spent(counts, steps=len(move.plan), queries=0 if move.again else 1)
+            queries = 0 if move.again or move.examines else 1
+            spent = self.spent(counts, steps=len(move.plan), queries=queries)
         else:
             spent = self.spent(counts, steps=1)
+        if spent and move.examines and move.stopped is not None:
+            return move.stopped
         if spent:
             return Stop(False, spent)
         if isinstance(move, Ask) or self.steps is None:
             return move
-        return replace(move, steps=min(move.steps, self.steps - counts.steps))
+        return replace(move, steps=min(move.steps, self.steps - counts.steps - counts.exam_steps))

@@ -15,6 +15,8 @@ from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.examination.figures import Exam
+from aam_vision.interrogation.examination.surprises import progress, surprise
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
@@ -66,7 +68,7 @@ def interrogate(
         record.begin()
         while True:
             move = budget.affordable(policy.next(evidence, rng), counting.counts)
-            if isinstance(move, Ask) and not move.again and evidence.was_asked(move.start, move.plan):
+            if _asked_before(evidence, move):
                 return record.result(
                     Stop(False, "the same question came up again: nothing more can be learnt")
                 )
@@ -83,8 +85,21 @@ def interrogate(
         raise Interrupted(str(error), record.result(Stop(False, str(error)))) from error
 
 
+def _asked_before(evidence: Evidence, move: Move) -> bool:
+    """Whether a policy repeats itself, so that it would never stop."""
+    if not isinstance(move, Ask) or move.again or move.examines:
+        return False
+    return evidence.was_asked(move.start, move.plan)
+
+
 def _answer(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: np.random.Generator) -> Entry:
-    """Make the move and return the agent's answer."""
+    """Make the move and return the agent's answer; the steps of an examination are counted apart."""
+    if move.examines:
+        return agent.examined(lambda: _answered(agent, evidence, move, rng))
+    return _answered(agent, evidence, move, rng)
+
+
+def _answered(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: np.random.Generator) -> Entry:
     start = evidence.departure(move.start)
     if isinstance(move, Walk):
         return Walked(tuple(agent.walk(start, move.steps, rng)))
@@ -98,12 +113,14 @@ class _Record:
     def __init__(self, agent: CountingAgent, evidence: Evidence, scrutiny: Scrutiny, repeated: bool) -> None:
         self._agent = agent
         self._evidence = evidence
-        self._examination = scrutiny.of(agent)
+        self._inspection = scrutiny.of(agent)
         about = agent.vocabulary, agent.headers, agent.access
         self._blank = Transcript(*about, (), (), repeated)
         self._initial: list[Situation] = []
         self._entries: list[Entry] = []
         self._curve: list[CurvePoint] = []
+        self._failed: Exam | None = None
+        """The examination, if a prediction was wrong."""
 
     def begin(self) -> None:
         """Learn where the problems begin."""
@@ -112,11 +129,18 @@ class _Record:
             self._evidence.begin(situation)
 
     def take_in(self, entry: Entry, move: Ask | Walk) -> None:
-        """Examine an answer, and learn from it."""
+        """Inspect an answer, and learn from it.
+
+        Raises:
+            InconsistentAgent: it cannot be right, or is not as the model predicts.
+        """
         self._entries.append(entry)
-        self._examination.check(entry, lambda: self.transcript().names()[-1])
+        if move.examines and (found := surprise(self._evidence, entry, move)):
+            self._failed = Exam(progress(self._evidence).steps + len(entry.actions), 1)
+            raise InconsistentAgent(found)
+        self._inspection.check(entry, lambda: self.transcript().names()[-1])
         self._evidence.take_in(entry, move)
-        if isinstance(move, Ask) and not move.again:
+        if isinstance(move, Ask) and not move.again and not move.examines:
             counts = self._agent.counts
             self._curve.append(CurvePoint(counts.queries, counts.steps, self._evidence.hypotheses.model()))
 
@@ -127,7 +151,7 @@ class _Record:
     def result(self, stop: Stop, doubt: str = "") -> Result:
         """The result so far, and how it ended."""
         hypotheses = self._evidence.hypotheses
-        verdict = self._examination.verdict(self._evidence, stop, doubt)
+        verdict = self._inspection.verdict(self._evidence, stop, doubt)
         return Result(
             hypotheses.model(),
             verdict.stop.complete,
@@ -138,4 +162,5 @@ class _Record:
             tuple(self._curve),
             doubt=verdict.doubt,
             unconfirmed=verdict.unconfirmed,
+            exam=self._failed or progress(self._evidence),
         )

@@ -79,10 +79,10 @@ def recorded(policy: Policy, record: MoveRecord | None) -> Policy:
 def _told(move: Move) -> dict[str, Any]:
     """A move as plain data, without where it begins."""
     if isinstance(move, Stop):
-        return {"stop": [move.complete, move.why]}
+        return {"stop": _stop_told(move)}
     wanted = None if move.wanted is None else move.wanted.number
     if isinstance(move, Walk):
-        return {"walk": move.steps, "why": move.why, "wanted": wanted}
+        return {"walk": move.steps, "why": move.why, "wanted": wanted, "stopped": _stop_told(move.stopped)}
     return {
         "ask": plan_json(move.plan),
         "why": move.why,
@@ -93,22 +93,26 @@ def _told(move: Move) -> dict[str, Any]:
         ],
         "replayed": move.replayed,
         "wanted": wanted,
-        "stopped": None if move.stopped is None else [move.stopped.complete, move.stopped.why],
+        "stopped": _stop_told(move.stopped),
         "note": move.note,
+        "examines": move.examines,
     }
 
 
 def _read(start: Situation | None, told: Mapping[str, Any], evidence: Evidence) -> Move:
     """The move that ``_told`` wrote."""
     if "stop" in told:
-        return _stop(told["stop"])
+        if (stop := _stop(told["stop"])) is None:
+            raise Malformed("a stop says nothing")
+        return stop
     if start is None:
         raise Malformed("a move begins nowhere")
     node, hypotheses = evidence.situation(start), evidence.hypotheses
     number = told["wanted"]
     wanted = None if number is None else _node(evidence, number)
     if "walk" in told:
-        return Walk(node, field(told, "walk", int), field(told, "why", str), wanted)
+        stopped = _stop(told.get("stopped"))  # a journal of before examinations has none
+        return Walk(node, field(told, "walk", int), field(told, "why", str), wanted, stopped)
     headers = {header.name: header for header in hypotheses.headers}
 
     def literals(action: str, positive: int, negative: int) -> Literals:
@@ -132,8 +136,9 @@ def _read(start: Situation | None, told: Mapping[str, Any], evidence: Evidence) 
         ),
         field(told, "replayed", int),
         wanted,
-        None if told["stopped"] is None else _stop(told["stopped"]),
+        _stop(told["stopped"]),
         _note(field(told, "note", list)),
+        bool(told.get("examines")),  # a journal of before examinations has none
     )
 
 
@@ -143,7 +148,13 @@ def _note(told: list[Any], depth: int = 5) -> Note:
     return tuple(_note(one, depth - 1) if isinstance(one, list) else one for one in told)
 
 
-def _stop(told: Any) -> Stop:
+def _stop_told(stop: Stop | None) -> list[Any] | None:
+    return None if stop is None else [stop.complete, stop.why]
+
+
+def _stop(told: Any) -> Stop | None:
+    if told is None:
+        return None
     complete, why = told
     return Stop(bool(complete), str(why))
 

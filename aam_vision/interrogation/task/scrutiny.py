@@ -30,9 +30,9 @@ class Scrutiny:
     counts_refusals: bool
     """Whether a conclusion needs several refusals, of an agent that may refuse by mistake."""
 
-    def of(self, agent: Agent) -> Examination:
-        """The examination of one agent's answers."""
-        return Examination(
+    def of(self, agent: Agent) -> Inspection:
+        """The inspection of one agent's answers."""
+        return Inspection(
             self.ends_at_once or agent.access is Access.SETTABLE,
             self.counts_refusals and not refuses_surely(agent),
             agent.vocabulary.constants,
@@ -53,8 +53,8 @@ class Verdict(NamedTuple):
 
 
 @dataclass
-class Examination:
-    """The examination of one agent's answers, as they come in."""
+class Inspection:
+    """The inspection of one agent's answers, as they come in."""
 
     ends_at_once: bool
     counts_refusals: bool
