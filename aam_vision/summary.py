@@ -14,7 +14,7 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.task.differences import differences
 from aam_vision.interrogation.task.result import Result, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
-from aam_vision.report import abilities
+from aam_vision.report.abilities import abilities, executed_actions
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 
@@ -186,9 +186,10 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
 
 def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
     """The summary for a person."""
+    can = abilities(result.model, executed_actions(result.transcript), complete=result.complete)
     return aligned(
         [
-            ("it can", abilities.text(result.model)),
+            *((("" if number else "agent"), part) for number, part in enumerate(can.parts)),
             *figures(result),
             *_changed(summary["differences"]),
             ("ground truth", _verdict(summary)),

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from aam_vision import wording
+from aam_vision.interrogation.evidence.attempted_steps import attempted
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.report import english
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
 
@@ -46,21 +48,37 @@ class Abilities:
     others: str
     """The actions that are only named, as a sentence; empty if there are none."""
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The paragraph, sentence by sentence."""
+        return tuple(filter(None, [self.beginning, *(f"{deed}." for deed in self.deeds), self.others]))
+
     def __str__(self) -> str:
-        return " ".join(filter(None, [self.beginning, *(f"{deed}." for deed in self.deeds), self.others]))
+        return " ".join(self.parts)
 
 
-def abilities(model: Model) -> Abilities:
-    """The abilities that a model describes."""
+def abilities(model: Model, executed: Collection[str], *, complete: bool) -> Abilities:
+    """The abilities that a model describes.
+
+    Args:
+        model: the learned one.
+        executed: the actions that were executed at least once; of the others nothing is known.
+        complete: whether nothing more could be learned.
+    """
     number = wording.counted(len(model.actions), "action")
     for conditions, changes in _SHARES:
-        deeds = [_deed(model, schema, conditions, changes) for schema in model.actions]
+        deeds = [
+            _deed(model, schema, conditions, changes)
+            if schema.header.name in executed
+            else Deed(schema.header.name, "it was never done, so nothing is known of it")
+            for schema in model.actions
+        ]
         whole = all(
             len(schema.positive | schema.negative) <= conditions
             and len(schema.add | schema.delete) <= changes
             for schema in model.actions
         )
-        beginning = f"It has {number}{'' if whole else ', here with their main conditions and changes'}."
+        beginning = f"It has {number}{_qualified(whole, complete)}."
         if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= MOST:
             return Abilities(beginning, tuple(deeds), "")
     told, left = list[Deed](), MOST - len(beginning) - _NAMES
@@ -75,9 +93,17 @@ def abilities(model: Model) -> Abilities:
     return Abilities(beginning, tuple(told), f"It can also {others}." if rest else "")
 
 
-def text(model: Model) -> str:
-    """The paragraph as plain text."""
-    return str(abilities(model))
+def executed_actions(transcript: Transcript) -> set[str]:
+    """The actions that a transcript shows to have been executed at least once."""
+    return {step.action.name for step in attempted(transcript.in_single_steps()) if step.executed}
+
+
+def _qualified(whole: bool, complete: bool) -> str:
+    """How far the description of the actions goes."""
+    told = "" if whole else ", here with their main conditions and changes"
+    if complete:
+        return told
+    return f"{told} as far as they are known" if told else "; what is known of them"
 
 
 def _deed(model: Model, schema: ActionSchema, conditions: int, changes: int) -> Deed:
@@ -87,8 +113,14 @@ def _deed(model: Model, schema: ActionSchema, conditions: int, changes: int) -> 
     named = {argument for atom, _ in required[:conditions] for argument in atom.arguments}
     effects.sort(key=_effect_importance(model, named))
     header, said = schema.header, _Named(schema.header)
-    needs = [said(english.literal(atom, mode, header.parameters)) for atom, mode in required[:conditions]]
-    does = [said(english.effect(atom, mode, header.parameters)) for atom, mode in effects[:changes]]
+    needs = [
+        said(english.literal(atom, mode, header.parameters, model.vocabulary))
+        for atom, mode in required[:conditions]
+    ]
+    does = [
+        said(english.effect(atom, mode, header.parameters, model.vocabulary))
+        for atom, mode in effects[:changes]
+    ]
     condition = f"if {english.listed(needs)}, then " if needs else "always: "
     return Deed(header.name, condition + english.listed(does or ["nothing changes"]))
 

@@ -15,6 +15,7 @@ from aam_vision.interrogation.task.undetermined import (
 )
 from aam_vision.interrogation.task.verdict import Verdict
 from aam_vision.report import english
+from aam_vision.report.abilities import Abilities, abilities
 from aam_vision.report.differences import Difference, differences
 from aam_vision.report.ending import unfinished
 from aam_vision.report.events import Events
@@ -76,11 +77,24 @@ class Account:
         return self.run.ending is not None and self.run.ending.complete
 
     @property
+    def _doubted(self) -> bool:
+        """Whether something was seen that the assumption behind all proofs rules out."""
+        if self.run.ending is None:
+            return self.contradiction is not None
+        return bool(self.run.ending.ending.doubt)
+
+    @property
     def verdict(self) -> Verdict:
         """How sure the model is, why, and on which assumption."""
         if self.run.ending is not None:
             return self.run.ending.verdict
-        return unfinished(*self.decided, contradicted=self.contradiction is not None)
+        return unfinished(*self.decided)
+
+    @cached_property
+    def abilities(self) -> Abilities:
+        """The abilities of the agent in a paragraph."""
+        done = {step.action.name for step in self.steps if step.executed}
+        return abilities(self.model, done, complete=self.complete)
 
     @cached_property
     def _told(self) -> Mapping[tuple[object, ...], Mapping[str, object]]:
@@ -132,6 +146,8 @@ class Account:
         text = ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(header.parameters)
         if status == "proven" and (pal.action, pal.location.value, (text,)) in self._told:
             status = OPEN  # a conclusion that rests on too few refusals
+        if status == "proven" and self._doubted:
+            status = "doubtful"  # the assumption of all proofs is false
         true = None if self.truth is None else self.truth.schema(pal.action).mode(pal.atom, pal.location)
         said = mode if mode is not Mode.ABSENT else next((m for m in modes if m is not mode), Mode.POSITIVE)
         write = english.literal if pal.location is PRE else english.effect
@@ -139,7 +155,7 @@ class Account:
             pal,
             mode,
             ("not " if said is Mode.NEGATIVE else "") + pal.atom.text(header.parameters),
-            write(pal.atom, said, header.parameters),
+            write(pal.atom, said, header.parameters, self.model.vocabulary),
             status,
             true if true is not mode else None,
         )
@@ -155,18 +171,22 @@ class Account:
         needs = tuple(line for line in lines if line.pal.location is PRE)
         changes = tuple(line for line in lines if line.pal.location is EFF)
         mine = [step for step in self.steps if step.action.name == name]
+        done = sum(step.executed for step in mine)
+        sentence = _sentence(header, needs, changes)
+        if not done and not changes:
+            sentence = f"{name} was never done, so nothing is known of it."
         settled = [] if self.weighing is None else [self.line(pal) for pal in unused if pal not in left]
         return ActionAccount(
             header,
-            _sentence(header, needs, changes),
+            sentence,
             needs,
             changes,
             tuple(self.line(pal) for pal in left if not self._cannot_matter(pal)),
             tuple(self.line(pal) for pal in left if self._cannot_matter(pal)),
             len(unused) - len(left),
             tuple(settled),
-            sum(step.executed for step in mine),
-            sum(not step.executed for step in mine),
+            done,
+            len(mine) - done,
         )
 
     def _cannot_matter(self, pal: PalTuple) -> bool:
@@ -184,7 +204,18 @@ class Account:
 
     def why(self, line: Line) -> list[ProofStep]:
         """The proof of a line, or what is known about it, step by step."""
-        return ProofText(self.proofs, self.events, self.line, complete=self.complete).steps(line)
+        return ProofText(self.proofs, self.events, self.line, self._ending).steps(line)
+
+    def _ending(self, pal: PalTuple) -> str:
+        """Why a pal tuple is undetermined, as a clause."""
+        group = self.groups.get(pal)
+        if group is not None and group.kind == CANNOT_MATTER:
+            return (
+                "no question within what the agent allows can tell, as was proven, "
+                "so it does not change what the agent does in the given problems"
+            )
+        found = "the run has not ended" if self.run.ending is None else "the run ended before it was settled"
+        return f"{found}; it would be by {group.settle}" if group is not None else found
 
 
 def _key(told: Mapping[str, object]) -> tuple[object, ...]:

@@ -24,7 +24,9 @@ class ShownExample:
     step: str
     outcome: str
     image: str | None
+    """The name of the image before the step, where one was kept."""
     image_after: str | None
+    """The name of the image after the step, where one was kept and the step was executed."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +72,13 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
     return RecordedEnding(ending, examples)
 
 
-def unfinished(decided: int, size: int, *, contradicted: bool) -> Verdict:
+def unfinished(decided: int, size: int) -> Verdict:
     """The verdict on a run that has no ``result.json``: it was stopped, or goes on."""
-    details = [
+    details = (
         f"The answers so far decide {decided} of {counted(size, 'pal tuple')}; the others may have any mode.",
         "--resume goes on with a run that was stopped.",
-    ]
-    if contradicted:
-        details.insert(0, "The answers contradict each other, so the run would ask again, or weigh them.")
-    return Verdict("not at its end", "The run was stopped, or it still goes on.", "", "", tuple(details))
+    )
+    return Verdict("not at its end", "The run was stopped, or it still goes on.", "", "", details)
 
 
 def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:

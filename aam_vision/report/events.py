@@ -66,7 +66,7 @@ class Events:
         self._run = run
         self._single = single
         self._headers = {header.name: header for header in single.headers}
-        self._names = _anchors(single)
+        self._names = _anchors(single, _in_single_steps(run))
         self._atoms = {
             header.name: lifted_atoms(single.vocabulary, header, repeated=single.repeated)
             for header in single.headers
@@ -177,7 +177,17 @@ def value_words(atom: LiftedAtom, step: AttemptedStep) -> str:
     return f"{word(step.before)} before, {word(step.after)} after"
 
 
-def _anchors(single: Transcript) -> list[tuple[str, str]]:
+def _in_single_steps(run: Recorded) -> list[bool]:
+    """For every entry, walks in single steps, whether it only examines what was learned."""
+    return [
+        number in run.examined
+        for number, entry in enumerate(run.transcript.entries)
+        for _ in range(1 if isinstance(entry, Asked) else len(entry.steps))
+    ]
+
+
+def _anchors(single: Transcript, examined: list[bool]) -> list[tuple[str, str]]:
+    """The anchor and the name of every entry."""
     queries = looks = walked = 0
     found = []
     for entry in single.entries:
@@ -190,4 +200,7 @@ def _anchors(single: Transcript) -> list[tuple[str, str]]:
         else:
             walked += 1
             found.append((f"walk-{walked}", f"Walk step {walked}"))
-    return found
+    return [
+        (anchor, f"{name} (examination)" if examines else name)
+        for (anchor, name), examines in zip(found, examined, strict=False)
+    ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, UNEXAMINED, Verdict
-from aam_vision.report.abilities import Abilities, abilities
+from aam_vision.report.abilities import Abilities
 from aam_vision.report.account import Account
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import Event, ShownImage
@@ -43,7 +43,7 @@ def first_screen(account: Account) -> FirstScreen:
     if not wrong and (event := _telling(account)) is not None:
         shown, about = event.shown, f"{event.name}: {event.step}"
     return FirstScreen(
-        abilities(account.model),
+        account.abilities,
         account.verdict,
         _GRADES.get(status, "open"),
         wrong,
@@ -59,7 +59,7 @@ def _of_examples(examples: tuple[ShownExample, ...]) -> tuple[tuple[ShownImage, 
     after = [one.image_after or one.image for one in examples]
     images, word = (before, "before") if len(set(before)) == len(before) else (after, "after")
     shown = tuple(
-        ShownImage(image, f"{word} {one.step}: {one.outcome}", ())
+        ShownImage(image, f"{word} {one.step.partition('(')[0]}: {one.outcome}", ())
         for image, one in zip(images, examples, strict=True)
         if image is not None
     )

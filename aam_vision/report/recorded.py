@@ -63,6 +63,8 @@ class Recorded:
     """``result.json``; None if the run did not come to its end."""
     ending: RecordedEnding | None
     """How it ended; None if it did not."""
+    examined: frozenset[int] = frozenset()
+    """The entries of the transcript, from 0, that only examine what was learned."""
 
 
 def read_run(folder: Path) -> Recorded:
@@ -176,7 +178,12 @@ class _Reader:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self._rows = journal.rows()
         about = journal.about("agent")
+        if journal.about("finished") is None and (about is None or not self._rows):
+            raise UnusableInput(
+                f"{journal.path}: the run was stopped before its first answer was recorded; go on with --resume"
+            )
         self._vocabulary, self._headers = read_vocabulary(about)
         self._access = Access(field(about, "access", str))
         self._contents = _SeenContents(journal, self._vocabulary, self._headers)
@@ -193,12 +200,13 @@ class _Reader:
             self._vocabulary, self._headers, self._access, initial, entries, repeated=repeated
         )
         ending = None if figures is None else read_ending(figures)
+        examined = self._examined(len(entries))
         sights = self._contents.sights
-        return Recorded(folder, transcript, sights, self._boxes(), self._sources(), figures, ending)
+        return Recorded(folder, transcript, sights, self._boxes(), self._sources(), figures, ending, examined)
 
     def _exchanges(self) -> tuple[tuple[Situation, ...], tuple[Entry, ...]]:
         """The initial situations, and everything that was asked and shown."""
-        rows = self._journal.rows()
+        rows = self._rows
         if not rows or rows[0].kind != "initial":
             raise Malformed("it does not say where the interrogation began")
         initial = tuple(self._contents.situation(item) for item in rows[0].answer)
@@ -211,6 +219,18 @@ class _Reader:
             raise Malformed(f"an entry is of kind {row.kind[:20]!r}")
         query = self._contents.query(row.question)
         return Asked(query, self._contents.response(query, row.answer))
+
+    def _examined(self, entries: int) -> frozenset[int]:
+        """The entries that only examine, as far as every move of the policy led to one entry."""
+        moves = [move for (move,) in self._journal.contents("moves")]
+        moves = [move for move in moves if isinstance(move, dict) and "stop" not in move]
+        if len(moves) != entries:  # where answers are weighed a move leads to many
+            return frozenset()
+        return frozenset(
+            n
+            for n, move in enumerate(moves)
+            if move.get("examines") or ("walk" in move and move.get("stopped"))
+        )
 
     def _boxes(self) -> list[dict[str, Box]]:
         found = []

@@ -67,7 +67,7 @@ class WeighedAccount(Account):
             pal,
             mode,
             ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(parameters),
-            write(pal.atom, said, parameters),
+            write(pal.atom, said, parameters, self.model.vocabulary),
             "certain" if self.weights.certain(pal) else "doubtful",
             true if true is not mode else None,
             self.weights.probability(pal),

@@ -56,7 +56,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
     ]
     if result.rates is not None:
         found.append(
-            ("looks", f"{counts.looks} more at situations seen before, in which nothing was attempted")
+            ("looks", f"{counts.looks} (situations shown once more, in which nothing was attempted)")
         )
     found.append(("pal tuples", f"{result.hypotheses.size} ({_groups(ended)})"))
     named = [group for group in result.undetermined if group.kind == OPEN]

@@ -142,7 +142,7 @@ def _effects(name: str, action: ActionHypotheses) -> Iterator[Undetermined]:
 
 
 def _first(name: str) -> str:
-    return f"a problem in which {name} can be done: it never was"
+    return f"a problem in which {name} can be done"
 
 
 def _pals(

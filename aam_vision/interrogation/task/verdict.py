@@ -72,7 +72,7 @@ class Verdict:
     @property
     def sentences(self) -> tuple[str, ...]:
         """All of it but the title, in the order in which it is read."""
-        return tuple(text for text in (self.main, *self.details, self.assumption, self.examination) if text)
+        return tuple(text for text in (self.main, self.examination, self.assumption, *self.details) if text)
 
 
 def verdict(ending: Ending) -> Verdict:
@@ -104,7 +104,7 @@ def examination(ending: Ending) -> str:
         return "Not examined." if ending.weighed else f"Not examined: {EXAMINE} examines it."
     if exam.enough or exam.wrong or ending.weighed:
         return f"{exam}."
-    return f"Examined in too few steps ({EXAMINE} examines it in enough): {exam}."
+    return f"{exam}. Too few steps to count as examined: {EXAMINE} takes enough."
 
 
 def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
@@ -125,13 +125,9 @@ def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
 
 
 def _not_strips(found: Diagnosis) -> Verdict:
-    return Verdict(
-        "no STRIPS model fits",
-        _sentence(found.why, capital=False),
-        f"So it is not true that {STRIPS}.",
-        "The model below is what its other answers say; nothing of it is certain.",
-        kind_of_fault(found),
-    )
+    false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
+    details = (*kind_of_fault(found), false)
+    return Verdict("no STRIPS model fits", _sentence(found.why, capital=False), "", "", details)
 
 
 def _left(ending: Ending) -> str:
