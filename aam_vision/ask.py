@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from aam_vision.commandline import run_command
+from aam_vision.wording import counted
 
 
 def ask_model(
@@ -44,7 +45,10 @@ def ask_model(
             print(f"{number}. {told.action}: cannot be done{certainty}: {'; '.join(told.reasons)}")
         for doubt in told.doubts:
             print(f"   {doubt}")
-    print(f"{done} of {len(steps)} steps are done" + ("" if sure else ", as far as the model is determined"))
+    print(
+        f"{done} of {counted(len(steps), 'step')} {'is' if len(steps) == 1 else 'are'} done"
+        + ("" if sure else ", as far as the model is determined")
+    )
 
 
 if __name__ == "__main__":

@@ -78,7 +78,13 @@ def unfinished(decided: int, size: int) -> Verdict:
         f"The answers so far decide {decided} of {counted(size, 'pal tuple')}; the others may have any mode.",
         "--resume goes on with a run that was stopped.",
     )
-    return Verdict("not at its end", "The run was stopped, or it still goes on.", "", "", details)
+    return Verdict(
+        "not at its end",
+        "The run has not come to its end: it was stopped, or it still goes on.",
+        "",
+        "",
+        details,
+    )
 
 
 def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:

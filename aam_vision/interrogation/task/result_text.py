@@ -62,7 +62,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
     named = [group for group in result.undetermined if group.kind == OPEN]
     found += [("open" if not n else "", str(group)) for n, group in enumerate(named[:_NAMED])]
     if len(named) > _NAMED:
-        found.append(("", f"and {counted(len(named) - _NAMED, 'more group').replace('more groups', 'more')}"))
+        found.append(("", f"and {len(named) - _NAMED} more, which result.json lists"))
     if result.rates is not None:
         found.append(("answers", _reliability(result.rates)))
     return found

@@ -25,6 +25,7 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.undetermined import undetermined
 from aam_vision.query import Access
 from aam_vision.strips import Atom, Model
+from aam_vision.wording import counted
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def verify(transcript: Transcript, result: Result) -> Verification:
     if result.unconfirmed and result.unconfirmed != unconfirmed(evidence):
         faults.append("the unconfirmed conclusions are not those that rest on too few refusals")
     if result.complete and (left := _open_questions(transcript, evidence)):
-        faults.append(f"not shown to be complete: {left} questions may still be settled")
+        faults.append(f"not shown to be complete: {counted(left, 'question')} may still be settled")
     confirmed = hypotheses.decided()
     return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
 
@@ -86,7 +87,7 @@ def _weighed(transcript: Transcript, result: Result) -> Verification:
         faults.append("the undetermined pal tuples are not those that the answers leave in doubt")
     confirmed = hypotheses.decided()
     if result.complete and confirmed < hypotheses.size:
-        faults.append(f"not complete: {hypotheses.size - confirmed} pal tuples are in doubt")
+        faults.append(f"not complete: {counted(hypotheses.size - confirmed, 'pal tuple')} in doubt")
     return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
 
 
