@@ -103,7 +103,7 @@ def _qualified(whole: bool, complete: bool) -> str:
     told = "" if whole else ", here with their main conditions and changes"
     if complete:
         return told
-    return f"{told} as far as they are known" if told else "; what is known of them"
+    return f"{told} as far as they are known" if told else "; this is known so far"
 
 
 def _deed(model: Model, schema: ActionSchema, conditions: int, changes: int) -> Deed:

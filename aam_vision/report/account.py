@@ -27,6 +27,9 @@ from aam_vision.strips import ActionHeader, Location, Mode, PalTuple
 
 PRE, EFF = Location.PRE, Location.EFF
 
+Group = tuple[str, str, tuple[str, ...]]
+"""What identifies an undetermined group: its action, its location, its literals or modes in words."""
+
 
 @dataclass(frozen=True)
 class ActionAccount:
@@ -97,7 +100,7 @@ class Account:
         return abilities(self.model, done, complete=self.complete)
 
     @cached_property
-    def _told(self) -> Mapping[tuple[object, ...], Mapping[str, object]]:
+    def _told(self) -> Mapping[Group, Mapping[str, object]]:
         """The undetermined groups of ``result.json``, by what identifies them."""
         told = (self.run.figures or {}).get("undetermined") or []
         return {_key(one): one for one in told if isinstance(one, dict)}
@@ -218,10 +221,11 @@ class Account:
         return f"{found}; it would be by {group.settle}" if group is not None else found
 
 
-def _key(told: Mapping[str, object]) -> tuple[object, ...]:
+def _key(told: Mapping[str, object]) -> Group:
     """What identifies an undetermined group in ``result.json``."""
     group = told.get("group")
-    return told.get("action"), told.get("location"), tuple(map(str, group)) if isinstance(group, list) else ()
+    texts = tuple(map(str, group)) if isinstance(group, list) else ()
+    return str(told.get("action")), str(told.get("location")), texts
 
 
 def _sentence(header: ActionHeader, needs: Sequence[Line], changes: Sequence[Line]) -> str:

@@ -54,9 +54,6 @@ def _verdict(account: Account, console: Console) -> None:
     if account.contradiction:
         told = f"The answers contradict each other; only those before are used here: {account.contradiction}"
         console.print(Padding(Text(told, style="red"), (0, 0, 0, 2), expand=False))
-    if account.weighing is not None:
-        told = "The answers are not reliable: nothing is proven, and everything has a probability."
-        console.print(Padding(Text(told), (0, 0, 0, 2), expand=False))
     if figures is None:
         return
     known = "decided" if account.weighing is None else "certain"
@@ -110,7 +107,7 @@ def _action(account: Account, action: ActionAccount, console: Console) -> None:
     console.print(table)
     for lines, words in (
         (action.open, "may play a part"),
-        (action.cannot_matter, "cannot matter, and stay undetermined"),
+        (action.cannot_matter, "undetermined, but cannot matter"),
     ):
         if lines:
             told = Text(f"{len(lines)} more {words}: {_some(lines)}")

@@ -76,7 +76,10 @@ def test_the_reason_is_given_in_words(account: WeighedAccount) -> None:
     terminal.proof(account, account.line(pal), console)
     terminal.overview(account, console)
     said = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "holding(?x) is made true with a probability of over 99.99%." in said
+    assert (
+        "holding(?x) is made true with a probability of over 99.99%, if errors are independent from look to look."
+        in said
+    )
     assert "Speaks for it: holding(?x) was seen true after pick-up in" in said
     assert "times more probable" in said
     assert "nothing is proven" in said

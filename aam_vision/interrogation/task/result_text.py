@@ -59,13 +59,19 @@ def figures(result: Result) -> list[tuple[str, str]]:
             ("looks", f"{counts.looks} (situations shown once more, in which nothing was attempted)")
         )
     found.append(("pal tuples", f"{result.hypotheses.size} ({_groups(ended)})"))
-    named = [group for group in result.undetermined if group.kind == OPEN]
-    found += [("open" if not n else "", str(group)) for n, group in enumerate(named[:_NAMED])]
-    if len(named) > _NAMED:
-        found.append(("", f"and {len(named) - _NAMED} more, which result.json lists"))
+    found += [("" if number else "open", line) for number, line in enumerate(_open(result, judged))]
     if result.rates is not None:
         found.append(("answers", _reliability(result.rates)))
     return found
+
+
+def _open(result: Result, judged: Verdict) -> list[str]:
+    """What is open, and what would settle it: a few groups by name."""
+    named = [group for group in result.undetermined if group.kind == OPEN]
+    found = list(map(str, named[:_NAMED]))
+    if len(named) > _NAMED:
+        found.append(f"and {len(named) - _NAMED} more, which result.json lists")
+    return [*(text for text in judged.details if "--max-" in text), *found]
 
 
 def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:

@@ -37,6 +37,10 @@ _FAMILIES = {
 }
 
 
+_OPTIONS = {"step": "--max-steps", "quer": "--max-queries"}
+"""What a budget is of, and the option that sets it."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """How a run ended: all that the verdict on it rests on."""
@@ -80,12 +84,13 @@ def verdict(ending: Ending) -> Verdict:
     if ending.status == NOT_STRIPS and ending.diagnosis is not None:
         return _not_strips(ending.diagnosis)
     if ending.status in (COMPLETE, UNEXAMINED):
-        details = (_left(ending),) if ending.cannot_matter or ending.open else ()
+        details = (*_weighed(ending), *([_left(ending)] if ending.cannot_matter or ending.open else []))
         return Verdict(ending.status, _sentence(ending.why), assumption(ending), examination(ending), details)
     if ending.doubt:
         why = ending.doubt if "nothing is certain" in ending.why else ending.why
-        return Verdict("nothing is certain", _sentence(why), assumption(ending), "")
-    return Verdict("not complete", _sentence(ending.why), assumption(ending), "", (_left(ending),))
+        return Verdict("nothing is certain", _sentence(why), assumption(ending), "", _weighed(ending))
+    details = (*_weighed(ending), _left(ending))
+    return Verdict("not complete", _sentence(ending.why), assumption(ending), "", details)
 
 
 def assumption(ending: Ending) -> str:
@@ -130,6 +135,12 @@ def _not_strips(found: Diagnosis) -> Verdict:
     return Verdict("no STRIPS model fits", _sentence(found.why, capital=False), "", "", details)
 
 
+def _weighed(ending: Ending) -> tuple[str, ...]:
+    """How the answers were treated, if they were not taken at their word."""
+    told = "The answers were weighed: nothing is proven, and everything has a probability."
+    return (told,) if ending.weighed else ()
+
+
 def _left(ending: Ending) -> str:
     """How much is undetermined, and of which kind, as a sentence."""
     groups = counted(ending.open, "group")
@@ -137,7 +148,8 @@ def _left(ending: Ending) -> str:
         told = f"{groups} of pal tuples {_are(ending.open)} open"
         if ending.cannot_matter:
             told += f", and {ending.cannot_matter} cannot matter"
-        return f"{told}."
+        more = [option for word, option in _OPTIONS.items() if BUDGET in ending.why and word in ending.why]
+        return f"{told}: raise {more[0]} to settle more." if more else f"{told}."
     if not ending.cannot_matter:
         return "Nothing is open."
     stay = "stays" if ending.cannot_matter == 1 else "stay"
