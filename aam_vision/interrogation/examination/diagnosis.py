@@ -58,5 +58,7 @@ class Diagnosis:
     """How often the step was attempted for that."""
     pixels_differ: bool | None = None
     """Whether the images of the two situations differ; None if that is not known."""
+    by_chance: bool = False
+    """Whether answers differ by chance only, so that weighing them can make up for it: single misreadings, refusals."""
     steps: int = 0
     """The number of steps that the experiments took."""

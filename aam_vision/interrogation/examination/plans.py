@@ -14,6 +14,7 @@ from itertools import islice
 import numpy as np
 
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
@@ -52,25 +53,26 @@ class PredictedPlans:
         plan = list(self._way_to_rarest(state, length - 1)) if self._rng.random() < AGAIN else []
         for step in plan:
             state = self._after(state, step)
-        while len(plan) < length - 1 and (options := self._executable(state)):
+        while len(plan) < length - 1 and (options := self.executable(state)):
             plan.append(self._chosen(state, options))
             state = self._after(state, plan[-1])
         refused = self._refused(state, plan)
-        if refused is None and (options := self._executable(state)):
+        if refused is None and (options := self.executable(state)):
             refused = self._chosen(state, options)
         return tuple(plan) if refused is None else (*plan, refused)
 
     def _after(self, state: State, step: GroundAction) -> State:
         self._used[step.name] += 1
-        return self._successor(state, step)
+        return self.successor(state, step)
 
-    def _successor(self, state: State, step: GroundAction) -> State:
+    def successor(self, state: State, step: GroundAction) -> State:
+        """The predicted state after a step in a state that is known already."""
         after = self._evidence.predict(state, step)
         if after not in self._indices:
             self._indices[after] = self._indices[state].of(after)
         return after
 
-    def _executable(self, state: State) -> list[GroundAction]:
+    def executable(self, state: State) -> list[GroundAction]:
         """The steps that the cautious model can execute."""
         if state not in self._options:
             self._options[state] = [
@@ -113,11 +115,11 @@ class PredictedPlans:
             if not waiting:
                 break
             state = waiting.popleft()
-            options = self._executable(state)
+            options = self.executable(state)
             if wanted := [step for step in options if step.name == rarest]:
                 return (*came[state], wanted[int(self._rng.integers(len(wanted)))])[:longest]
             for step in options:
-                after = self._successor(state, step)
+                after = self.successor(state, step)
                 if after not in came and len(came[state]) + 1 < longest:
                     came[after] = (*came[state], step)
                     waiting.append(after)
@@ -143,6 +145,4 @@ class PredictedPlans:
         return None
 
     def _fails(self, state: State, step: GroundAction) -> bool:
-        action = self._evidence.hypotheses[step.name]
-        held, unknown = action.index.values(state, step.objects)
-        return action.certain_to_fail(action.certainly_violated(held, unknown))
+        return expected(self._evidence, state, step) is False

@@ -27,17 +27,17 @@ def surprise(evidence: Evidence, entry: Entry, move: Ask | Walk) -> str | None:
         if entry.looks:
             return _changed("looked at again", entry.query.initial.state, final)
         for step in entry.query.plan[:executed]:
-            if _fails(evidence, state, step):
+            if expected(evidence, state, step) is False:
                 return f"{step}: executed, and predicted to be refused"
             state = evidence.predict(state, step)
         if executed < len(entry.query.plan):
             step = entry.query.plan[executed]
-            if _succeeds(evidence, state, step):
+            if expected(evidence, state, step):
                 return f"{step}: refused, and predicted to be executed"
             return _changed(f"{step}, refused", state, final) if executed else None
         return _changed(str(entry.query.plan[-1]), state, final)
     for one in entry.steps:
-        if _fails(evidence, state, one.action):
+        if expected(evidence, state, one.action) is False:
             return f"{one.action}: executed, and predicted to be refused"
         state = evidence.predict(state, one.action)
         if told := _changed(str(one.action), state, one.after.state):
@@ -57,11 +57,10 @@ def _changed(what: str, predicted: State, seen: State) -> str | None:
     return f"{what}: {found[0]} is {'true' if found[0] in seen.true else 'false'}, and predicted otherwise"
 
 
-def _fails(evidence: Evidence, state: State, step: GroundAction) -> bool:
+def expected(evidence: Evidence, state: State, step: GroundAction) -> bool | None:
+    """Whether every possible model executes a step in a state (True) or refuses it (False); None if they differ."""
     action = evidence.hypotheses[step.name]
-    return action.certain_to_fail(action.certainly_violated(*action.index.values(state, step.objects)))
-
-
-def _succeeds(evidence: Evidence, state: State, step: GroundAction) -> bool:
-    action = evidence.hypotheses[step.name]
-    return not action.violated(*action.index.values(state, step.objects))
+    held, unknown = action.index.values(state, step.objects)
+    if not action.violated(held, unknown):
+        return True
+    return False if action.certain_to_fail(action.certainly_violated(held, unknown)) else None

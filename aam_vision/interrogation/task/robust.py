@@ -19,8 +19,10 @@ from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, shows_error
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.moves import Policy
+from aam_vision.interrogation.examination.diagnosing import diagnose
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.diagnosis import ROUNDS, diagnose
 from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
 from aam_vision.interrogation.task.repeating_agent import RepeatingAgent, Spent
 from aam_vision.interrogation.task.result import Result
@@ -68,9 +70,9 @@ def interrogate_robustly(
     """Take answers at their word while they can be right; from the first that cannot, weigh them.
 
     1. An interrogation as ever (``loop.interrogate``), which ends at the first sign of a wrong answer.
-    2. Under ``settable`` access, what disagrees is asked again; then trials are weighed (``settable_trials``).
-    3. Under any other access, it begins anew with answers that are repeated until they are certain
-       (``repeating_agent``).
+    2. Experiments tell why (``examination.diagnosing``). What is not chance ends the interrogation.
+    3. Under ``settable`` access trials are weighed (``settable_trials``); under any other one the interrogation begins
+       anew with answers that are repeated until they are certain (``repeating_agent``).
 
     Args:
         agent: the one to ask.
@@ -104,12 +106,46 @@ class _Stages:
         try:
             result = self._interrogate(self.agent, setup.policy, DOUBTED)
         except Interrupted as error:
-            if not error.contradicted or (settable and setup.repeated):
+            if not error.contradicted:
                 raise
-            doubted = error
+            doubted = self._diagnosed(error)
         else:
             return self._weigh(result, None) if setup.confirm and not setup.repeated else result
-        return self._weigh(_asked_again(self.agent, doubted), doubted) if settable else self._repeat(doubted)
+        diagnosis = doubted.result.diagnosis
+        assert diagnosis is not None, "a contradiction has a diagnosis"
+        if (settable and setup.repeated) or not _worth_weighing(diagnosis):
+            raise doubted
+        try:
+            result = self._weigh(doubted.result, doubted) if settable else self._repeat(doubted)
+        except Interrupted as error:
+            raise Interrupted(str(error), replace(error.result, diagnosis=diagnosis)) from error.__cause__
+        known = result.doubt or diagnosis.family is not Family.UNKNOWN
+        return replace(result, diagnosis=diagnosis) if known else result
+
+    def _diagnosed(self, error: Interrupted) -> Interrupted:
+        """The same interruption, with the reason that experiments have shown.
+
+        Raises:
+            Interrupted: the agent failed meanwhile.
+        """
+        result = error.result
+        trials = Trials(self.agent, result.transcript)
+        try:
+            diagnosis = diagnose(trials, self.rng)
+        except AgentFailed as failure:
+            raise Interrupted(str(failure), result) from failure
+        transcript = result.transcript.of([*result.transcript.entries, *trials.asked])
+        found = replace(
+            result,
+            complete=False,
+            transcript=transcript,
+            diagnosis=diagnosis,
+            why=diagnosis.why,
+            doubt=diagnosis.why,
+        )
+        diagnosed = Interrupted(diagnosis.why, found)
+        diagnosed.__cause__ = error.__cause__
+        return diagnosed
 
     def _weigh(self, so_far: Result, doubted: Interrupted | None) -> Result:
         """Trials in constructed states, however reliable the answers so far."""
@@ -212,19 +248,6 @@ def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation
     return [last.response.final]
 
 
-def _asked_again(agent: CountingAgent, error: Interrupted) -> Result:
-    """Return the result up to the agent's contradiction, with the outcome of asking again.
-
-    Raises:
-        Interrupted: it gives the same answers again, and so is not a STRIPS agent; or it failed.
-    """
-    result = error.result
-    try:
-        diagnosis = diagnose(agent, result.transcript)
-    except AgentFailed as failure:
-        raise Interrupted(str(failure), result) from failure
-    transcript = result.transcript.of([*result.transcript.entries, *diagnosis.asked])
-    if diagnosis.steadfast:
-        why = f"{error}; asked again {ROUNDS} times it answered the same: it is no STRIPS agent in this vocabulary"
-        raise Interrupted(why, replace(result, transcript=transcript, why=why)) from error.__cause__
-    return replace(result, transcript=transcript)
+def _worth_weighing(diagnosis: Diagnosis) -> bool:
+    """Whether the answers may be wrong by chance alone; without a way back nothing else can be found out."""
+    return diagnosis.by_chance or diagnosis.family is Family.UNKNOWN

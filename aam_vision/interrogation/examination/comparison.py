@@ -1,0 +1,329 @@
+"""The doubtful step in other situations: does it come out the same where all looks alike, and what explains where not?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.explanations import in_own_words, separating_literal
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.pixels import pixels_differ
+from aam_vision.interrogation.examination.repetition import repeated, seen_once, varying, wrong_reading
+from aam_vision.interrogation.examination.surprises import expected
+from aam_vision.interrogation.examination.trials import History, Trial
+from aam_vision.query import Access, Situation
+from aam_vision.strips import Atom, GroundAction, State
+
+ROUND_TRIPS = 4
+"""Ways that lead from the doubtful situation back to it."""
+STEADY = 3
+"""Times that each of two outcomes has to come again, to be no chance."""
+RETURNS = 6
+"""Steps seen before that are gone back to with the history of the doubtful one."""
+TOGGLED = 150
+"""Atoms that are changed one at a time in the doubtful situation, where any state can be made."""
+NOTHING = 6
+"""Other steps that are attempted where the doubtful one was refused."""
+FEW = 2
+"""Of these, so many have to be refused at least, and none executed, before nothing counts as possible there."""
+OTHER_STEPS = 5
+"""Other steps that are attempted before or after the doubtful one, to see whose effect was strange."""
+
+
+def alike_but_different(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Hidden, if a step came out in two ways in situations that look alike."""
+    first: dict[tuple[State, GroundAction], Trial] = {}
+    for trial in inquiry.trials.seen:
+        other = first.setdefault((trial.before.state, trial.step), trial)
+        if not other.alike(trial):
+            return _hidden(inquiry, other, trial)
+    return None
+
+
+def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """The same, sought on purpose: the doubtful situation by other ways, and known ones by the doubtful way.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    trials, state = inquiry.trials, doubtful.before.state
+    histories = [*_round_trips(inquiry, doubtful)]
+    if trials.access is Access.SETTABLE:
+        made = History(Situation(state, state))
+        histories = [made, *histories]
+    elif trials.access is not Access.TRAJECTORY:
+        histories += [
+            History(start).then(way, len(way))
+            for start in trials.transcript.initial
+            for _, way in inquiry.ways(start.state, {state})
+        ]
+    for history in histories:
+        trial = trials.attempt(history, doubtful.step)
+        if trial is None or trial.before.state != state or trial.alike(doubtful):
+            continue
+        if found := _hidden(inquiry, trial, doubtful):
+            return found
+    return _back_to_known(inquiry, doubtful)
+
+
+def _round_trips(inquiry: Inquiry, doubtful: Trial) -> Iterator[History]:
+    """The doubtful history, and then a step and the way back from it."""
+    state, found = doubtful.before.state, 0
+    history = doubtful.history
+    if history is None or inquiry.trials.access is Access.TRAJECTORY:
+        return
+    plans = inquiry.plans(state)
+    options = plans.executable(state)
+    first = list({step.name: step for step in options}.values())  # every action once
+    for step in [*first, *(step for step in options if step not in first)]:
+        after = plans.successor(state, step)
+        for _, back in inquiry.ways(after, {state}):
+            way = (step, *back)
+            yield history.then(way, len(way))
+            found += 1
+        if found == ROUND_TRIPS:
+            return
+
+
+def _back_to_known(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Steps of the same action that came out as expected, with the doubtful history before them."""
+    trials = inquiry.trials
+    known: dict[State, Trial] = {}
+    for trial in trials.seen:
+        if trial.step.name == doubtful.step.name and not inquiry.unexpected(trial):
+            known.setdefault(trial.before.state, trial)
+    begun = doubtful.after or doubtful.before
+    for tried, (state, way) in enumerate(inquiry.ways(begun.state, set(known))):
+        history = inquiry.after(doubtful) if doubtful.after else doubtful.history
+        if trials.access is Access.TRAJECTORY:
+            history = trials.history(begun)
+        if history is None or tried == RETURNS:
+            return None
+        now = trials.attempt(history.then(way, len(way)), known[state].step)
+        if now is not None and now.before.state == state and not now.alike(known[state]):
+            return _hidden(inquiry, known[state], now)
+    return None
+
+
+def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
+    """Hidden, with both situations, if each keeps its outcome; random if one does not."""
+    trials = inquiry.trials
+    if trials.access is Access.TRAJECTORY:
+        later = [now for _ in range(2 * STEADY) if (now := inquiry.again(other)) is not None]
+        if any(trial.alike(one) for trial in later) and (found := varying(inquiry, [other, *later])):
+            return found
+    for trial in (one, other) if trials.access is not Access.TRAJECTORY else ():
+        came = 0
+        for _ in range(STEADY):
+            now = inquiry.again(trial)
+            if now is not None and not now.alike(trial):
+                nows = [now, *repeated(inquiry, trial)]
+                return varying(inquiry, nows) or seen_once(inquiry, trial, nows)
+            came += now is not None
+        if not came:
+            return None
+    if inquiry.unexpected(one) and not inquiry.unexpected(other):
+        one, other = other, one
+    name = one.step.name
+    what = f"{cut(one.outcome, 30)} and {cut(other.outcome, 30)}"
+    return Diagnosis(
+        Family.HIDDEN,
+        name,
+        f"{name}: hidden, {what} in situations that look alike",
+        (example(one), example(other)),
+        pixels_differ=pixels_differ(trials.agent, one.before, other.before),
+    )
+
+
+def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Hidden, if nothing can be executed any more that the model can execute: an episode's end, or something used up.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    if doubtful.executed or doubtful.history is None:
+        return None
+    state, name = doubtful.before.state, doubtful.step.name
+    options = [step for step in inquiry.plans(state).executable(state) if step != doubtful.step]
+    refused = 0
+    for step in options[:: max(1, len(options) // NOTHING)][:NOTHING]:
+        trial = inquiry.again(replace(doubtful, step=step))
+        if trial is None or trial.executed:
+            return None
+        refused += 1
+    if refused < FEW:
+        return None
+    earlier = [one for one in inquiry.trials.seen if one.executed and one.step.name == name]
+    shown = (*(example(one) for one in earlier[:1]), example(doubtful))
+    return Diagnosis(
+        Family.HIDDEN, name, f"{name}: hidden, refused like all else that should be possible there", shown
+    )
+
+
+def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Hidden or misread, if an atom changed that the step does not touch.
+
+    If other steps from there change it as well, the step before did it, later than it seemed. If it is back after
+    the next step, this one picture was misread.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    strange = inquiry.strange_atoms(doubtful)
+    if not strange or doubtful.after is None or doubtful.history is None:
+        return None
+    atom = strange[0]
+    late = [
+        inquiry.trials.attempt(doubtful.history, step)
+        for step in _apart(inquiry, doubtful.before.state, atom)
+    ]
+    others = [one for one in late if one is not None and one.executed and one.step != doubtful.step]
+    if others and all(atom in inquiry.strange_atoms(one) for one in others):
+        previous = _previous(inquiry, doubtful)
+        if previous is not None and set(atom.objects) <= set(previous.objects):
+            why = f"{previous.name}: hidden, {cut(str(atom), 40)} changes only with the step after it"
+            return Diagnosis(Family.HIDDEN, previous.name, why, (example(doubtful), example(others[0])))
+        return wrong_reading(others[0], strange, doubtful, "wrong before whatever step", by_chance=False)
+    after = inquiry.evidence.predict(doubtful.before.state, doubtful.step)
+    for step in _apart(inquiry, after, atom):
+        trial = inquiry.trials.attempt(inquiry.after(doubtful), step)
+        if trial is None or trial.after is None or trial.after.state.value(atom) is not after.value(atom):
+            continue
+        return wrong_reading(
+            doubtful, strange, trial, "wrong in one picture, right in the next", by_chance=False
+        )
+    return None
+
+
+def _apart(inquiry: Inquiry, state: State, atom: Atom) -> list[GroundAction]:
+    """Steps that may be executed in a state and do not touch an atom; the model may be too poor yet to be sure."""
+    known = inquiry.plans(state).executable(state)
+    seen = [trial.step for trial in reversed(inquiry.trials.seen) if trial.executed]
+    steps = [step for step in dict.fromkeys([*known, *seen]) if not set(atom.objects) <= set(step.objects)]
+    return steps[:OTHER_STEPS]
+
+
+def _previous(inquiry: Inquiry, doubtful: Trial) -> GroundAction | None:
+    """The last step that was executed before the doubtful one."""
+    if doubtful.history is not None and (executed := doubtful.history.executed):
+        return executed[-1]
+    for trial in inquiry.trials.seen:
+        if trial.after is not None and trial.after.handle == doubtful.before.handle:
+            return trial.step
+    return None
+
+
+def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Conditional, if the step comes out as expected once a single literal of the situation is changed.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    if inquiry.trials.access is not Access.SETTABLE:
+        return None
+    state, own = doubtful.before.state, set(doubtful.step.objects)
+    atoms = sorted(_atoms(inquiry, state), key=lambda atom: (not own.issuperset(atom.objects), atom))
+    found: list[tuple[Atom, Trial]] = []
+    for atom in atoms[:TOGGLED]:
+        other = replace(state, true=state.true ^ {atom})
+        if expected(inquiry.evidence, other, doubtful.step) is False:
+            continue
+        trial = inquiry.trials.attempt(History(Situation(other, other)), doubtful.step)
+        if trial is not None and trial.executed and not inquiry.unexpected(trial):
+            found.append((atom, trial))
+    if not found:
+        return None
+    atom, trial = found[0]
+    if len(found) > 1:
+        return conditional(inquiry, doubtful, trial)
+    header = inquiry.evidence.hypotheses[doubtful.step.name].index.header
+    text = in_own_words(header, doubtful.step, atom)
+    return conditional(inquiry, doubtful, trial, text if atom in state.true else f"not {text}")
+
+
+def explored(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Steps at random, until a step has two outcomes in situations that look alike.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    for _ in inquiry.random_steps(doubtful.step.name, doubtful.after or doubtful.before):
+        if found := alike_but_different(inquiry, doubtful):
+            return found
+    return None
+
+
+def on_trajectory(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Random or hidden, by how the outcomes follow each other, where nothing can be had again.
+
+    An outcome that comes and goes, and that no literal explains, is random. One that stays once it has come depends on
+    something that is not seen.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    trials, name = inquiry.trials, doubtful.step.name
+    if trials.access is not Access.TRAJECTORY:
+        return None
+    for _ in inquiry.random_steps(name, trials.here or doubtful.before):
+        pass
+    usual, strange = _outcomes(inquiry, name)
+    if len(strange) < FEW or not usual:
+        return None
+    header = inquiry.evidence.hypotheses[name].index.header
+    if separating_literal(inquiry.evidence.hypotheses.vocabulary, header, usual, strange):
+        return None
+    shown = example(usual[0]), example(strange[0])
+    first = next(number for number, trial in enumerate(trials.seen) if trial is strange[0])
+    if any(trial is one for trial in trials.seen[first:] for one in usual):
+        seen, tried = len(strange), len(usual) + len(strange)
+        why = f"{name}: random, {cut(strange[0].outcome, 40)} in {seen} of {tried} attempts"
+        return Diagnosis(
+            Family.RANDOM, name, why, shown, seen=seen, tried=tried, by_chance=not strange[0].executed
+        )
+    why = f"{name}: hidden, {cut(strange[0].outcome, 50)} ever since a certain step"
+    return Diagnosis(Family.HIDDEN, name, why, shown)
+
+
+def _outcomes(inquiry: Inquiry, name: str) -> tuple[list[Trial], list[Trial]]:
+    """The steps of an action that should have been executed: those that came out as expected, and the others."""
+    applicable = [
+        trial
+        for trial in inquiry.trials.seen
+        if trial.step.name == name and expected(inquiry.evidence, trial.before.state, trial.step) is not False
+    ]
+    strange = [trial for trial in applicable if inquiry.unexpected(trial)]
+    usual = [trial for trial in applicable if not inquiry.unexpected(trial) and trial.executed]
+    return usual, strange
+
+
+def conditional(
+    inquiry: Inquiry, doubtful: Trial, normal: Trial | None = None, literal: str | None = None
+) -> Diagnosis:
+    """Conditional on the perceived state; unknown if nothing shows that it depends on that."""
+    evidence, name = inquiry.evidence, doubtful.step.name
+    usual, strange = _outcomes(inquiry, name)
+    header = evidence.hypotheses[name].index.header
+    literal = literal or separating_literal(evidence.hypotheses.vocabulary, header, usual, strange)
+    normal = normal or (usual[0] if usual else None)
+    examples = (example(doubtful),) if normal is None else (example(normal), example(doubtful))
+    if literal is not None:
+        why = f"{name}: conditional, {cut(doubtful.outcome, 40)} where {cut(literal, 40)}"
+        return Diagnosis(Family.CONDITIONAL, name, why, examples, literal)
+    if len({trial.before.state for trial in strange}) > 1 and usual:
+        why = f"{name}: conditional, {cut(doubtful.outcome, 40)} in some states, and no single literal tells which"
+        return Diagnosis(Family.CONDITIONAL, name, why, examples)
+    why = f"{name}: {cut(doubtful.outcome, 50)}, which its model rules out"
+    return Diagnosis(Family.UNKNOWN, name, why, examples)
+
+
+def _atoms(inquiry: Inquiry, state: State) -> list[Atom]:
+    """All type-correct atoms over the state's objects."""
+    found: list[Atom] = []
+    for predicate in inquiry.evidence.hypotheses.vocabulary.predicates:
+        rows: list[tuple[str, ...]] = [()]
+        for kind in predicate.types:
+            rows = [(*row, name) for row in rows for name in state.objects.of_type(kind)]
+        found += [Atom(predicate.name, row) for row in rows]
+    return found

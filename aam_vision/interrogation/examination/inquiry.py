@@ -1,0 +1,247 @@
+"""The doubtful step of an interrogation: which one it is, and what was expected of it."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.evidence.anomalies import unexplained_changes
+from aam_vision.interrogation.evidence.conflict import contradicting_entries
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.examination.diagnosis import Example
+from aam_vision.interrogation.examination.plans import PredictedPlans
+from aam_vision.interrogation.examination.surprises import differing, expected
+from aam_vision.interrogation.examination.trials import History, Trial, Trials
+from aam_vision.query import Access, Situation
+from aam_vision.strips import Atom, GroundAction, State
+
+SEARCHED = 400
+"""States that are searched for a way to one."""
+EXPLORED = 150
+"""Steps that are taken at random to find two outcomes of a step in situations that look alike."""
+ELSEWHERE = 0.1
+"""Share of these steps that begin again in an initial situation."""
+ON_PURPOSE = 0.7
+"""Share of these steps that are of the doubtful action, where it can be executed."""
+
+
+@dataclass
+class Inquiry:
+    """What the experiments of a diagnosis have in common."""
+
+    trials: Trials
+    evidence: Evidence
+    """The evidence as it was before the answer that contradicts it."""
+    doubtful_entry: int
+    """The number of that answer."""
+    rng: np.random.Generator
+
+    @classmethod
+    def of(cls, trials: Trials, rng: np.random.Generator) -> Inquiry:
+        """The inquiry into the contradiction that a transcript ends with."""
+        evidence, number = _before_contradiction(trials.transcript)
+        return cls(trials, evidence, number, rng)
+
+    def plans(self, state: State) -> PredictedPlans:
+        """Steps from a state on that the model can execute, and where it thinks that they lead."""
+        return PredictedPlans(self.evidence, state, Counter(), self.rng)
+
+    def unexpected(self, trial: Trial) -> bool:
+        """Whether a step came out otherwise than the evidence says."""
+        fate = expected(self.evidence, trial.before.state, trial.step)
+        if fate is False:
+            return trial.executed
+        if trial.after is None:
+            return fate is True
+        after = self.evidence.predict(trial.before.state, trial.step)
+        return bool(differing(after, trial.after.state))
+
+    def strange_atoms(self, trial: Trial) -> list[Atom]:
+        """The atoms that an executed step left otherwise than the evidence says."""
+        if trial.after is None:
+            return []
+        return differing(self.evidence.predict(trial.before.state, trial.step), trial.after.state)
+
+    def contradicting(self) -> list[Trial]:
+        """The steps whose answers contradict each other, as far as they were seen from before to after."""
+        single = self.trials.transcript.in_single_steps()
+        entries = [single.entries[number] for number in contradicting_entries(single) or ()]
+        steps = {
+            (start.handle, action)
+            for entry in entries
+            for start, action in (
+                [(entry.query.initial, entry.query.plan[0])]
+                if isinstance(entry, Asked) and entry.query.plan
+                else [(step.before, step.action) for step in getattr(entry, "steps", ())]
+            )
+        }
+        return [
+            trial
+            for trial in self.trials.seen[: self.trials.known]
+            if (trial.before.handle, trial.step) in steps
+        ]
+
+    def doubtful_step(self) -> Trial | None:
+        """The step that came out otherwise than expected; None if it cannot be singled out.
+
+        A plan shows only its end, so it is asked again step by step.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        entries = self.trials.transcript.entries
+        if not entries:
+            return None
+        last = entries[self.doubtful_entry]
+        begun, steps = self.trials.of_entry[self.doubtful_entry]
+        for trial in reversed(steps):
+            if self.unexpected(trial):
+                return trial
+        if not isinstance(last, Asked):
+            return steps[-1] if steps else None
+        if last.looks:
+            return None
+        found = None if begun is None else self._step_by_step(last, begun)
+        if found is not None or self.trials.access is not Access.TRAJECTORY or self.trials.here is None:
+            return found
+        name = last.query.plan[max(0, last.response.executed - 1)].name
+        return next((one for one in self.random_steps(name, self.trials.here) if self.unexpected(one)), None)
+
+    def _step_by_step(self, last: Asked, history: History) -> Trial | None:
+        plan, executed = last.query.plan, last.response.executed
+        low, found = 0, None
+        if self.trials.access is not Access.SNAPSHOT:  # every part costs its whole length: halve
+            high = executed
+            while low + 1 < high:
+                middle = (low + high) // 2
+                low, high = (middle, high) if self._as_predicted(history, plan[:middle]) else (low, middle)
+        history = history.then(plan[:low], low)
+        for step in plan[low : executed + 1]:
+            if found is not None:
+                history = self.after(found)
+            found = self.trials.attempt(history, step)
+            if found is None or self.unexpected(found):
+                return found
+            if not found.executed:
+                break
+        return _as_seen_at_first(last, found)
+
+    def _as_predicted(self, history: History, plan: tuple[GroundAction, ...]) -> bool:
+        start = self.trials.reached(history)
+        reached = self.trials.reached(history.then(plan, len(plan)))
+        if start is None or reached is None:
+            return False
+        return not differing(self.evidence.predict_plan(start.state, plan), reached.state)
+
+    def after(self, done: Trial) -> History:
+        """The history after a step that was executed."""
+        assert done.after is not None
+        if self.trials.access is not Access.SNAPSHOT and done.history is not None:
+            return done.history.then((done.step,), 1)
+        return History(done.after)
+
+    def again(self, trial: Trial) -> Trial | None:
+        """A step again after the same history; on a trajectory in the same perceived state, if a way leads there.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        if self.trials.access is not Access.TRAJECTORY or self.trials.history(trial.before) is not None:
+            return self.trials.again(trial)
+        here = self.trials.here
+        if here is None:
+            return None
+        for _, way in self.ways(here.state, {trial.before.state}):
+            found = self.trials.attempt(History(here).then(way, len(way)), trial.step)
+            return found if found is not None and found.before.state == trial.before.state else None
+        return None
+
+    def random_steps(self, name: str, at: Situation) -> Iterator[Trial]:
+        """Steps that the model can execute, one after the other from a situation on, an action's own more often.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        trials, rng = self.trials, self.rng
+        initial = trials.transcript.initial
+        for _ in range(EXPLORED):
+            if trials.access is not Access.TRAJECTORY and rng.random() < ELSEWHERE:
+                at = initial[int(rng.integers(len(initial)))]
+            history = trials.history(at)
+            if history is None:
+                return
+            options = self.plans(at.state).executable(at.state)
+            wanted = [step for step in options if step.name == name]
+            if wanted and rng.random() < ON_PURPOSE:
+                options = wanted
+            if not options:
+                at = initial[int(rng.integers(len(initial)))]
+                continue
+            trial = trials.attempt(history, options[int(rng.integers(len(options)))])
+            if trial is None:
+                return
+            at = trial.after or trial.before
+            yield trial
+
+    def ways(self, start: State, wanted: set[State]) -> Iterator[tuple[State, tuple[GroundAction, ...]]]:
+        """The shortest predicted ways from a state to some of those wanted, the nearest first."""
+        plans = self.plans(start)
+        came: dict[State, tuple[GroundAction, ...]] = {start: ()}
+        waiting = deque([start])
+        while waiting and len(came) < SEARCHED:
+            one = waiting.popleft()
+            if one in wanted:
+                yield one, came[one]
+            for step in plans.executable(one):
+                after = plans.successor(one, step)
+                if after not in came:
+                    came[after] = (*came[one], step)
+                    waiting.append(after)
+
+
+def _before_contradiction(transcript: Transcript) -> tuple[Evidence, int]:
+    """The evidence before the first answer that cannot be right, and its number; without one that of the last."""
+    evidence = initial_evidence(transcript)
+    for number, entry in enumerate(transcript.entries[:-1]):
+        if unexplained_changes(entry, transcript.vocabulary.constants):
+            return evidence, number
+        before = len(evidence.exchanges)
+        try:
+            evidence.take_in(entry)
+        except InconsistentAgent:
+            return evidence_of(transcript, before), number
+    return evidence, len(transcript.entries) - 1
+
+
+def evidence_of(transcript: Transcript, count: int) -> Evidence:
+    """The evidence of the first answers of a transcript."""
+    evidence = initial_evidence(transcript)
+    for entry in transcript.entries[:count]:
+        evidence.take_in(entry)
+    return evidence
+
+
+def _as_seen_at_first(last: Asked, again: Trial | None) -> Trial | None:
+    """The last step with its first outcome, where it came out as expected when it was asked again."""
+    executed = last.response.executed
+    if again is None or not executed:
+        return again
+    if executed < len(last.query.plan):
+        return replace(again, after=None)
+    return replace(again, step=last.query.plan[-1], after=last.response.final)
+
+
+def example(trial: Trial) -> Example:
+    """A step as the diagnosis shows it."""
+    return Example(trial.before, trial.step, trial.outcome, trial.after)
+
+
+def cut(text: str, length: int) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= length else f"{text[: length - 3]}..."

@@ -1,0 +1,219 @@
+"""The doubtful step again after the same history: does it come out the same, and do earlier ones?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.pixels import unseen_change
+from aam_vision.interrogation.examination.surprises import differing
+from aam_vision.interrogation.examination.trials import Trial
+from aam_vision.query import Access, Situation
+from aam_vision.strips import Atom, GroundAction
+
+REPEATS = 30
+"""Times that a doubtful step is repeated, where that takes one step each."""
+REPEATED_STEPS = 150
+"""Steps that these repetitions take at most, but for the first ``FEWEST``."""
+FEWEST = 4
+EARLIER = 4
+"""Earlier steps that are asked again, to find out whether the agent has changed."""
+LOOKS = 6
+"""Looks at one situation, to find out whether it is read the same each time."""
+
+
+def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Random, misread or changing, if the same steps do not come out as they did; None if they do.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    if found := _read_otherwise(inquiry, doubtful):
+        return found
+    again = repeated(inquiry, doubtful)
+    if not again:
+        return None
+    if found := varying(inquiry, again):
+        return found
+    if inquiry.trials.access is Access.TRAJECTORY:  # what was before cannot be had again
+        return None
+    if again[0].alike(doubtful):
+        return _changed(inquiry, doubtful)
+    return seen_once(inquiry, doubtful, again)
+
+
+def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
+    """Misread, if the last answer shows atoms that changed though nothing was executed."""
+    trials = inquiry.trials
+    last = trials.transcript.entries[inquiry.doubtful_entry] if trials.transcript.entries else None
+    if not isinstance(last, Asked) or last.response.executed:
+        return None
+    begun, ended = last.query.initial, last.response.final
+    changed = differing(begun.state, ended.state)
+    if not changed:
+        return None
+    step = last.query.plan[0] if last.query.plan else GroundAction("look", ())
+    seen = [trials.look(begun) for _ in range(LOOKS)]
+    always = all(one is not None and differing(begun.state, one.state) == changed for one in seen)
+    return wrong_reading(
+        Trial(begun, step, None),
+        changed,
+        Trial(ended, step, None),
+        "read differently at rest",
+        by_chance=not always,
+    )
+
+
+def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
+    """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
+    for trial in inquiry.trials.seen[: inquiry.trials.known]:
+        if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
+            name = trial.step.name
+            why = f"{name}: misread, the image changed and no atom did; or a predicate is missing"
+            return Diagnosis(Family.MISREAD, name, why, (example(trial),), pixels_differ=True)
+    return None
+
+
+def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
+    """The doubtful step again and again."""
+    found: list[Trial] = []
+    cost = 1 if doubtful.history is None else doubtful.history.length + 1
+    for number in range(REPEATS):
+        if number >= FEWEST and number * cost > REPEATED_STEPS:
+            break
+        trial = inquiry.again(doubtful)
+        if trial is not None:
+            found.append(trial)
+        elif not found and number == FEWEST:
+            break
+    return found
+
+
+def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
+    """Random or misread, if the same step came out in several ways."""
+    usual = again[0]
+    unlike = [trial for trial in again if not trial.alike(usual)]
+    if not unlike:
+        return None
+    if all(trial.executed for trial in again) and (found := _read_differently(inquiry, again)):
+        return found
+    if 2 * len(unlike) > len(again):  # the more frequent outcome is the usual one
+        usual = unlike[0]
+        unlike = [trial for trial in again if not trial.alike(usual)]
+    return _random(usual, unlike[0], len(unlike), len(again))
+
+
+def wrong_reading(
+    one: Trial, changed: Sequence[Atom], other: Trial, how: str, *, by_chance: bool = True
+) -> Diagnosis:
+    """The verdict that a classifier was wrong about one of two situations."""
+    name = Counter(atom.predicate for atom in changed).most_common(1)[0][0]
+    return Diagnosis(
+        Family.MISREAD,
+        name,
+        f"{name}: misread, {cut(str(changed[0]), 50)} is {how}",
+        (example(one), example(other)),
+        by_chance=by_chance,
+    )
+
+
+def _random(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
+    name = usual.step.name
+    return Diagnosis(
+        Family.RANDOM,
+        name,
+        f"{name}: random, {cut(other.outcome, 40)} in {seen} of {tried} attempts from one situation",
+        (example(usual), example(other)),
+        seen=seen,
+        tried=tried,
+        by_chance=not (usual.executed and other.executed),
+    )
+
+
+def _read_differently(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
+    for trial in (again[-1], again[0]):
+        assert trial.after is not None
+        for _ in range(LOOKS):
+            seen = inquiry.trials.look(trial.after)
+            if seen is None:
+                break
+            if changed := differing(trial.after.state, seen.state):
+                return wrong_reading(
+                    trial, changed, replace(trial, after=seen), "read differently when looked at again"
+                )
+    return None
+
+
+def _changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Changing, if earlier steps come out otherwise than they did then; random or misread, if only one does."""
+    differs: list[tuple[Trial, Trial]] = []
+    for then in _earlier(inquiry, doubtful):
+        if found := _read_otherwise(inquiry, then):
+            return found
+        now = inquiry.again(then)
+        if now is not None and not now.alike(then):
+            differs.append((then, now))
+    if not differs:
+        return None
+    then, now = differs[0]
+    again = [now, *repeated(inquiry, then)]
+    if found := varying(inquiry, again):
+        return found
+    if len(differs) == 1 and (not then.executed or now.executed):  # a single refusal or reading may be chance
+        return seen_once(inquiry, then, again)
+    name = then.step.name
+    why = f"{name}: changing, once {cut(then.outcome, 30)}, later {cut(now.outcome, 30)}"
+    return Diagnosis(Family.CHANGING, name, why, (example(then), example(now)))
+
+
+def _earlier(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
+    """Steps from which something else was concluded: those named by the contradiction, then the most similar ones."""
+    trials, evidence = inquiry.trials, inquiry.evidence
+    index = evidence.hypotheses[doubtful.step.name].index
+    held, _ = index.values(doubtful.before.state, doubtful.step.objects)
+
+    def distance(trial: Trial) -> int:
+        return (index.values(trial.before.state, trial.step.objects)[0] ^ held).bit_count()
+
+    others = [
+        trial
+        for trial in trials.seen[: trials.known]
+        if trial.step.name == doubtful.step.name and not trial.alike(doubtful)
+    ]
+    named = [trial for trial in inquiry.contradicting() if trial is not doubtful]
+    similar = sorted((trial for trial in others if trial not in named), key=distance)
+    return [*named[:EARLIER], *similar[:EARLIER]]
+
+
+def _read_otherwise(inquiry: Inquiry, trial: Trial) -> Diagnosis | None:
+    """Misread, if the situation before a step is read otherwise now than it was then."""
+    trials = inquiry.trials
+    if trials.access is Access.SETTABLE:  # the state was made, and not read
+        return None
+    was: Situation | None = trial.before
+    if trials.access is Access.RESET and trial.history is not None:
+        was = trials.reached(trial.history)
+    seen = None if was is None else trials.look(was)
+    if was is None or seen is None:
+        return None
+    changed = differing(was.state, seen.state)
+    if not changed:
+        return None
+    return wrong_reading(trial, changed, replace(trial, before=seen), "read differently when looked at again")
+
+
+def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diagnosis:
+    """Random or misread, where what was seen once did not come again."""
+    usual = again[0]
+    if doubtful.after is None or usual.after is None:
+        return _random(usual, doubtful, 0, len(again))
+    seen = inquiry.trials.look(doubtful.after) if inquiry.trials.access is Access.SNAPSHOT else None
+    nothing = not differing(doubtful.before.state, doubtful.after.state)
+    if nothing or (seen is not None and not differing(seen.state, doubtful.after.state)):
+        return _random(usual, doubtful, 0, len(again))
+    changed = differing(usual.after.state, doubtful.after.state)
+    return wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {len(again) + 1}")

@@ -1,0 +1,257 @@
+"""Single steps with what was seen around them, and how to ask for one of them again under each access."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.interrogation.evidence.entries import Asked, Entry
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.examination.surprises import differing
+from aam_vision.query import Access, Query, Situation
+from aam_vision.strips import GroundAction
+
+MAX_STEPS = 1000
+"""Steps that the experiments of one diagnosis may take."""
+
+Plan = tuple[GroundAction, ...]
+
+
+class History(NamedTuple):
+    """How an agent came to a situation: where it began, and what it was asked since, refused steps included."""
+
+    start: Situation
+    asked: tuple[tuple[Plan, int], ...] = ()
+    """Plans one after the other, and how many steps of each were executed."""
+
+    def then(self, plan: Plan, executed: int) -> History:
+        """The history after one more plan."""
+        return History(self.start, (*self.asked, (plan, executed))) if plan else self
+
+    @property
+    def executed(self) -> Plan:
+        """All executed steps."""
+        return tuple(step for plan, executed in self.asked for step in plan[:executed])
+
+    @property
+    def length(self) -> int:
+        """The number of attempted steps."""
+        return sum(min(executed + 1, len(plan)) for plan, executed in self.asked)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One attempted step, with what was seen before and after it."""
+
+    before: Situation
+    step: GroundAction
+    after: Situation | None
+    """None if the step was refused."""
+    history: History | None = None
+    """How the agent can be brought to ``before`` as it was; None if the access does not allow that."""
+
+    @property
+    def executed(self) -> bool:
+        return self.after is not None
+
+    def alike(self, other: Trial) -> bool:
+        """Whether both steps came out the same, as far as that was seen."""
+        if self.after is None or other.after is None:
+            return self.after is other.after
+        return not differing(self.after.state, other.after.state)
+
+    @property
+    def outcome(self) -> str:
+        """What happened, in words: ``refused``, or the atoms that changed."""
+        if self.after is None:
+            return "refused"
+        old, new = self.before.state, self.after.state
+        changed = differing(old, new)
+        if not changed:
+            return "executed, and nothing changed"
+        return ", ".join(f"{'+' if atom in new.true else '-'}{atom}" for atom in changed)
+
+
+class Spent(Exception):
+    """Raised when the experiments of a diagnosis have taken all the steps that they may take."""
+
+
+@dataclass
+class Trials:
+    """All single steps of an interrogation, and more that are made on purpose.
+
+    Args:
+        agent: the one to ask.
+        transcript: what it was asked so far; it is kept in single steps.
+        allowed: how many steps may be attempted.
+    """
+
+    agent: CountingAgent
+    transcript: Transcript
+    allowed: int = MAX_STEPS
+    seen: list[Trial] = field(default_factory=list)
+    """Every step that was seen from the state before it to the state after it, in order."""
+    asked: list[Asked] = field(default_factory=list)
+    """The questions of the experiments, and their answers."""
+    steps: int = 0
+    """The number of steps that the experiments took."""
+    known: int = 0
+    """The number of steps that were seen before the experiments."""
+    of_entry: list[tuple[History | None, list[Trial]]] = field(default_factory=list)
+    """For each answer how the agent came to where the question began, and the steps that were seen."""
+    _ways: dict[Hashable, History] = field(default_factory=dict)
+    _walked: tuple[Hashable, History] | None = None
+    """Where the last step of a walk led, and how the agent came there."""
+    _reached: dict[tuple[Hashable, Plan], Situation] = field(default_factory=dict)
+    """Situations after a history that has to be part of every question: they are looked at once."""
+
+    def __post_init__(self) -> None:
+        for situation in self.transcript.initial:
+            self._ways.setdefault(situation.handle, History(situation))
+        self.transcript = self.transcript.in_single_steps()
+        for entry in self.transcript.entries:
+            begun = self.history(entry.query.initial) if isinstance(entry, Asked) else None
+            steps = list(self._in_steps(entry))
+            self.of_entry.append((begun, steps))
+            self.seen += steps
+        self.known = len(self.seen)
+
+    @property
+    def access(self) -> Access:
+        return self.agent.access
+
+    def history(self, situation: Situation) -> History | None:
+        """How to come to a situation as it was; None if the access leads to it no more."""
+        if self.access in (Access.SNAPSHOT, Access.SETTABLE):
+            return History(situation)
+        if self.access is Access.RESET:
+            return self._ways.get(situation.handle)
+        here = self.here
+        return History(situation) if here is not None and here.handle == situation.handle else None
+
+    @property
+    def here(self) -> Situation | None:
+        """Where the agent stands."""
+        return self.asked[-1].response.final if self.asked else _end(self.transcript)
+
+    def again(self, trial: Trial) -> Trial | None:
+        """The same step after the same history; None if the access does not allow that.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        history = trial.history
+        if history is None or self.access is Access.TRAJECTORY:
+            history = self.history(trial.before)
+        return None if history is None else self.attempt(history, trial.step)
+
+    def attempt(self, history: History, step: GroundAction) -> Trial | None:
+        """One step after others; None if those came out otherwise than they should.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        before = self.reached(history)
+        if before is None:
+            return None
+        start, way = before, tuple[GroundAction, ...]()
+        if self.access is Access.SETTABLE:  # a question of its own would begin without a history
+            start, way = history.start, history.executed
+        executed, after = self.ask(Query(start, (*way, step)))
+        if executed < len(way):
+            return None
+        kept = History(before) if self.access is Access.SNAPSHOT else history
+        found = Trial(before, step, after if executed > len(way) else None, kept)
+        self.seen.append(found)
+        return found
+
+    def reached(self, history: History) -> Situation | None:
+        """The situation after a history; None if a step of it came out otherwise."""
+        at = history.start
+        if self.access is Access.TRAJECTORY and self.history(at) is None:
+            return None
+        if self.access is Access.SETTABLE and history.asked:
+            key = at.handle, history.executed
+            if key not in self._reached:
+                executed, at = self.ask(Query(at, history.executed))
+                if executed < len(history.executed):
+                    return None
+                self._reached[key] = at
+            return self._reached[key]
+        for plan, expected in history.asked:
+            executed, at = self.ask(Query(at, plan))
+            if executed != expected:
+                return None
+        return at
+
+    def ask(self, query: Query) -> tuple[int, Situation]:
+        """The number of executed steps, and where they led.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        if self.steps + len(query.plan) > self.allowed:
+            raise Spent
+        response = self.agent.ask_again(query)
+        self.steps += min(len(query.plan), response.executed + 1)
+        entry = Asked(query, response)
+        self.asked.append(entry)
+        self._note_way(entry)
+        return response.executed, response.final
+
+    def look(self, situation: Situation) -> Situation | None:
+        """The situation, looked at again; None if the access does not lead there, as it is."""
+        here = self.here is not None and self.here.handle == situation.handle
+        if not here and self.access in (Access.RESET, Access.TRAJECTORY):
+            return None
+        self.agent.counts.looks += 1
+        return self.ask(Query(situation, ()))[1]
+
+    def _in_steps(self, entry: Entry) -> Iterator[Trial]:
+        """The steps of an entry that were seen from before to after; walks are in single steps."""
+        if not isinstance(entry, Asked):
+            for before, step, after in entry.steps:
+                history = self.history(before)
+                if (
+                    self.access is Access.SETTABLE
+                    and self._walked is not None
+                    and self._walked[0] == before.handle
+                ):
+                    history = self._walked[1]  # the steps of one walk share what is hidden
+                if history is not None:
+                    self._walked = after.handle, history.then((step,), 1)
+                    self._ways[after.handle] = self._walked[1]
+                yield Trial(before, step, after, history)
+            return
+        self._walked = None
+        plan, executed, final = entry.query.plan, entry.response.executed, entry.response.final
+        start = entry.query.initial
+        history = self.history(start)
+        self._note_way(entry)
+        if executed < len(plan):
+            before = final if executed else start
+            way = self.history(before) if self.access is Access.SNAPSHOT else history
+            if way is history and history is not None:
+                way = history.then(plan[:executed], executed)
+            yield Trial(before, plan[executed], None, way)
+        if executed == 1:
+            yield Trial(start, plan[0], final, history)
+
+    def _note_way(self, entry: Asked) -> None:
+        history = self._ways.get(entry.query.initial.handle)
+        if history is not None:
+            executed, final = entry.response.executed, entry.response.final
+            # an agent that stands where nothing was executed has been asked all the same
+            self._ways[final.handle] = history.then(entry.query.plan, executed)
+
+
+def _end(transcript: Transcript) -> Situation | None:
+    """Where the agent stands after the last entry."""
+    for entry in reversed(transcript.entries):
+        if isinstance(entry, Asked):
+            return entry.response.final
+        if entry.steps:
+            return entry.steps[-1].after
+    return None
