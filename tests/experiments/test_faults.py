@@ -23,7 +23,7 @@ from experiments.faults.conditional import Conditional
 from experiments.faults.conditions import OTHER, holds, named
 from experiments.faults.held_out import attempts, equivalent, wrong
 from experiments.faults.hidden import Counter, Delayed, Stale
-from experiments.faults.registry import FAMILIES, FAULTY, HONEST, faulty_agent
+from experiments.faults.registry import FAMILIES, FAULTY, HONEST, faulty_agent, right_verdicts
 from experiments.faults.seen import LOOK_RATE, MisreadStates
 from experiments.faults.verdicts import frequency_right, interval, literal_right
 from experiments.faults.world import World
@@ -342,6 +342,18 @@ def test_a_literal_is_named_with_its_parameters_or_with_any_other_object() -> No
     assert named(f"on(b7, ?{one}) holds", LiftedAtom("on", (OTHER, 0)), header)
     assert not named(f"on(?{other}, ?{one})", LiftedAtom("on", (OTHER, 0)), header)
     assert not named("clear(b7)", LiftedAtom("on", (OTHER, 0)), header)
+
+
+def test_what_is_hidden_and_what_changes_count_alike_only_where_nothing_can_be_had_again() -> None:
+    assert right_verdicts("hidden fuel", "reset") == ("hidden",)
+    assert "changing" in right_verdicts("hidden fuel", "trajectory")
+    assert "hidden" in right_verdicts("drift of an effect", Access.TRAJECTORY)
+    assert right_verdicts("silent no-op", "trajectory") == ("random",)
+    assert "misread" in right_verdicts("silent no-op", "reset", misread=True)
+    assert all(right_verdicts(family, "reset") for family in FAULTY)
+    assert {verdict for family in FAULTY for verdict in right_verdicts(family, "reset")} == {
+        family.value for family in Family
+    }
 
 
 def _diagnosed(agent: FaultyAgent, **changes: object) -> Diagnosis:
