@@ -49,6 +49,11 @@ class FaultyAgent:
     def headers(self) -> tuple[ActionHeader, ...]:
         return self.fault.setting.model.headers
 
+    @property
+    def here(self) -> World | None:
+        """The world as it stands, if it was looked at and cannot be set."""
+        return None if self._here is None else self._here[1]
+
     def initial(self) -> Sequence[Situation]:
         """A look at the beginning of every problem."""
         return [self._look(World(state, self.fault.fresh(state))) for state in self._initial]

@@ -9,6 +9,7 @@ import numpy as np
 
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.result import Result
+from aam_vision.query import Access
 from aam_vision.strips import GroundAction, State
 from experiments.faults.agent import FaultyAgent
 from experiments.faults.world import LONGEST, World
@@ -30,14 +31,16 @@ class Attempt(NamedTuple):
 def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[Attempt]:
     """Steps of the agent as it is now, with random histories, in interrogated and in fresh problems.
 
+    On a trajectory they begin where the agent stands: nothing that is out of reach from there could have been asked.
     Where an agent is honest and only seen wrongly, its true states are given.
     """
     fault, nature = agent.fault, agent.nature
     nature.stopped = True
-    initial = fault.setting.initial
+    beginnings = [World(state, fault.fresh(state)) for state in fault.setting.initial]
+    if agent.access is Access.TRAJECTORY and agent.here is not None:
+        beginnings = [agent.here]
     while True:
-        state = initial[int(rng.integers(len(initial)))]
-        world = World(state, fault.fresh(state))
+        world = beginnings[int(rng.integers(len(beginnings)))]
         before = world.state if fault.only_seen else fault.see(world, nature)
         for _ in range(int(rng.integers(1, LONGEST + 1))):
             step = _instruction(agent, world.state, rng)
