@@ -10,6 +10,7 @@ import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
+from aam_vision.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.strips import Model, State
@@ -59,7 +60,10 @@ def ask_model(
             print(f"{number}. {told.action}: cannot be done{certainty}: {'; '.join(told.reasons)}")
         for doubt in told.doubts:
             print(f"   {doubt}")
-    print(f"{done} of {len(steps)} steps are done" + ("" if sure else ", as far as the model is determined"))
+    print(
+        f"{done} of {counted(len(steps), 'step')} {'is' if len(steps) == 1 else 'are'} done"
+        + ("" if sure else ", as far as the model is determined")
+    )
 
 
 def _model_of(run: Path) -> Path:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from aam_vision.commandline import run_command
+from aam_vision.wording import counted
 
 MAX_STATES = 100_000
 """Default number of states that are searched for a difference."""
@@ -50,10 +51,14 @@ def compare_models(
     for path in problem or ():
         told = shortest_disagreement(one, other, read_problem(one, path).initial, max_states)
         if told.plan is None:
-            ended = "none" if told.exhausted else f"none within {told.states} states; more with --max-states"
+            ended = (
+                "none"
+                if told.exhausted
+                else f"none within {counted(told.states, 'state')}; more with --max-states"
+            )
             print(f"{path.name}: a plan on which they disagree: {ended}")
             continue
-        print(f"{path.name}: they disagree on this plan ({len(told.plan)} steps):")
+        print(f"{path.name}: they disagree on this plan ({counted(len(told.plan), 'step')}):")
         for step in told.plan:
             print(f"  ({' '.join([step.name, *step.objects])})")
         print(f"  {first.name}: {told.outcomes[0]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from aam_vision.pddl import domain_text
 from aam_vision.planning.planner import cpu_seconds
 from aam_vision.report.album import Album
 from aam_vision.report.page import page
-from aam_vision.report.recorded import read_journal
+from aam_vision.report.recorded import images, read_journal
 from aam_vision.report.weighed import account_of
 from aam_vision.strips import Model
 from aam_vision.summary import summary, text
@@ -66,7 +67,7 @@ def save(
 ) -> str:
     """Write and print what was learned; return its status."""
     model = domain_text(result.model)
-    found = summary(arguments, target, result, times.figures(), prior)
+    found = summary(arguments, target, result, times.figures(), prior, partial(images, journal))
     write_atomically(folder / "model.pddl", model)
     write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
     print(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.task.differences import differences
 from aam_vision.interrogation.task.result import Result, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
+from aam_vision.report.abilities import abilities, executed_actions
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 
 TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"})
 """The figures that differ between equal runs: the seconds that they took."""
+Images = Callable[[], Mapping[Hashable, str]]
+
 EVALUATION_STATES = 200
 """States of the held-out problems on which functional equivalence is checked."""
 
@@ -28,10 +32,12 @@ def summary(
     result: Result,
     times: dict[str, float | None],
     prior: Model | None = None,
+    images: Images = dict,
 ) -> dict[str, Any]:
     """The contents of ``result.json``; figures that need a ground truth are None where there is none.
 
-    ``differences`` are those to the model learned earlier, if there is one.
+    ``differences`` are those to the model learned earlier, if there is one. ``images`` gives the names of the images
+    that were kept, by the handles of the situations; it is called only where images are named.
     """
     return {
         "env": target.name,
@@ -40,7 +46,7 @@ def summary(
         "policy": arguments.policy,
         "planner": arguments.planner,
         "repeated_arguments": arguments.repeated_arguments,
-        **_figures(result),
+        **_figures(result, images),
         **times,
         "differences": None if prior is None else _differences(prior, result),
         **_comparison(target, result, arguments.seed),
@@ -62,11 +68,12 @@ def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
     ]
 
 
-def _figures(result: Result) -> dict[str, Any]:
+def _figures(result: Result, images: Images) -> dict[str, Any]:
     """The figures of the interrogation itself."""
     counts = result.counts
     return {
         "status": result.status,
+        "why": result.why,
         "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
@@ -79,20 +86,28 @@ def _figures(result: Result) -> dict[str, Any]:
         "exam_steps": result.exam.steps,
         "exam_wrong": result.exam.wrong,
         "exam_bound": round(result.exam.bound, 4),
-        "diagnosis": _diagnosis(result.diagnosis),
+        "diagnosis": _diagnosis(result.diagnosis, images),
         "lower_bound": result.lower_bound,
         "undetermined": [
-            {"action": u.action, "location": u.location, "group": list(u.group), "known": u.known}
+            {
+                "action": u.action,
+                "location": u.location,
+                "group": list(u.group),
+                "known": u.known,
+                "kind": u.kind,
+                "settle": u.settle or None,
+            }
             for u in result.undetermined
         ],
         **_reliability(result),
     }
 
 
-def _diagnosis(found: Diagnosis | None) -> dict[str, Any] | None:
+def _diagnosis(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
     """Which part of the assumption is false, and the situations that show it."""
     if found is None:
         return None
+    named = images()
     return {
         "family": found.family.value,
         "culprit": found.culprit,
@@ -102,7 +117,15 @@ def _diagnosis(found: Diagnosis | None) -> dict[str, Any] | None:
         "tried": found.tried,
         "pixels_differ": found.pixels_differ,
         "steps": found.steps,
-        "examples": [{"step": str(one.step), "outcome": one.outcome} for one in found.examples],
+        "examples": [
+            {
+                "step": str(one.step),
+                "outcome": one.outcome,
+                "image": named.get(one.situation.handle),
+                "image_after": None if one.after is None else named.get(one.after.handle),
+            }
+            for one in found.examples
+        ],
     }
 
 
@@ -121,7 +144,7 @@ def _reliability(result: Result) -> dict[str, Any]:
         "noise": {
             "false_positives": {n: round(m.false_positive, 4) for n, m in rates.misreadings.items()},
             "false_negatives": {n: round(m.false_negative, 4) for n, m in rates.misreadings.items()},
-            "refusals": round(rates.refusals, 4),
+            "refusals": None if rates.surely else round(rates.refusals, 4),
             "executions": round(rates.executions, 4),
         },
         "palm_tuples": [
@@ -163,8 +186,10 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
 
 def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
     """The summary for a person."""
+    can = abilities(result.model, executed_actions(result.transcript), complete=result.complete)
     return aligned(
         [
+            *((("" if number else "agent"), part) for number, part in enumerate(can.parts)),
             *figures(result),
             *_changed(summary["differences"]),
             ("ground truth", _verdict(summary)),

@@ -19,6 +19,7 @@ from aam_vision.envs.restoring import Env, Restore, way_back
 from aam_vision.errors import AamWarning, AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import GroundAction
+from aam_vision.wording import counted
 
 CHECKED_STEPS = 16
 """Random steps that are made twice, to see that an environment is deterministic and can be restored."""
@@ -277,5 +278,5 @@ class GymnasiumSimulator:
         for number, (first, second) in enumerate(zip(one, other, strict=False)):
             if differ(first, second):
                 raise UnusableInput(
-                    f"{self._name}: shows another image {when} (seed {self._seed}, after {number} steps); {advice}"
+                    f"{self._name}: shows another image {when} (seed {self._seed}, after {counted(number, 'step')}); {advice}"
                 )

@@ -127,21 +127,19 @@ def _reassessment(number: int) -> tuple[str, dict[str, Any]]:
 
 
 def _trust(number: int) -> tuple[str, dict[str, Any]]:
-    from aam_vision import targets
-    from experiments.trust import DOMAINS, mixture, target_of
+    from experiments.trust import DOMAINS, mixture
+    from experiments.trust_runs import Case, target_of
 
     # programs are left out: what a hanging one is allowed is counted in seconds
     cases = [case for case in mixture(DOMAINS) if not case["agent"].startswith("program")]
     case = cases[number * 7 % len(cases)]
     with TemporaryDirectory() as folder:
-        target, _ = target_of(case["agent"], case["access"], number, 2, Path(folder))
-        if case["flip_rate"] or case["refusal_rate"]:
-            target = targets.unreliable(target, case["flip_rate"], case["refusal_rate"], number)
+        target = target_of(Case(**case), number, 2, Path(folder))
         try:
             row = _digested(target.agent, number, max_steps=MAX_STEPS)
         finally:
             target.close()
-    return f"trust {case['agent']} {case['access']} {case['flip_rate']} {case['refusal_rate']} {number}", row
+    return f"trust {' '.join(map(str, case.values()))} {number}", row
 
 
 def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:

@@ -1,43 +1,35 @@
 """Can a result be trusted? Interrogations under noise, of faulty programs, and of agents outside STRIPS.
 
 ``python -m experiments.trust --runs 1000`` mixes domains, accesses, rates of misread atoms and of refused steps, faults
-of programs, and agents that no STRIPS model describes. The engine is told nothing of this. A run is *silently wrong*
-if it calls a palm tuple certain that is not the true model's, or calls a model complete though the agent has done what
-no STRIPS model describes; all others end with a complete model, or say what is *uncertain*, or *name* what is wrong
-with the agent (exit code 3 of the command).
+of programs, the families of agents that no STRIPS model describes (``experiments.faults``), and honest agents. The
+engine is told nothing of this. A run is *silently wrong* if it calls a palm tuple certain that is not the true model's,
+or is ``complete`` though its model does not predict 500 steps of the agent with random histories.
+
+Exit code: 1 if any run is silently wrong, or a job failed.
 """
 
 from __future__ import annotations
 
-import shlex
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import process_time
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from aam_vision import domains, targets
-from aam_vision.agents.numbered import NumberedAgent
-from aam_vision.agents.reference_agent import HELLO
-from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision import domains
 from aam_vision.commandline import run_command
-from aam_vision.domains import generate, load
+from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
-from aam_vision.targets import Target
+from experiments.faults.registry import FAMILIES, HONEST
 from experiments.faulty_robot import FAULTS
-from experiments.jobs import Parameters, Row
-from experiments.noise import wrongly_certain
+from experiments.jobs import Parameters, Results, Row
 from experiments.options import Scale, chosen_domains
 from experiments.report import report
-from experiments.strangers import TWISTS, Stranger
 from experiments.tables import Table, spread
+from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
@@ -45,188 +37,189 @@ SLOW = (("satellite", "trajectory"),)
 """Domains and accesses that are left out: a run takes more than half a minute."""
 FLIPS = (0.0, 0.01, 0.05, 0.1, 0.2)
 REFUSALS = (0.0, 0.02)
-FAULT_RATE = 0.02
-"""Share of a faulty program's answers."""
-PROGRAM_SECONDS = 2.0
-"""Seconds that a program may take for an answer."""
-MAX_STEPS = 3000
+MISREAD_TOO = ("effect depends on own atom", "silent no-op")
+"""Families that are also run with misread atoms, 5% of them at every look."""
+KINDS = ("noise", "program", "fault", "honest")
 COLUMNS = (
-    "agents", "access", "runs", "complete", "exact", "uncertain", "named", "silently wrong", "certain", "wrong",
-    "steps", "seconds",
+    "agents", "access", "runs", "complete", "assumed", "budget", "not-strips", "silently wrong", "wrong certain",
+    "assumed, wrong", "showed", "named right", "literal", "frequency", "accused", "exam", "steps", "seconds",
 )  # fmt: skip
+"""``assumed``: complete under its assumptions. ``named right``: of those that showed; ``literal`` and ``frequency``:
+of those that were named right. ``accused``: honest agents of which anything was said."""
+NAMED = ("agent", "access", "flip_rate", "refusal_rate", "flips", "exam", "seed", "size")
+"""The parameters of a job: with these ``trust_runs.trusted`` repeats a run."""
+DETAILS = ("assumed, wrong", "literal", "frequency", "exam", "steps", "seconds")
+"""Columns that the terminal has no room for."""
 
 
 def trust(
     runs: Annotated[
         int, typer.Option(min=1, help="Interrogations, spread evenly over what there is.")
     ] = 1000,
+    kind: Annotated[
+        list[str] | None, typer.Option(help=f"Only {', '.join(KINDS)} (repeatable).", metavar="KIND")
+    ] = None,
+    family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
+    access: Annotated[list[str] | None, typer.Option(help="Only these accesses (repeatable).")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Packaged domains (repeatable).")] = None,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first runs.")] = 0,
     size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
+    exam: Annotated[
+        int | None, typer.Option(min=0, help="Steps of the examination; default the engine's.")
+    ] = None,
     scale: Scale = Scale(processes=1, out=Path("runs/trust")),
 ) -> int:
     """Whether any run ends silently wrong, over noise, faults and domains.
 
     Examples:
         python -m experiments.trust --runs 1000
-        python -m experiments.trust --runs 50 --domain gripper --first-seed 100
+        python -m experiments.trust --runs 50 --kind noise --domain gripper
+        python -m experiments.trust --runs 40 --family "hidden fuel"
     """
-    cases = mixture(chosen_domains(domain, domains.DOMAINS, DOMAINS))
+    names = chosen_domains(domain, domains.DOMAINS, DOMAINS)
+    cases = _chosen(mixture(names), kind, family, access)
     jobs: list[Parameters] = [
-        {**cases[number % len(cases)], "seed": first_seed + number // len(cases), "size": size}
+        {
+            **cases[number % len(cases)],
+            "exam": exam,
+            "seed": first_seed + number // len(cases),
+            "size": size,
+        }
         for number in range(runs)
     ]
-    return report("trust", jobs, summary, scale, work=trusted)
+    shown = [column for column in COLUMNS if column not in DETAILS]
+    code = report("trust", jobs, summary, scale, work=trusted, shown=shown)
+    rows = Results(scale.out / "results.jsonl").rows(jobs)
+    for row in rows:
+        if row["silently_wrong"]:
+            case = ", ".join(f"{name}={row[name]!r}" for name in NAMED)
+            print(f"silently wrong: trusted({case})", file=sys.stderr)
+    return code or int(any(row["silently_wrong"] for row in rows))
 
 
 def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
     """All combinations, with those of one kind spread out."""
+    still = {"flip_rate": 0.0, "refusal_rate": 0.0, "flips": PER_LOOK}
     noisy = [
-        {"agent": name, "access": access, "flip_rate": flips, "refusal_rate": refusals}
-        for flips, refusals, access, name in product(FLIPS, REFUSALS, ACCESSES, names)
-        if (name, access) not in SLOW
+        {"agent": name, "access": access, "flip_rate": rate, "refusal_rate": refusals, "flips": flips}
+        for flips, rate, refusals, access, name in product(
+            (PER_LOOK, PER_SITUATION), FLIPS, REFUSALS, ACCESSES, names
+        )
+        if (name, access) not in SLOW and (rate or flips == PER_LOOK)
     ]
-    faulty = [
-        {"agent": f"program: {fault}", "access": access, "flip_rate": flips, "refusal_rate": 0.0}
-        for fault, access, flips in product(FAULTS, ACCESSES, (0.0, 0.05))
-        if not flips or fault in FAULTS[:2]
+    programs = [
+        {**still, "agent": f"program: {fault}", "access": access, "flip_rate": rate}
+        for fault, access, rate in product(FAULTS, ACCESSES, (0.0, 0.05))
+        if not rate or fault in FAULTS[:2]
     ]
-    strange = [
-        {"agent": f"stranger: {twist}", "access": access, "flip_rate": flips, "refusal_rate": 0.0}
-        for twist, access, flips in product(TWISTS, ACCESSES, (0.0, 0.05))
+    faults = [
+        {**still, "agent": f"fault: {family}", "access": access, "flip_rate": rate}
+        for family, access, rate in product(FAMILIES, ACCESSES, (0.0, 0.05))
+        if not rate or family in MISREAD_TOO
     ]
-    cases = [*noisy, *faulty, *strange]
+    cases = [*noisy, *programs, *faults]
     order = np.random.default_rng(0).permutation(len(cases))
     return [cases[int(number)] for number in order]
 
 
-def trusted(*, agent: str, access: str, flip_rate: float, refusal_rate: float, seed: int, size: int) -> Row:
-    """One interrogation, as the command makes it, and how far its result can be trusted."""
-    with TemporaryDirectory() as folder:
-        target, strange = target_of(agent, access, seed, size, Path(folder))
-        if flip_rate or refusal_rate:
-            target = targets.unreliable(target, flip_rate, refusal_rate, seed)
-        try:
-            return _interrogated(target, seed, strange)
-        finally:
-            target.close()
+def kind_of(case: Parameters) -> str:
+    """Which of ``KINDS`` a case is."""
+    agent: str = case["agent"]
+    start, _, what = agent.partition(": ")
+    if what in HONEST or not (what or case["flip_rate"] or case["refusal_rate"]):
+        return "honest"
+    return start if what else "noise"
 
 
-def _interrogated(target: Target, seed: int, strange: Callable[[], bool]) -> Row:
-    from aam_vision import evaluation, interrogate
-    from aam_vision.interrogation.task.loop import Interrupted
+def _chosen(
+    cases: Sequence[dict[str, Any]],
+    kinds: Sequence[str] | None,
+    families: Sequence[str] | None,
+    accesses: Sequence[str] | None,
+) -> list[dict[str, Any]]:
+    """The cases that the options name.
 
-    began, named = process_time(), ""
-    try:
-        result = interrogate(target.agent, seed=seed, max_steps=MAX_STEPS)
-    except Interrupted as error:
-        result = error.result
-        named = "contradiction" if error.contradicted else "failure"
-    truth = None if target.truth is None else target.truth()
-    certain = result.certain if truth is not None else {}
-    wrong = 0 if truth is None else wrongly_certain(certain, truth)
-    return {
-        "complete": result.complete,
-        "exact": truth is not None and evaluation.exact(result.model, truth),
-        "named": named,
-        "silently_wrong": wrong > 0 or (result.complete and strange()),
-        "certain": len(certain),
-        "wrong": wrong,
-        "steps": result.counts.steps,
-        "seconds": round(process_time() - began, 3),
-        "why": result.why,
-    }
-
-
-def target_of(
-    agent: str, access: str, seed: int, size: int, folder: Path
-) -> tuple[Target, Callable[[], bool]]:
-    """The agent, and whether it has done what no STRIPS model describes."""
-    kind, _, what = agent.partition(": ")
-    if kind == "program":
-        words = [
-            "-m",
-            "experiments.faulty_robot",
-            what,
-            str(FAULT_RATE),
-            str(seed),
-            str(folder / "starts"),
-            access,
-        ]
-        command = shlex.join([sys.executable, *words])
-        target = targets.from_program(command, [], access=None, seconds=PROGRAM_SECONDS, megabytes=1024)
-        return replace(target, truth=robot), lambda: False
-    if kind == "stranger":
-        rng = np.random.default_rng([seed, 4])
-        problems = [generate("blocksworld", size, rng).initial]
-        model = load("blocksworld")
-        stranger = Stranger(SymbolicAgent(model, problems, Access(access)), TWISTS[what], rng)
-        agent_of = stranger if stranger.access is Access.SETTABLE else NumberedAgent(stranger)
-        return Target(what, ("0",), agent_of, truth=None, held_out=list), lambda: stranger.strange > 0
-    target = targets.from_environment(agent, access=access, size=size, seed=seed)
-    return target, lambda: False
-
-
-def robot() -> Model:
-    """The true model of the reference agent."""
-    hello: dict[str, Any] = HELLO
-    vocabulary = Vocabulary(
-        hello["name"],
-        tuple(Predicate(name, tuple(types)) for name, types in hello["predicates"].items()),
-        Types(hello["types"]),
-    )
-    headers = {
-        name: ActionHeader(name, *map(tuple, zip(*parameters, strict=True)))
-        for name, parameters in hello["actions"].items()
-    }
-    at, lies, holds, free = (LiftedAtom("robot-in", (1,)), LiftedAtom("lies-in", (0, 1)),
-                             LiftedAtom("holds", (0,)), LiftedAtom("free", ()))  # fmt: skip
-    here, there = LiftedAtom("robot-in", (0,)), LiftedAtom("robot-in", (1,))
-
-    def schema(
-        name: str, required: set[LiftedAtom], add: set[LiftedAtom], delete: set[LiftedAtom]
-    ) -> ActionSchema:
-        return ActionSchema(
-            headers[name], frozenset(required), frozenset(), frozenset(add), frozenset(delete)
-        )
-
-    return Model(
-        vocabulary,
-        (
-            schema("go", {here}, {there}, {here}),
-            schema("take", {at, lies, free}, {holds}, {lies, free}),
-            schema("put", {at, holds}, {lies, free}, {holds}),
-        ),
-    )
+    Raises:
+        UnusableInput: one of them is not known, or nothing is left.
+    """
+    for option, given, known in (
+        ("kind", kinds, KINDS),
+        ("family", families, FAMILIES),
+        ("access", accesses, ACCESSES),
+    ):
+        for name in given or ():
+            if name not in known:
+                raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
+    left = [
+        case
+        for case in cases
+        if (not kinds or kind_of(case) in kinds)
+        and (not families or case["agent"].partition(": ")[2] in families)
+        and (not accesses or case["access"] in accesses)
+    ]
+    if not left:
+        raise UnusableInput("no agent is of this kind and of this family; leave one of the two out")
+    return left
 
 
 def summary(rows: Sequence[Row]) -> Table:
-    """One line per kind of agent and access, and one for all."""
+    """One line per family of agents and access, one for each kind, and one for all."""
     groups: dict[tuple[str, str], list[Row]] = {}
-    for row in sorted(
-        rows, key=lambda row: (": " in row["agent"], row["agent"], ACCESSES.index(row["access"]))
-    ):
-        groups.setdefault((row["agent"].partition(": ")[0], row["access"]), []).append(row)
+    for row in sorted(rows, key=_place):
+        groups.setdefault((_label(row), row["access"]), []).append(row)
     lines = [_line(*group, some) for group, some in groups.items()]
-    return Table("Results under noise, faults and strangers", COLUMNS, [*lines, _line("all", "", rows)])
+    for kind in KINDS:
+        if some := [row for row in rows if kind_of(row) == kind]:
+            lines.append(_line(f"all: {kind}", "", some))
+    return Table("Results under noise and faults", COLUMNS, [*lines, _line("all", "", rows)])
+
+
+def _label(row: Row) -> str:
+    agent: str = row["agent"]
+    start, _, what = agent.partition(": ")
+    label = what if start == "fault" else start
+    if start != "program" and not what and kind_of(row) == "noise":
+        label += ", refusals only" if not row["flip_rate"] else f", misread {row['flips']}"
+    return label + (", misread" if what and start == "fault" and row["flip_rate"] else "")
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return KINDS.index(kind_of(row)), _label(row), ACCESSES.index(row["access"])
 
 
 def _line(agents: str, access: str, rows: Sequence[Row]) -> list[Any]:
-    complete = [row for row in rows if row["complete"]]
+    def status(name: str) -> int:
+        return sum(row["status"] == name for row in rows)
+
+    showed = [row for row in rows if row["showed"] and row["right"] is not None]
+    assumed = [row for row in rows if row["status"] == "complete under its assumptions"]
+    honest = [row for row in rows if kind_of(row) == "honest"]
     return [
         agents,
         access,
         len(rows),
-        len(complete),
-        sum(row["exact"] for row in complete),
-        sum(not row["complete"] and not row["named"] for row in rows),
-        sum(bool(row["named"]) for row in rows),
+        status("complete"),
+        len(assumed),
+        status("budget"),
+        status("not-strips"),
         sum(row["silently_wrong"] for row in rows),
-        sum(row["certain"] for row in rows),
         sum(row["wrong"] for row in rows),
+        sum(row["equivalent"] is False for row in assumed),
+        len(showed) if showed else None,
+        _share([row["right"] for row in showed]),
+        _share([row["literal_right"] for row in rows]),
+        _share([row["frequency_right"] for row in rows]),
+        _share([row["accused"] for row in honest]),
+        spread([row["exam_steps"] for row in rows]),
         spread([row["steps"] for row in rows]),
         sum(row["seconds"] for row in rows) / len(rows),
     ]
+
+
+def _share(values: Sequence[bool | None]) -> str | None:
+    """So many of those that are known."""
+    known = [value for value in values if value is not None]
+    return f"{sum(known)}/{len(known)}" if known else None
 
 
 if __name__ == "__main__":

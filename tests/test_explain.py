@@ -101,7 +101,7 @@ def test_explain_shows_the_proof_of_a_line(run_of: Runs) -> None:
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert "could not be done" in told
-    assert "So free(?gripper) is required: nothing else can have been the reason." in told
+    assert "So free(?gripper) is required: nothing else in this vocabulary can have been the reason." in told
 
 
 def test_explain_writes_the_page(run_of: Runs, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_ask_says_where_an_undetermined_part_matters(model: Path, problem: Path)
     [
         ("(pick x a l", "line 1: '(pick x a l' is not a step"),
         ("(move a b)\n(fly a b)", "line 2: no action 'fly'"),
-        ("(move a)", "1 arguments instead of 2"),
+        ("(move a)", "1 argument instead of 2"),
         ("(move a c)", "no object 'c'"),
         ("(move a x)", "x is a ball, and move wants a room there"),
     ],

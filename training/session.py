@@ -31,6 +31,7 @@ from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images
 from aam_vision.training.lesson import StartingPoint, TrainingOptions, teach
 from aam_vision.training.model_card import model_card
+from aam_vision.wording import counted
 
 CALIBRATION_SHARE = 10
 """One board in so many is kept from training to calibrate on: more of them calibrate better, fewer teach more."""
@@ -159,7 +160,7 @@ def _trained(
 ) -> tuple[BoardNetwork, Calibration]:
     """The trained classifiers, and their calibration on the boards that are kept from training."""
     held, taught, steps = data[::CALIBRATION_SHARE], _taught(data), settings.all_steps
-    progress.stage(f"{domain.name}: {len(taught)} boards, {steps} steps")
+    progress.stage(f"{domain.name}: {counted(len(taught), 'board')}, {counted(steps, 'step')}")
     classifiers = teach(
         domain.visual.cell_heads(),
         taught,

@@ -24,6 +24,7 @@ from aam_vision.agents.encoding import (
 )
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Agent, Query, Response, Situation
+from aam_vision.wording import counted
 
 FORMAT = Format(
     "cache",
@@ -116,6 +117,6 @@ class CachedAgent(AgentDecorator):
     def _read(self, answer: object, query: Query) -> Response:
         executed = field(answer, "executed", int)
         if not 0 <= executed <= len(query.plan):
-            raise Malformed(f"{executed} steps of {len(query.plan)} were executed")
+            raise Malformed(f"{counted(executed, 'step')} of {len(query.plan)} were executed")
         final = read_state(field(answer, "state", dict), self.vocabulary, query.initial.state.objects)
         return Response(executed, Situation(final, final))

@@ -24,6 +24,7 @@ from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Frame, Percept, Scene
 from aam_vision.query import Access, Agent, Query, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.wording import counted
 
 DOES_NOT_CONFORM = 1
 """Exit code when an answer broke the protocol."""
@@ -62,9 +63,9 @@ def check(
 def _findings(conversation: Conversation) -> Findings:
     """Every check in turn, with the complaint if it fails."""
     hello = conversation.hello
-    told = "images" if hello.shown else f"{len(hello.vocabulary.predicates)} predicates"
+    told = "images" if hello.shown else counted(len(hello.vocabulary.predicates), "predicate")
     yield (
-        f"hello: {told}, {len(hello.headers)} actions, {len(hello.problems)} problems, "
+        f"hello: {told}, {counted(len(hello.headers), 'action')}, {counted(len(hello.problems), 'problem')}, "
         f"{hello.access.value} access",
         None,
     )

@@ -23,6 +23,7 @@ from aam_vision.strips import (
     Vocabulary,
 )
 from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
+from aam_vision.wording import counted
 
 MAX_NAMES = 100_000
 """Objects of a problem, or names of one kind in a vocabulary, at most."""
@@ -292,7 +293,7 @@ def _check_arguments(
     row: object, arguments: tuple[str, ...], kinds: tuple[str, ...], objects: Objects
 ) -> None:
     if len(arguments) != len(kinds):
-        raise Malformed(f"{show(row)} has {len(arguments)} arguments instead of {len(kinds)}")
+        raise Malformed(f"{show(row)} has {counted(len(arguments), 'argument')} instead of {len(kinds)}")
     for argument, kind in zip(arguments, kinds, strict=True):
         if argument not in objects.members(kind):
             raise Malformed(f"in {show(row)}, {show(argument)} is not a {kind} of the problem")

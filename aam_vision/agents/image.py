@@ -8,8 +8,9 @@ read an image, the same situation is looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from time import process_time
 from typing import Any
 
@@ -40,6 +41,8 @@ class _Seen:
     """The name under which ``keep_images`` has kept the image."""
     passed: tuple[str, ...] = ()
     """The names of the images since the query's first, in order."""
+    pixels: frozenset[str] = frozenset()
+    """Digests of the images that were seen of it."""
 
 
 class ImageAgent:
@@ -90,11 +93,14 @@ class ImageAgent:
         """Execute the plan from the situation's snapshot as far as it goes; if it is empty, look again."""
         at = self._return_to(query.initial)
         if not query.plan:
-            percept, _ = self._see(
+            percept, frame = self._see(
                 self._simulators[at.problem],
                 lambda frame, scene: self._perception.follow(at.percept, frame, scene),
             )
-            return Response(0, Situation(query.initial.handle, percept.state))
+            number = _number(query.initial)
+            seen = self._seen[number]
+            self._seen[number] = replace(seen, pixels=seen.pixels | {_digest(frame)})
+            return Response(0, Situation(number, percept.state))
         executed = 0
         situation = query.initial
         for action in query.plan:
@@ -124,9 +130,18 @@ class ImageAgent:
         """The problem, where things were seen, in which image, and after which other images."""
         seen = self._seen[_number(situation)]
         percept = seen.percept
-        memo = {"problem": seen.problem, "places": dict(percept.places), "refused": percept.refused}
+        memo = {
+            "problem": seen.problem,
+            "places": dict(percept.places),
+            "refused": percept.refused,
+            "pixels": sorted(seen.pixels),
+        }
         images = {"image": seen.image, "passed": list(seen.passed)}
         return {**memo, **{name: kept for name, kept in images.items() if kept}}
+
+    def pixels(self, situation: Situation) -> frozenset[str] | None:
+        """Digests of the images of a situation: more than one where the same situation was seen in several ways."""
+        return self._seen[_number(situation)].pixels or None
 
     def resume(self, history: Sequence[Passage]) -> None:
         """Take over a history. The simulators are led back only when that is needed.
@@ -141,7 +156,13 @@ class ImageAgent:
             if number not in self._seen:
                 problem, percept = self._remembered(passage)
                 image = passage.memo.get("image")  # a name for others, never a path for us
-                self._seen[number] = _Seen(problem, None, percept, image if isinstance(image, str) else None)
+                self._seen[number] = _Seen(
+                    problem,
+                    None,
+                    percept,
+                    image if isinstance(image, str) else None,
+                    pixels=digests(passage.memo),
+                )
             self._standing[self._seen[number].problem] = number
         self._next = max(self._seen, default=-1) + 1
         self._elsewhere = set(self._standing)
@@ -238,9 +259,19 @@ class ImageAgent:
         number = self._next
         self._next += 1
         image = None if self._keep is None else self._keep(frame)
-        self._seen[number] = _Seen(problem, snapshot, percept, image)
+        self._seen[number] = _Seen(problem, snapshot, percept, image, pixels=frozenset({_digest(frame)}))
         self._standing[problem] = number
         return Situation(number, percept.state)
+
+
+def digests(memo: object) -> frozenset[str]:
+    """The digests of images that a situation's memo has kept; none if it is of another kind."""
+    found = memo.get("pixels") if isinstance(memo, Mapping) else None
+    return frozenset(one for one in found if isinstance(one, str)) if isinstance(found, list) else frozenset()
+
+
+def _digest(frame: Frame) -> str:
+    return blake2b(np.ascontiguousarray(frame).data, digest_size=8).hexdigest()
 
 
 def _number(situation: Situation) -> int:

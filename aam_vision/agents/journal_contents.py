@@ -12,6 +12,7 @@ from aam_vision.agents.encoding import Malformed, field, read_plan, read_state, 
 from aam_vision.agents.journal import Journal
 from aam_vision.query import Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, Objects, State, Vocabulary
+from aam_vision.wording import counted
 
 
 class Contents:
@@ -61,7 +62,7 @@ class Contents:
         """The answer to a query."""
         executed = field(answer, "executed", int)
         if not 0 <= executed <= len(query.plan):
-            raise Malformed(f"{executed} steps of {len(query.plan)} were executed")
+            raise Malformed(f"{counted(executed, 'step')} of {len(query.plan)} were executed")
         return Response(executed, self._after(query.initial, answer.get("final")))
 
     def walk(self, answer: Any) -> list[WalkStep]:

@@ -7,7 +7,7 @@ get the states that they had, and the interrogation goes on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from aam_vision.agents.encoding import (
     state_json,
     vocabulary_json,
 )
+from aam_vision.agents.image import digests
 from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.agents.returning import Passage, Returning
@@ -65,6 +66,7 @@ class JournalledAgent(AgentDecorator):
             )
         self._caught_up = not self._rows
         self._history: list[Passage] = []
+        self._pixels: dict[Hashable, frozenset[str]] = {}
         try:
             self._contents = Contents(
                 journal, agent.vocabulary, agent.headers, numbered=self._returning is not None
@@ -122,6 +124,10 @@ class JournalledAgent(AgentDecorator):
         name = memo.get("image") if isinstance(memo, dict) else None
         return name if isinstance(name, str) else None
 
+    def pixels(self, situation: Situation) -> frozenset[str] | None:
+        """Digests of the images of a situation, of an agent that is seen in images; None of any other."""
+        return self._pixels.get(situation.handle)
+
     # --- the agent -----------------------------------------------------------------------------------------------
 
     def initial(self) -> Sequence[Situation]:
@@ -135,9 +141,8 @@ class JournalledAgent(AgentDecorator):
             found = [self._contents.situation(item) for item in answer]
         except Malformed as error:
             raise self.damaged(error) from None
-        self._history += [
-            Passage(None, (), after, memo(item)) for after, item in zip(found, answer, strict=True)
-        ]
+        for after, item in zip(found, answer, strict=True):
+            self._remember(Passage(None, (), after, memo(item)))
         return found
 
     def ask(self, query: Query) -> Response:
@@ -154,7 +159,7 @@ class JournalledAgent(AgentDecorator):
         except Malformed as error:
             raise self.damaged(error) from None
         taken = query.plan[: response.executed]
-        self._history.append(Passage(query.initial, taken, response.final, memo(answer["final"])))
+        self._remember(Passage(query.initial, taken, response.final, memo(answer["final"])))
         return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -173,11 +178,18 @@ class JournalledAgent(AgentDecorator):
             steps_taken = self._contents.walk(answer)
         except (Malformed, ValueError, TypeError) as error:
             raise self.damaged(error) from None
-        self._history += [
-            Passage(step.before, (step.action,), step.after, memo(item[2]))
-            for step, item in zip(steps_taken, answer, strict=True)
-        ]
+        for step, item in zip(steps_taken, answer, strict=True):
+            self._remember(Passage(step.before, (step.action,), step.after, memo(item[2])))
         return steps_taken
+
+    def _remember(self, passage: Passage) -> None:
+        """Keep a recorded passage, to lead the agent back by it."""
+        self._history.append(passage)
+        self._note_pixels(passage.after.handle, passage.memo)
+
+    def _note_pixels(self, handle: Hashable, memo: object) -> None:
+        if found := digests(memo):
+            self._pixels[handle] = found
 
     # --- the journal ---------------------------------------------------------------------------------------------
 
@@ -233,6 +245,7 @@ class JournalledAgent(AgentDecorator):
     def _written(self, situation: Situation) -> list[Any]:
         """The same, with the agent's memo."""
         memo = self._returning.memo(situation) if self._returning is not None else None
+        self._note_pixels(situation.handle, memo)
         return [*self._reference(situation), memo]
 
     def _number(self, state: State) -> int:

@@ -25,6 +25,7 @@ from aam_vision.agents.encoding import (
 from aam_vision.agents.scenes import Shown, read_shown
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, GroundAction, Objects, State, Vocabulary
+from aam_vision.wording import counted
 
 VERSION = 1
 MAX_PROBLEMS = 1000
@@ -179,7 +180,7 @@ def read_executed(found: dict[str, Any], plan: Sequence[GroundAction]) -> int:
     """
     executed = field(found, "executed", int)
     if not 0 <= executed <= len(plan):
-        raise Malformed(f"{show(executed)} steps of {len(plan)} executed")
+        raise Malformed(f"{show(executed)} of {counted(len(plan), 'step')} executed")
     assert isinstance(executed, int)
     return executed
 

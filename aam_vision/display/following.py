@@ -26,6 +26,7 @@ from aam_vision.interrogation.task.result import lower_bound
 from aam_vision.interrogation.task.trial_design import Proposal
 from aam_vision.query import Query, Response, Situation
 from aam_vision.report.album import picture
+from aam_vision.wording import counted, plural
 
 REFRESHES = 4
 """Refreshes of the screen in a second, at most."""
@@ -135,7 +136,7 @@ class Display:
             return
         worst = max(float(action.doubts.max(initial=0.0)) for action in actions)
         said = "answers are not reliable, and weighed from here on"
-        line = f"{agent.counts.queries:4d} queries  {agent.counts.steps:5d} steps  greatest doubt {worst:.1e}"
+        line = f"{_aligned(agent.counts)}  greatest doubt {worst:.1e}"
         if self._said != said or monotonic() - self._told >= EVERY:
             self.say(f"{line}  {said}")
         self._said = said
@@ -167,7 +168,7 @@ class Display:
         walk = agent.latest_walk
         if not walk:
             return None, []
-        title = f"The agent acts on its own: {len(walk)} steps"
+        title = f"The agent acts on its own: {counted(len(walk), 'step')}"
         return walked(title, walk), [("before", walk[0].before), ("after", walk[-1].after)]
 
     def _answered(
@@ -223,13 +224,16 @@ def _before_and_after(query: Query, response: Response) -> list[tuple[str, Situa
 
 def _costs(counts: Counts, least: int | None = None) -> str:
     bound = "" if least is None else f" (at least {least} needed)"
-    return f"{counts.queries} queries{bound}  {counts.steps} steps"
+    return f"{counted(counts.queries, 'query')}{bound}  {counted(counts.steps, 'step')}"
+
+
+def _aligned(counts: Counts) -> str:
+    """The costs so far, one below the other from line to line."""
+    queries, steps = plural("query", counts.queries), plural("step", counts.steps)
+    return f"{counts.queries:4d} {queries:<7}  {counts.steps:5d} {steps:<5}"
 
 
 def status_line(counts: Counts, evidence: Evidence) -> str:
     """The costs so far, and how much of the model is decided."""
     hypotheses = evidence.hypotheses
-    return (
-        f"{counts.queries:4d} queries  {counts.steps:5d} steps"
-        f"  {hypotheses.decided():4d}/{hypotheses.size} pal tuples"
-    )
+    return f"{_aligned(counts)}  {hypotheses.decided():4d}/{hypotheses.size} {plural('pal tuple', hypotheses.size)}"

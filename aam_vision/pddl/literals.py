@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from aam_vision.pddl.syntax import Definition, Expression, Group, Word, show
 from aam_vision.strips import Atom, Types
+from aam_vision.wording import counted
 
 CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
 
@@ -150,7 +151,7 @@ class LiteralReader:
         if len(group.parts) - 1 != len(types):
             refuse(
                 line,
-                f"{show(name)} takes {len(types)} arguments, found {len(group.parts) - 1} in {where};"
+                f"{show(name)} takes {counted(len(types), 'argument')}, found {len(group.parts) - 1} in {where};"
                 " give as many as the predicate declares",
             )
         arguments = []

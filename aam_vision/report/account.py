@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from aam_vision.interrogation.completeness.proofs import Proofs
+from aam_vision.interrogation.task.undetermined import (
+    CANNOT_MATTER,
+    OPEN,
+    Undetermined,
+    undetermined,
+)
+from aam_vision.interrogation.task.verdict import Verdict
 from aam_vision.report import english
+from aam_vision.report.abilities import Abilities, abilities
 from aam_vision.report.differences import Difference, differences
+from aam_vision.report.ending import unfinished
 from aam_vision.report.events import Events
 from aam_vision.report.lines import Line
 from aam_vision.report.proof_text import ProofStep, ProofText
@@ -17,6 +26,9 @@ from aam_vision.report.weighing import Weighing
 from aam_vision.strips import ActionHeader, Location, Mode, PalTuple
 
 PRE, EFF = Location.PRE, Location.EFF
+
+Group = tuple[str, str, tuple[str, ...]]
+"""What identifies an undetermined group: its action, its location, its literals or modes in words."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +40,9 @@ class ActionAccount:
     needs: tuple[Line, ...]
     changes: tuple[Line, ...]
     open: tuple[Line, ...]
-    """Undetermined pal tuples that are not in the model."""
+    """Pal tuples that are not in the model, and may belong there."""
+    cannot_matter: tuple[Line, ...]
+    """Undetermined pal tuples that are not in the model, of which no reachable situation tells anything."""
     settled: int
     """Number of pal tuples that were shown to be absent."""
     probabilities: tuple[Line, ...]
@@ -62,8 +76,45 @@ class Account:
 
     @property
     def complete(self) -> bool:
-        """Whether it was proven that no further query could tell more."""
-        return self.run.figures is not None and self.run.figures["status"] == "complete"
+        """Whether it was proven that no further query could tell more, of an agent as is assumed."""
+        return self.run.ending is not None and self.run.ending.complete
+
+    @property
+    def _doubted(self) -> bool:
+        """Whether something was seen that the assumption behind all proofs rules out."""
+        if self.run.ending is None:
+            return self.contradiction is not None
+        return bool(self.run.ending.ending.doubt)
+
+    @property
+    def verdict(self) -> Verdict:
+        """How sure the model is, why, and on which assumption."""
+        if self.run.ending is not None:
+            return self.run.ending.verdict
+        return unfinished(*self.decided)
+
+    @cached_property
+    def abilities(self) -> Abilities:
+        """The abilities of the agent in a paragraph."""
+        done = {step.action.name for step in self.steps if step.executed}
+        return abilities(self.model, done, complete=self.complete)
+
+    @cached_property
+    def _told(self) -> Mapping[Group, Mapping[str, object]]:
+        """The undetermined groups of ``result.json``, by what identifies them."""
+        told = (self.run.figures or {}).get("undetermined") or []
+        return {_key(one): one for one in told if isinstance(one, dict)}
+
+    @cached_property
+    def groups(self) -> Mapping[PalTuple, Undetermined]:
+        """The undetermined group that a pal tuple belongs to, with its kind as the run found it."""
+        found = {}
+        for entry in undetermined(self.proofs.hypotheses):
+            told = self._told.get((entry.action, entry.location, entry.group), {})
+            if self.complete or told.get("kind") == CANNOT_MATTER:
+                entry = replace(entry, kind=CANNOT_MATTER, settle="")
+            found.update(dict.fromkeys(entry.pals, entry))
+        return found
 
     @property
     def decided(self) -> tuple[int, int]:
@@ -86,13 +137,20 @@ class Account:
         mode = self.model.schema(pal.action).mode(pal.atom, pal.location)
         modes = self.proofs.proof(pal).modes if pal.location is EFF else self.proofs.hypotheses.modes(pal)
         status = "undetermined" if len(modes) > 1 else "proven" if modes == (mode,) else "estimated"
-        if status == "undetermined" and mode not in modes:
-            status = "estimated"
+        if status == "undetermined":
+            group = self.groups.get(pal)
+            status = OPEN if group is None else group.kind
+            status = status if mode in modes else "estimated"
         action = self.proofs.hypotheses[pal.action]
         bit = action.index.bit[pal.atom]
         in_clause = any((clause.positive | clause.negative) & bit for clause in action.clauses)
-        if status == "undetermined" and pal.location is PRE and in_clause:
+        if status in (OPEN, CANNOT_MATTER) and pal.location is PRE and in_clause:
             status = "one of several"
+        text = ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(header.parameters)
+        if status == "proven" and (pal.action, pal.location.value, (text,)) in self._told:
+            status = OPEN  # a conclusion that rests on too few refusals
+        if status == "proven" and self._doubted:
+            status = "doubtful"  # the assumption of all proofs is false
         true = None if self.truth is None else self.truth.schema(pal.action).mode(pal.atom, pal.location)
         said = mode if mode is not Mode.ABSENT else next((m for m in modes if m is not mode), Mode.POSITIVE)
         write = english.literal if pal.location is PRE else english.effect
@@ -100,7 +158,7 @@ class Account:
             pal,
             mode,
             ("not " if said is Mode.NEGATIVE else "") + pal.atom.text(header.parameters),
-            write(pal.atom, said, header.parameters),
+            write(pal.atom, said, header.parameters, self.model.vocabulary),
             status,
             true if true is not mode else None,
         )
@@ -116,18 +174,27 @@ class Account:
         needs = tuple(line for line in lines if line.pal.location is PRE)
         changes = tuple(line for line in lines if line.pal.location is EFF)
         mine = [step for step in self.steps if step.action.name == name]
+        done = sum(step.executed for step in mine)
+        sentence = _sentence(header, needs, changes)
+        if not done and not changes:
+            sentence = f"{name} was never done, so nothing is known of it."
         settled = [] if self.weighing is None else [self.line(pal) for pal in unused if pal not in left]
         return ActionAccount(
             header,
-            _sentence(header, needs, changes),
+            sentence,
             needs,
             changes,
-            tuple(self.line(pal) for pal in left),
+            tuple(self.line(pal) for pal in left if not self._cannot_matter(pal)),
+            tuple(self.line(pal) for pal in left if self._cannot_matter(pal)),
             len(unused) - len(left),
             tuple(settled),
-            sum(step.executed for step in mine),
-            sum(not step.executed for step in mine),
+            done,
+            len(mine) - done,
         )
+
+    def _cannot_matter(self, pal: PalTuple) -> bool:
+        """Whether no reachable situation tells anything of an undetermined pal tuple."""
+        return pal in self.groups and self.groups[pal].kind == CANNOT_MATTER
 
     def _is_open(self, pal: PalTuple) -> bool:
         """Whether a pal tuple that is not in the model may belong there."""
@@ -140,7 +207,25 @@ class Account:
 
     def why(self, line: Line) -> list[ProofStep]:
         """The proof of a line, or what is known about it, step by step."""
-        return ProofText(self.proofs, self.events, self.line, complete=self.complete).steps(line)
+        return ProofText(self.proofs, self.events, self.line, self._ending).steps(line)
+
+    def _ending(self, pal: PalTuple) -> str:
+        """Why a pal tuple is undetermined, as a clause."""
+        group = self.groups.get(pal)
+        if group is not None and group.kind == CANNOT_MATTER:
+            return (
+                "no question within what the agent allows can tell, as was proven, "
+                "so it does not change what the agent does in the given problems"
+            )
+        found = "the run has not ended" if self.run.ending is None else "the run ended before it was settled"
+        return f"{found}; it would be by {group.settle}" if group is not None else found
+
+
+def _key(told: Mapping[str, object]) -> Group:
+    """What identifies an undetermined group in ``result.json``."""
+    group = told.get("group")
+    texts = tuple(map(str, group)) if isinstance(group, list) else ()
+    return str(told.get("action")), str(told.get("location")), texts
 
 
 def _sentence(header: ActionHeader, needs: Sequence[Line], changes: Sequence[Line]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from aam_vision.strips import ActionHeader, LiftedAtom, Mode
+from aam_vision.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
 
 _PREPOSITIONS = frozenset(
     [
@@ -34,16 +34,20 @@ _PREPOSITIONS = frozenset(
 _ADJECTIVE = re.compile(r".*(?:ed|able|ible|open|clear|free|empty|full|dry|wet|idle)$")
 
 
-def literal(atom: LiftedAtom, mode: Mode, parameters: Sequence[str]) -> str:
-    """A literal as a clause of a sentence."""
-    return _clause(atom.predicate, _names(atom, parameters), "is" if mode is Mode.POSITIVE else "is not")
+def literal(
+    atom: LiftedAtom, mode: Mode, parameters: Sequence[str], vocabulary: Vocabulary | None = None
+) -> str:
+    """A literal as a clause of a sentence; the vocabulary tells things from the places where they are."""
+    verb = "is" if mode is Mode.POSITIVE else "is not"
+    return _clause(atom.predicate, _names(atom, parameters), verb, _of_a_place(atom, vocabulary))
 
 
-def effect(atom: LiftedAtom, mode: Mode, parameters: Sequence[str]) -> str:
+def effect(
+    atom: LiftedAtom, mode: Mode, parameters: Sequence[str], vocabulary: Vocabulary | None = None
+) -> str:
     """The effect of an action on an atom, as a clause of a sentence."""
-    return _clause(
-        atom.predicate, _names(atom, parameters), "is" if mode is Mode.POSITIVE else "is no longer"
-    )
+    verb = "is" if mode is Mode.POSITIVE else "is no longer"
+    return _clause(atom.predicate, _names(atom, parameters), verb, _of_a_place(atom, vocabulary))
 
 
 def listed(parts: Iterable[str], joint: str = "and") -> str:
@@ -62,14 +66,31 @@ def parameters(header: ActionHeader) -> str:
     )
 
 
-def _clause(predicate: str, names: list[str], verb: str) -> str:
+def _of_a_place(atom: LiftedAtom, vocabulary: Vocabulary | None) -> bool:
+    """Whether an atom of one argument is about a place, where others of two say what is there: ``at(?ball, ?room)``."""
+    if vocabulary is None or len(atom.arguments) != 1:
+        return False
+    relations = [
+        predicate.types
+        for predicate in vocabulary.predicates
+        if predicate.arity == 2 and re.split(r"[-_]", predicate.name)[-1] in _PREPOSITIONS
+    ]
+    kinds = next((one.types for one in vocabulary.predicates if one.name == atom.predicate), ("",))
+    return kinds[0] in {last for _, last in relations} - {first for first, _ in relations}
+
+
+def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> str:
     words = re.split(r"[-_]", predicate)
+    if of_a_place and words[0] in _PREPOSITIONS and len(words) > 1:
+        return f"{' '.join(words[1:])} {verb} {words[0]} {names[0]}"
     text = " ".join(words)
     if len(names) == 1 and words[0] == "is" and len(words) > 1:
         rest = words[1:]
         kind = rest[-1]
         article = "" if _ADJECTIVE.fullmatch(kind) or rest[0] in _PREPOSITIONS else f"{_article(rest[0])} "
         return f"{names[0]} {verb} {article}{' '.join(rest)}"
+    if len(names) == 1 and words[0] in _PREPOSITIONS and len(words) == 1:
+        return f"it {verb} {text} {names[0]}"  # as ``at(?location)`` says it of the agent
     if len(names) == 1 and (_ADJECTIVE.fullmatch(text) or words[0] in _PREPOSITIONS):
         return f"{names[0]} {verb} {text}"
     if len(names) == 2 and words[-1] in _PREPOSITIONS and words[0] != "is":

@@ -66,7 +66,7 @@ class Events:
         self._run = run
         self._single = single
         self._headers = {header.name: header for header in single.headers}
-        self._names = _anchors(single)
+        self._names = _anchors(single, _in_single_steps(run))
         self._atoms = {
             header.name: lifted_atoms(single.vocabulary, header, repeated=single.repeated)
             for header in single.headers
@@ -86,6 +86,7 @@ class Events:
         else:
             ((start, action, end),) = entry.steps
             plan, states, executed = (action,), ["done"], 1
+        passing = self._passing(start, end, executed)
         header = self._headers[step.action.name]
         before = None if step.before is None else step.before.state
         after = None if step.after is None else step.after.state
@@ -95,7 +96,7 @@ class Events:
             tuple(zip(map(str, plan), states, strict=True)),
             step.position,
             tuple(zip((f"?{p}" for p in header.parameters), step.action.objects, strict=True)),
-            self._pictures(step, start, end, executed, len(plan)),
+            self._pictures(step, passing),
             None if before is None else self._facts(step.action, before, True),
             () if before is None else self._facts(step.action, before, None),
             () if before is None or after is None else self._changes(step.action, before, after),
@@ -103,24 +104,35 @@ class Events:
             isinstance(entry, Asked),
         )
 
-    def _pictures(
-        self, step: AttemptedStep, start: Situation, end: Situation, executed: int, steps: int
-    ) -> tuple[ShownImage, ...]:
-        first = "before" if steps == 1 else "before the plan"
-        found = [self._picture(start, first if executed else f"{first}; nothing could be done", step)]
-        if executed:
-            if executed == steps:
-                caption = "after" if steps == 1 else f"after all {steps} steps"
-            else:
-                caption = f"after {executed} of {steps} steps, where the next could not be done"
-            found.append(self._picture(end, caption, step))
-        return tuple(one for one in found if one is not None)
+    def _passing(self, start: Situation, end: Situation, executed: int) -> list[Sight | None]:
+        """How it looked before a plan, and after each of its executed steps; None where no image was kept."""
+        first, last = self._run.sights.get(start.handle), self._run.sights.get(end.handle)
+        if not executed:
+            return [first]
+        between: list[Sight | None] = [None] * (executed - 1)
+        if last is not None and len(last.passed) == executed - 1:
+            # of these only the image is known, and not where things were seen in it
+            between = [Sight(image, last.problem, {}) for image in last.passed]
+        return [first, *between, last]
 
-    def _picture(self, situation: Situation, caption: str, step: AttemptedStep) -> ShownImage | None:
-        sight = self._run.sights.get(situation.handle)
-        if sight is None:
-            return None
-        return ShownImage(sight.image, caption, self._marks(sight, step.action))
+    def _pictures(self, step: AttemptedStep, passing: list[Sight | None]) -> tuple[ShownImage, ...]:
+        """The image before the step, and the one after it; where those are missing, of the whole plan."""
+        before, executed = passing[step.position], len(passing) - 1
+        name = step.action.name
+        if not step.executed:
+            return self._shown(step, (before, f"before {name}, which could not be done"))
+        after = passing[step.position + 1]
+        if before is not None and after is not None:
+            return self._shown(step, (before, f"before {name}"), (after, f"after {name}"))
+        which = f"after {executed} steps"
+        return self._shown(step, (passing[0], "before the plan"), (passing[-1], which))
+
+    def _shown(self, step: AttemptedStep, *seen: tuple[Sight | None, str]) -> tuple[ShownImage, ...]:
+        return tuple(
+            ShownImage(sight.image, caption, self._marks(sight, step.action))
+            for sight, caption in seen
+            if sight is not None
+        )
 
     def _marks(self, sight: Sight, action: GroundAction) -> tuple[tuple[str, Box], ...]:
         """Where the arguments are, as far as they are places, or things whose place is known."""
@@ -165,7 +177,17 @@ def value_words(atom: LiftedAtom, step: AttemptedStep) -> str:
     return f"{word(step.before)} before, {word(step.after)} after"
 
 
-def _anchors(single: Transcript) -> list[tuple[str, str]]:
+def _in_single_steps(run: Recorded) -> list[bool]:
+    """For every entry, walks in single steps, whether it only examines what was learned."""
+    return [
+        number in run.examined
+        for number, entry in enumerate(run.transcript.entries)
+        for _ in range(1 if isinstance(entry, Asked) else len(entry.steps))
+    ]
+
+
+def _anchors(single: Transcript, examined: list[bool]) -> list[tuple[str, str]]:
+    """The anchor and the name of every entry."""
     queries = looks = walked = 0
     found = []
     for entry in single.entries:
@@ -178,4 +200,7 @@ def _anchors(single: Transcript) -> list[tuple[str, str]]:
         else:
             walked += 1
             found.append((f"walk-{walked}", f"Walk step {walked}"))
-    return found
+    return [
+        (anchor, f"{name} (examination)" if examines else name)
+        for (anchor, name), examines in zip(found, examined, strict=False)
+    ]

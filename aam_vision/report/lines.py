@@ -18,8 +18,8 @@ class Line:
     words: str
     """The literal in plain English."""
     status: str
-    """``proven``, ``one of several``, ``undetermined`` or ``estimated``; where answers are weighed, ``certain`` or
-    ``doubtful``."""
+    """``proven``, ``one of several``, ``cannot matter``, ``open`` or ``estimated``; where answers are weighed, ``certain`` or
+    ``doubtful``; the latter, too, where the assumption behind all proofs proved false."""
     differs: Mode | None = None
     """The mode in the ground truth, if that is another one."""
     probability: float | None = None

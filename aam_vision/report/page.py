@@ -12,13 +12,16 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
+from aam_vision import wording
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.pddl import domain_text
 from aam_vision.report import chart, english
 from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.album import Picture, picture
+from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import Event
+from aam_vision.report.first_screen import first_screen
 from aam_vision.report.lines import Line
 from aam_vision.report.proof_text import ProofStep
 from aam_vision.strips import Location, Mode
@@ -46,7 +49,11 @@ def page(account: Account) -> str:
     actions = [_ActionView(one, [*_views(account, one)]) for one in account.actions]
     questions = _questions(account)
     events = [*questions, *(p.event for a in actions for v in a.lines for p in v.why if p.event is not None)]
-    pictures = _pictures(account, events)
+    screen = first_screen(account)
+    names = [shown.image for event in events for shown in event.shown]
+    pictures = _pictures(
+        account, [*(shown.image for shown in screen.shown), *_named(screen.examples), *names]
+    )
     figures = account.run.figures
     curves = chart.curves(account)
     most = max((curve.points[-1][0] for curve in curves), default=0)
@@ -55,6 +62,8 @@ def page(account: Account) -> str:
         actions=actions,
         chart=chart,
         complete=account.complete,
+        counted=wording.counted,
+        times=_times,
         curves=curves,
         css=Markup(_resource("report.css")),
         english=english,
@@ -64,6 +73,7 @@ def page(account: Account) -> str:
         pddl=_pddl(account, actions),
         pictures=pictures,
         questions=questions,
+        screen=screen,
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
@@ -81,13 +91,14 @@ class _ActionView:
     lines: list[_LineView]
 
     def of(self, kind: str) -> list[_LineView]:
-        """The lines of one part: ``needs``, ``changes`` or ``open``."""
+        """The lines of one part: ``needs``, ``changes``, ``open`` or ``cannot_matter``."""
         wanted = {line.pal for line in getattr(self.account, kind)}
         return [view for view in self.lines if view.line.pal in wanted]
 
 
 def _views(account: Account, action: ActionAccount) -> Iterable[_LineView]:
-    shown = (*action.needs, *action.changes, *action.open[:MAX_EVENTS])
+    left = (*action.open[:MAX_EVENTS], *action.cannot_matter[:MAX_EVENTS])
+    shown = (*action.needs, *action.changes, *left)
     return (_LineView(line, account.why(line)) for line in shown)
 
 
@@ -101,10 +112,16 @@ def _questions(account: Account) -> list[Event]:
     ][:MAX_EVENTS]
 
 
-def _pictures(account: Account, events: list[Event]) -> dict[str, Picture]:
-    """The images that the events show, so small that the page stays small."""
-    names = dict.fromkeys(shown.image for event in events for shown in event.shown)
-    full = {name: one for name in names if (one := picture(account.run.folder, name)) is not None}
+def _named(examples: Iterable[ShownExample]) -> Iterable[str]:
+    """The images of the examples."""
+    return (name for one in examples for name in (one.image, one.image_after) if name is not None)
+
+
+def _pictures(account: Account, names: Iterable[str]) -> dict[str, Picture]:
+    """The images of these names, so small that the page stays small."""
+    full = {
+        name: one for name in dict.fromkeys(names) if (one := picture(account.run.folder, name)) is not None
+    }
     found = full
     for width, colours in _SIZES:
         if sum(len(one.png) for one in found.values()) <= MAX_IMAGES_BYTES:
@@ -144,6 +161,10 @@ def _pddl_literal(line: Line, view: _ActionView) -> str:
     arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
     text = f"({' '.join([atom.predicate, *arguments])})"
     return text if line.mode is Mode.POSITIVE else f"(not {text})"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _variables(text: str) -> Markup:

@@ -8,6 +8,7 @@ from pathlib import Path
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.strips import GroundAction, Model, Objects
+from aam_vision.wording import counted
 
 MAX_BYTES = 1_000_000
 """Bytes of a file that is read, at most."""
@@ -45,7 +46,7 @@ def _step(where: str, words: str, model: Model, objects: Objects) -> GroundActio
     header = known[name]
     if len(arguments) != header.arity:
         raise UnusableInput(
-            f"{where}: {name} has {len(arguments)} arguments instead of {header.arity}: {header}"
+            f"{where}: {name} has {counted(len(arguments), 'argument')} instead of {header.arity}: {header}"
         )
     for argument, kind in zip(arguments, header.types, strict=True):
         if argument not in objects:

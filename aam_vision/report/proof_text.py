@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from aam_vision import wording
 from aam_vision.interrogation.completeness.proofs import AtomMode, Exclusion, Proof, Proofs
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.report import english
@@ -31,16 +32,20 @@ class ProofText:
         proofs: of one run.
         events: the attempted steps of that run.
         line: gives the line of a pal tuple.
-        complete: whether it was proven that no further query could tell more.
+        ending: says why a pal tuple is undetermined, as a clause.
     """
 
     def __init__(
-        self, proofs: Proofs, events: Events, line: Callable[[PalTuple], Line], *, complete: bool
+        self,
+        proofs: Proofs,
+        events: Events,
+        line: Callable[[PalTuple], Line],
+        ending: Callable[[PalTuple], str],
     ) -> None:
         self._proofs = proofs
         self._events = events
         self._line = line
-        self._complete = complete
+        self._ending = ending
 
     def steps(self, line: Line) -> list[ProofStep]:
         """The proof of a line, or what is known about it, step by step."""
@@ -84,8 +89,8 @@ class ProofText:
         if proof.innocent:
             found.append(
                 ProofStep(
-                    f"{others} other {_plural('literal', others)} did not hold there either, or could not be seen. "
-                    f"None of them is required, because {header.name} was done where they did not hold:"
+                    f"{others} other {wording.plural('literal', others)} did not hold there either, or could not be seen. "
+                    f"{'It is not' if others == 1 else 'None of them is'} required, because {header.name} was done where {'it' if others == 1 else 'they'} did not hold:"
                 )
             )
         found += [self._exclusion(one, header, PRE) for one in proof.innocent]
@@ -100,11 +105,15 @@ class ProofText:
         if len(reasons) > 1:
             found.append(
                 ProofStep(
-                    f"So at least one of {english.listed(reasons)} is required. No answer tells which: {self._ending()}."
+                    f"So at least one of {english.listed(reasons)} is required. No answer tells which: {self._ending(proof.pal)}."
                 )
             )
         else:
-            found.append(ProofStep(f"So {reasons[0]} is required: nothing else can have been the reason."))
+            found.append(
+                ProofStep(
+                    f"So {reasons[0]} is required: nothing else in this vocabulary can have been the reason."
+                )
+            )
         return found
 
     def _exclusion(self, one: Exclusion, header: ActionHeader, location: Location) -> ProofStep:
@@ -138,16 +147,14 @@ class ProofText:
         modes = english.listed((_MAY[line.pal.location, mode] for mode in proof.modes), "or")
         if not done:
             return f"{name} was never done, so nothing is known: {line.text} may be {modes}."
-        if line.pal.location is PRE:
-            shown = f"it held whenever {name} was done ({done} different {_plural('step', done)})"
+        steps = f"{done} different {wording.plural('step', done)}"
+        if line.pal.location is EFF:
+            shown = f"no step of {name} has shown a difference ({steps})"
         else:
-            shown = f"no step of {name} has shown a difference"
-        return f"Not determined: {line.pal.atom.text(self._proofs.hypotheses[name].index.header.parameters)} may be {modes}; {shown}. {self._ending().capitalize()}."
-
-    def _ending(self) -> str:
-        if self._complete:
-            return "no question within what the agent allows can tell, as was proven"
-        return "the interrogation ended before it was settled"
+            seen = [word for mode, word in _SEEN_BEFORE.items() if mode in proof.modes]
+            shown = f"it was never seen {' or '.join(seen)} before {name} was done ({steps})"
+        atom = line.pal.atom.text(self._proofs.hypotheses[name].index.header.parameters)
+        return f"Not determined: {atom} may be {modes}; {shown}. {_capital(self._ending(line.pal))}."
 
     def _event(self, step: AttemptedStep) -> Event:
         return self._events.event(step)
@@ -169,10 +176,14 @@ _MAY = {
 }
 
 
+_SEEN_BEFORE = {Mode.POSITIVE: "false", Mode.NEGATIVE: "true"}
+"""The value of an atom before a success that would rule a mode out."""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _literal(claim: AtomMode, header: ActionHeader) -> str:
     atom, mode = claim
     return ("not " if mode is Mode.NEGATIVE else "") + atom.text(header.parameters)
-
-
-def _plural(word: str, number: int) -> str:
-    return word if number == 1 else f"{word}s"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box
 from aam_vision.query import Access, Situation
+from aam_vision.report.ending import RecordedEnding, printable, read_ending
 from aam_vision.strips import ActionHeader, Model, Vocabulary
 
 MAX_BYTES = 50_000_000
@@ -53,13 +54,17 @@ class Recorded:
 
     folder: Path
     transcript: Transcript
-    sights: Mapping[object, Sight]
+    sights: Mapping[Hashable, Sight]
     """By the handles of situations; empty for symbolic agents."""
     boxes: Sequence[Mapping[str, Box]]
     """For each problem where its places are in the image; empty where that is not known."""
     sources: Mapping[str, Source]
     figures: Mapping[str, Any] | None
     """``result.json``; None if the run did not come to its end."""
+    ending: RecordedEnding | None
+    """How it ended; None if it did not."""
+    examined: frozenset[int] = frozenset()
+    """The entries of the transcript, from 0, that only examine what was learned."""
 
 
 def read_run(folder: Path) -> Recorded:
@@ -87,6 +92,19 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         return _Reader(journal).recorded(folder, _figures(folder / "result.json"))
     except (Malformed, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
+
+
+def images(journal: Journal) -> dict[Hashable, str]:
+    """The names of the images that a run has kept, by the handles of the situations.
+
+    Raises:
+        UnusableInput: the journal is damaged.
+    """
+    try:
+        sights = _Reader(journal).sights()
+    except (Malformed, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
+    return {handle: sight.image for handle, sight in sights.items()}
 
 
 def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
@@ -124,8 +142,9 @@ def _figures(path: Path) -> Mapping[str, Any] | None:
         for name in ("queries", "steps", "failed_steps", "walk_steps", "resets", "lower_bound", "seed"):
             field(found, name, int)
         for name in ("env", "status", "policy", "access"):
-            found[name] = _printable(field(found, name, str))
+            found[name] = printable(field(found, name, str))
         field(found, "curve", list)
+        read_ending(found)
     except (Malformed, OSError, UnicodeDecodeError) as error:
         raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
     assert isinstance(found, dict)
@@ -137,7 +156,7 @@ class _SeenContents(Contents):
 
     def __init__(self, journal: Journal, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> None:
         super().__init__(journal, vocabulary, headers)
-        self.sights: dict[object, Sight] = {}
+        self.sights: dict[Hashable, Sight] = {}
 
     def situation(self, reference: Any) -> Situation:
         """The situation of a reference; its sight is noted."""
@@ -159,22 +178,39 @@ class _Reader:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self._rows = journal.rows()
         about = journal.about("agent")
+        if journal.about("finished") is None and (about is None or not self._rows):
+            raise UnusableInput(
+                f"{journal.path}: the run was stopped before its first answer was recorded; go on with --resume"
+            )
         self._vocabulary, self._headers = read_vocabulary(about)
         self._access = Access(field(about, "access", str))
         self._contents = _SeenContents(journal, self._vocabulary, self._headers)
 
+    def sights(self) -> Mapping[Hashable, Sight]:
+        """The images of all situations, by their handles."""
+        self._exchanges()
+        return self._contents.sights
+
     def recorded(self, folder: Path, figures: Mapping[str, Any] | None) -> Recorded:
-        rows = self._journal.rows()
-        if not rows or rows[0].kind != "initial":
-            raise Malformed("it does not say where the interrogation began")
-        initial = tuple(self._contents.situation(item) for item in rows[0].answer)
-        entries = tuple(self._entry(row) for row in rows[1:])
+        initial, entries = self._exchanges()
         repeated = field(self._journal.about("arguments"), "repeated_arguments", bool)
         transcript = Transcript(
             self._vocabulary, self._headers, self._access, initial, entries, repeated=repeated
         )
-        return Recorded(folder, transcript, self._contents.sights, self._boxes(), self._sources(), figures)
+        ending = None if figures is None else read_ending(figures)
+        examined = self._examined(len(entries))
+        sights = self._contents.sights
+        return Recorded(folder, transcript, sights, self._boxes(), self._sources(), figures, ending, examined)
+
+    def _exchanges(self) -> tuple[tuple[Situation, ...], tuple[Entry, ...]]:
+        """The initial situations, and everything that was asked and shown."""
+        rows = self._rows
+        if not rows or rows[0].kind != "initial":
+            raise Malformed("it does not say where the interrogation began")
+        initial = tuple(self._contents.situation(item) for item in rows[0].answer)
+        return initial, tuple(self._entry(row) for row in rows[1:])
 
     def _entry(self, row: Row) -> Entry:
         if row.kind == "walk":
@@ -183,6 +219,18 @@ class _Reader:
             raise Malformed(f"an entry is of kind {row.kind[:20]!r}")
         query = self._contents.query(row.question)
         return Asked(query, self._contents.response(query, row.answer))
+
+    def _examined(self, entries: int) -> frozenset[int]:
+        """The entries that only examine, as far as every move of the policy led to one entry."""
+        moves = [move for (move,) in self._journal.contents("moves")]
+        moves = [move for move in moves if isinstance(move, dict) and "stop" not in move]
+        if len(moves) != entries:  # where answers are weighed a move leads to many
+            return frozenset()
+        return frozenset(
+            n
+            for n, move in enumerate(moves)
+            if move.get("examines") or ("walk" in move and move.get("stopped"))
+        )
 
     def _boxes(self) -> list[dict[str, Box]]:
         found = []
@@ -198,13 +246,8 @@ class _Reader:
     def _sources(self) -> dict[str, Source]:
         stated = self._journal.about("sources") or {}
         return {
-            _printable(name): Source(
-                _printable(field(told, "kind", str)), _printable(field(told, "meaning", str))
+            printable(name): Source(
+                printable(field(told, "kind", str)), printable(field(told, "meaning", str))
             )
             for name, told in stated.items()
         }
-
-
-def _printable(text: str) -> str:
-    """A text of a stranger, made safe for terminals, which obey some characters."""
-    return "".join(c if c.isprintable() else "?" for c in text[:1000])

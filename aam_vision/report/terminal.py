@@ -10,11 +10,13 @@ from rich.text import Text
 from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.events import Event
 from aam_vision.report.lines import Line
+from aam_vision.wording import counted
 
 _COLOURS = {
     "proven": "green",
     "one of several": "yellow",
-    "undetermined": "yellow",
+    "open": "yellow",
+    "cannot matter": "cyan",
     "estimated": "red",
     "certain": "green",
     "doubtful": "yellow",
@@ -23,25 +25,7 @@ _COLOURS = {
 
 def overview(account: Account, console: Console) -> None:
     """Print the whole model in words, and how each line is known."""
-    figures = account.run.figures
-    decided, size = account.decided
-    known = "decided" if account.weighing is None else "certain"
-    if figures is None:
-        console.print(Text(f"The run has not come to its end. {decided} of {size} pal tuples are decided."))
-    else:
-        status = "complete" if account.complete else "not complete: it ended before everything was settled"
-        console.print(
-            Text(
-                f"{figures['env']}: {status}. {figures['queries']} queries (at least {figures['lower_bound']} are "
-                f"needed), {figures['steps']} steps, {decided} of {size} pal tuples {known}."
-            )
-        )
-    if account.contradiction:
-        console.print(Text(f"Answers contradict each other: {account.contradiction}", style="red"))
-    if account.weighing is not None:
-        console.print(
-            Text("The answers are not reliable: nothing is proven, and everything has a probability.")
-        )
+    _verdict(account, console)
     for action in account.actions:
         _action(account, action, console)
     console.print()
@@ -52,11 +36,45 @@ def overview(account: Account, console: Console) -> None:
         console.print(Text(verdict))
         for difference in account.differences:
             console.print(Text(f"  {difference} (true)"))
-    sources = [f"{name} {source.kind}" for name, source in account.run.sources.items()]
-    console.print(Text("Predicates: " + (", ".join(sources) or "all told by the agent itself") + "."))
+    console.print(Text(f"Predicates: {_sources(account)}."))
     page = account.run.folder / "report.html"
     if page.is_file():
         console.print(Text(f"With images: {page}", no_wrap=True, overflow="ignore"))
+
+
+def _verdict(account: Account, console: Console) -> None:
+    """Print what the agent can do, how sure that is and why, and what it cost."""
+    for part in account.abilities.parts:
+        console.print(Text(part))
+    judged, figures, (decided, size) = account.verdict, account.run.figures, account.decided
+    console.print()
+    console.print(Text(f"Verdict: {judged.title}", style="bold"))
+    for text in judged.sentences:
+        console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
+    if account.contradiction:
+        told = f"The answers contradict each other; only those before are used here: {account.contradiction}"
+        console.print(Padding(Text(told, style="red"), (0, 0, 0, 2), expand=False))
+    if figures is None:
+        return
+    known = "decided" if account.weighing is None else "certain"
+    looks = f", {counted(figures['looks'], 'look')}" if account.weighing and figures.get("looks") else ""
+    console.print()
+    console.print(
+        Text(
+            f"{figures['env']}: {counted(figures['queries'], 'query')} (at least {figures['lower_bound']} needed), "
+            f"{counted(figures['steps'], 'step')}{looks}, {decided} of {counted(size, 'pal tuple')} {known}."
+        )
+    )
+
+
+def _sources(account: Account) -> str:
+    """Where the truth of the predicates comes from, as far as that is recorded."""
+    told = [f"{name} {source.kind}" for name, source in account.run.sources.items()]
+    if told:
+        return ", ".join(told)
+    if account.run.sights:
+        return "seen in images; which of them are perceived is recorded at the end of a run"
+    return "all told by the agent itself"
 
 
 def proof(account: Account, line: Line, console: Console) -> None:
@@ -87,14 +105,18 @@ def _action(account: Account, action: ActionAccount, console: Console) -> None:
             )
             title = ""
     console.print(table)
-    if action.open:
-        console.print(
-            Padding(
-                Text(f"{len(action.open)} more may play a part: {_some(action.open)}"),
-                (0, 0, 0, 2),
-                expand=False,
-            )
-        )
+    for lines, words in (
+        (action.open, "may play a part"),
+        (action.cannot_matter, "undetermined, but cannot matter"),
+    ):
+        if lines:
+            told = Text(f"{len(lines)} more {words}: {_some(lines)}")
+            console.print(Padding(told, (0, 0, 0, 2), expand=False))
+    for group in dict.fromkeys(
+        account.groups[line.pal] for line in action.open[:2] if line.pal in account.groups
+    ):
+        told = Text(f"to settle {', '.join(group.group)}: {group.settle}")
+        console.print(Padding(told, (0, 0, 0, 4), expand=False))
 
 
 def _source(account: Account, line: Line) -> Text:

@@ -12,6 +12,7 @@ from typing import Any
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.recorded import Recorded
+from aam_vision.wording import counted
 
 MAX_FRAMES = 500
 """Frames of a video, at most."""
@@ -68,21 +69,21 @@ def video(run: Recorded) -> Video | None:
         gif = _gif(shown, images, size)
         if len(gif) <= MAX_BYTES:
             break
-    notes = [f"{len(shown)} images of {len(queries)} queries"]
+    notes = [f"{counted(len(shown), 'image')} of {counted(len(queries), 'query')}"]
     if left_out:
         notes.append(f"left out: {left_out}")
     if lost:
-        notes.append(f"{lost} images are not in {run.folder} any more")
+        notes.append(f"{counted(lost, 'image')} missing in {run.folder}")
     if size < WIDTHS[0]:
         notes.append(f"made smaller, {size} pixels wide")
     return Video(gif, "; ".join(notes))
 
 
 def _queries(run: Recorded) -> Iterator[list[Shot]]:
-    """The frames of every query: the situation it begins in, then each step."""
+    """The frames of every query but the examination's: the situation it begins in, then each step."""
     number = 0
-    for entry in run.transcript.entries:
-        if not isinstance(entry, Asked) or entry.looks:
+    for place, entry in enumerate(run.transcript.entries):
+        if not isinstance(entry, Asked) or entry.looks or place in run.examined:
             continue
         number += 1
         query, executed = entry.query, entry.response.executed
@@ -115,10 +116,14 @@ def _fitting(queries: Sequence[Sequence[Shot]]) -> tuple[list[Shot], str]:
         if len(kept) + len(short) > MAX_FRAMES:
             return (
                 kept,
-                f"all but the last {ENDS} steps of every plan, and the last {len(queries) - number} queries",
+                f"all but the last {ENDS} steps of every plan, and {_last(len(queries) - number)}",
             )
         kept += short
     return kept, f"all but the last {ENDS} steps of every plan"
+
+
+def _last(number: int) -> str:
+    return "the last query" if number == 1 else f"the last {number} queries"
 
 
 def _gif(shots: Sequence[Shot], images: dict[str, Picture], width: int) -> bytes:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+
 from aam_vision.interrogation.evidence.attempted_steps import attempted
+from aam_vision.interrogation.task.undetermined import Undetermined
 from aam_vision.report import english
 from aam_vision.report.account import Account
+from aam_vision.report.ending import printable
 from aam_vision.report.events import Events
 from aam_vision.report.lines import Line
 from aam_vision.report.proof_text import ProofStep
@@ -14,6 +19,8 @@ from aam_vision.strips import Location, Mode, PalTuple
 
 NAMED = 12
 """Answers of one kind that are named, at most."""
+
+_IF = "if errors are independent from look to look"
 
 _IS = {
     (Location.PRE, Mode.POSITIVE): "is required to be true",
@@ -67,11 +74,31 @@ class WeighedAccount(Account):
             pal,
             mode,
             ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(parameters),
-            write(pal.atom, said, parameters),
+            write(pal.atom, said, parameters, self.model.vocabulary),
             "certain" if self.weights.certain(pal) else "doubtful",
             true if true is not mode else None,
             self.weights.probability(pal),
         )
+
+    @cached_property
+    def groups(self) -> Mapping[PalTuple, Undetermined]:
+        """The undetermined groups as ``result.json`` has them: proofs from these answers would be of no use."""
+        known = {
+            (
+                pal.action,
+                pal.location.value,
+                pal.atom.text(self.model.schema(pal.action).header.parameters),
+            ): pal
+            for pal in self.weights.probabilities
+        }
+        found = {}
+        for (action, location, group), told in self._told.items():
+            kind, settle = (printable(str(told.get(name) or "")) for name in ("kind", "settle"))
+            names = [text.split(" or ")[0].removeprefix("not ").lstrip("+-") for text in group]
+            pals = [known[key] for name in names if (key := (action, location, name)) in known]
+            entry = Undetermined(action, location, group, "", kind, settle, tuple(pals))
+            found.update(dict.fromkeys(pals, entry))
+        return found
 
     def _is_open(self, pal: PalTuple) -> bool:
         return not self.weights.certain(pal)
@@ -82,7 +109,7 @@ class WeighedAccount(Account):
         assert probability is not None, "a line of this account"
         name = pal.atom.text(self.model.schema(pal.action).header.parameters)
         shown = "over 99.99%" if probability > 0.9999 else f"{probability:.2%}"
-        found = [ProofStep(f"{name} {_IS[pal.location, line.mode]} with a probability of {shown}.")]
+        found = [ProofStep(f"{name} {_IS[pal.location, line.mode]} with a probability of {shown}, {_IF}.")]
         answers = self.weights.answers(pal)
         if not answers:
             where = "where all else that it requires held " if pal.location is Location.PRE else ""

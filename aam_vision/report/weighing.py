@@ -221,7 +221,9 @@ def _rates(told: Any, predicates: Sequence[str]) -> ErrorRates:
         name: Misreading(rate(told["false_positives"][name]), rate(told["false_negatives"][name]))
         for name in predicates
     }
-    return ErrorRates(read, rate(told["refusals"]), rate(told["executions"]))
+    surely = told["refusals"] is None
+    refusals = LEAST_RATE if surely else rate(told["refusals"])
+    return ErrorRates(read, refusals, rate(told["executions"]), surely)
 
 
 def _seen(misreading: Misreading, value: bool, as_value: bool) -> float:

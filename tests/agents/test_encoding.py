@@ -142,7 +142,7 @@ def test_limits_are_what_they_say() -> None:
         ({"true": [["p", 3]]}, '["p", 3] is not an atom'),
         ({"true": [["s"]]}, '"s" is not a predicate of the vocabulary'),
         ({"true": [["p"]]}, '["p"] has 0 arguments instead of 1'),
-        ({"true": [["r", "a"]]}, '["r", "a"] has 1 arguments instead of 0'),
+        ({"true": [["r", "a"]]}, '["r", "a"] has 1 argument instead of 0'),
         ({"true": [["p", "b"]]}, 'in ["p", "b"], "b" is not a box of the problem'),
         ({"true": [["q", "b", "c"]]}, '"c" is not a box of the problem'),
         ({"true": [["p", "a"]], "unknown": [["p", "a"]]}, "p(a) is true and unknown"),
@@ -165,7 +165,7 @@ def test_a_state_that_cannot_be_is_refused(value: object, told: str) -> None:
         ({}, "{} is not a list of actions"),
         (["go"], '"go" is not an action: [name, object, ...]'),
         ([["run"]], '"run" is none of the actions'),
-        ([["wait"], ["go", "a"]], '["go", "a"] has 1 arguments instead of 2'),
+        ([["wait"], ["go", "a"]], '["go", "a"] has 1 argument instead of 2'),
         ([["go", "b", "a"]], '"b" is not a box of the problem'),
     ],
 )

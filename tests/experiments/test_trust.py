@@ -2,41 +2,80 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from aam_vision.agents.reference_agent import START
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.errors import UnusableInput
 from aam_vision.query import Query
 from aam_vision.strips import Atom, GroundAction, Objects, State
+from experiments.faults.registry import FAMILIES
 from experiments.faulty_robot import FAULTS
-from experiments.strangers import TWISTS
-from experiments.trust import ACCESSES, DOMAINS, FLIPS, mixture, robot, summary, trusted
+from experiments.options import Scale
+from experiments.trust import ACCESSES, DOMAINS, FLIPS, KINDS, kind_of, mixture, summary, trust
+from experiments.trust_runs import PER_SITUATION, robot, trusted
 
 
 def test_the_mixture_has_all_kinds_of_agents_under_all_accesses() -> None:
     cases = mixture(DOMAINS)
     agents = {case["agent"] for case in cases}
-    assert agents == {*DOMAINS, *(f"program: {f}" for f in FAULTS), *(f"stranger: {t}" for t in TWISTS)}
+    assert agents == {*DOMAINS, *(f"program: {f}" for f in FAULTS), *(f"fault: {f}" for f in FAMILIES)}
     for agent in agents - {"satellite"}:
         assert {case["access"] for case in cases if case["agent"] == agent} == set(ACCESSES)
     assert {case["flip_rate"] for case in cases} == set(FLIPS)
+    assert {kind_of(case) for case in cases} == set(KINDS)
     assert len({tuple(sorted(case.items())) for case in cases}) == len(cases)
 
 
 @pytest.mark.parametrize("access", ACCESSES)
-@pytest.mark.parametrize("agent", ["gripper", "program: crash", "program: refusal", "stranger: conditional"])
-def test_a_run_ends_right_or_says_what_is_wrong(agent: str, access: str) -> None:
-    case = {"agent": agent, "access": access, "flip_rate": 0.0, "refusal_rate": 0.0}
-    if ":" not in agent:
-        case |= {"flip_rate": 0.1, "refusal_rate": 0.02}
-    row = trusted(**case, seed=0, size=2)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"agent": "gripper", "flip_rate": 0.1, "refusal_rate": 0.02},
+        {"agent": "gripper", "flip_rate": 0.05, "flips": PER_SITUATION},
+        {"agent": "program: crash"},
+        {"agent": "program: refusal"},
+        {"agent": "fault: effect depends on own atom"},
+        {"agent": "fault: silent no-op"},
+    ],
+    ids=lambda case: " ".join(map(str, case.values())),
+)
+def test_a_run_ends_right_or_says_what_is_wrong(case: dict[str, object], access: str) -> None:
+    row = trusted(**case, access=access, exam=None, seed=0, size=2)
     assert not row["silently_wrong"]
     assert row["wrong"] == 0
-    if agent.startswith("stranger"):
-        assert not row["complete"]
-    (line, total) = summary([{**case, **row}]).rows
-    assert (line[2], line[7], total[2]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("access", ACCESSES)
+@pytest.mark.parametrize("agent", ["miconic", "fault: honest", "fault: honest, arguments in another order"])
+def test_an_honest_agent_is_not_accused(agent: str, access: str) -> None:
+    case = {"agent": agent, "access": access, "flip_rate": 0.0, "refusal_rate": 0.0, "flips": "per look"}
+    row = trusted(**case, exam=None, seed=1, size=1)
+    assert (row["accused"], row["diagnosis"], row["silently_wrong"]) == (False, None, False)
+    assert row["equivalent"] is not False
+    (line, *_) = summary([{**case, **row}]).rows
+    assert "0/1" in line
+
+
+def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp_path: Path) -> None:
+    scale = Scale(processes=1, out=tmp_path)
+    assert trust(runs=2, kind=["honest"], access=["reset"], family=["honest"], size=1, scale=scale) == 0
+    results = tmp_path / "results.jsonl"
+    entries = [json.loads(line) for line in results.read_text().splitlines()]
+    assert {entry["job"]["agent"] for entry in entries} == {"fault: honest"}
+    entries[0]["result"]["silently_wrong"] = True
+    results.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    assert trust(runs=2, kind=["honest"], access=["reset"], family=["honest"], size=1, scale=scale) == 1
+
+
+@pytest.mark.parametrize("option", [{"kind": ["x"]}, {"family": ["x"]}, {"access": ["x"]}])
+def test_an_unknown_name_is_refused(option: dict[str, list[str]], tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match="use one of"):
+        trust(runs=1, scale=Scale(processes=1, out=tmp_path), **option)  # type: ignore[arg-type]
 
 
 def test_the_robots_model_is_what_the_reference_agent_does() -> None:

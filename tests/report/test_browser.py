@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
+from aam_vision.report.page import page
+from aam_vision.report.recorded import read_run
+from aam_vision.report.weighed import account_of
 from tests.report.conftest import Runs
+from tests.report.diagnosed import diagnosed
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))),
@@ -98,6 +102,31 @@ def test_axe_finds_no_accessibility_problem_where_answers_are_weighed(browser, r
         opened.locator(part).first.evaluate("part => { part.open = true }")
     assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
+    opened.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (400, 800)])
+@pytest.mark.parametrize("env", ["sokoban", "doors", "gripper", "diagnosed"])
+def test_paragraph_picture_and_verdict_are_on_the_first_screen(browser, run_of, tmp_path, env, width, height):
+    folder = run_of("doors" if env == "diagnosed" else env)
+    path = folder / "report.html"
+    if env == "diagnosed":
+        path = tmp_path / "report.html"
+        path.write_text(page(account_of(read_run(diagnosed(folder, tmp_path / "run")))), encoding="utf-8")
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    opened.goto(path.as_uri())
+    images = 0 if env == "gripper" else 2
+    assert opened.locator(".pair svg").count() == images
+    parts = [opened.locator(".verdict"), *opened.locator(".pair figure").all()]
+    parts.append(opened.locator(".can" if env != "diagnosed" else ".can > span >> nth=0"))
+    for part in parts:
+        box = part.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height
+    if env == "diagnosed":
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+        assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
     opened.close()
 
 

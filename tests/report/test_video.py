@@ -30,7 +30,11 @@ def test_every_attempted_step_of_every_query_is_a_frame_and_refused_ones_have_a_
     run_of: Runs,
 ) -> None:
     run = read_run(run_of("doors"))
-    queries = [entry for entry in run.transcript.entries if isinstance(entry, Asked)]
+    queries = [
+        entry
+        for number, entry in enumerate(run.transcript.entries)
+        if isinstance(entry, Asked) and number not in run.examined
+    ]
     refused = sum(entry.response.executed < len(entry.query.plan) for entry in queries)
     made = video(run)
     assert made is not None

@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from aam_vision.interrogation.task.verdict import COMPLETE, UNEXAMINED
 from aam_vision.summary import TIMES
 from tests import documentation
 
 from .commands import PROMISED, ROOT, Run, Runs, command
+
+FOUND = (COMPLETE, UNEXAMINED)
+"""The statuses of runs that learned all that can be learned; short ones are examined in few steps."""
 
 
 def test_the_readme_shows_what_the_demo_prints(runs: Runs) -> None:
@@ -27,7 +31,7 @@ def test_the_agent_is_learned_exactly_with_few_questions(runs: Runs, env: str, q
     run = runs[env]
     assert run.done.returncode == 0, run.done.stderr
     figures = run.figures
-    assert figures["status"] == "complete"
+    assert figures["status"] in FOUND
     assert figures["exact"] is True
     assert figures["equivalent"] is True
     assert figures["accuracy"] == 1.0
@@ -138,7 +142,7 @@ def test_an_agent_with_a_noisy_camera_is_learned_exactly(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out" / "result.json").read_text())
     assert found["exact"]
-    assert found["status"] == "complete"
+    assert found["status"] in FOUND
 
 
 def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path: Path) -> None:
@@ -150,7 +154,7 @@ def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path
     assert figures["status"] == "budget"
     assert figures["queries"] <= 1
     assert figures["undetermined"]
-    assert "budget of 1 queries" in done.stdout
+    assert "the budget of 1 query is spent" in done.stdout
 
 
 def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> None:
@@ -162,7 +166,8 @@ def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> No
         assert done.returncode == 0, done.stderr
         figures = Run("blocksworld", done, out).figures
         assert figures["repeated_arguments"] is bool(option)
-        assert (figures["status"], figures["equivalent"]) == ("complete", True)
+        assert figures["status"] in FOUND
+        assert figures["equivalent"] is True
         pal_tuples.append(figures["pal_tuples"])
     assert pal_tuples[0] < pal_tuples[1]
 
@@ -172,7 +177,7 @@ def test_unreliable_answers_are_weighed_and_every_palm_tuple_has_a_confidence(tm
     done = command(*options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     figures = Run("gripper", done, tmp_path / "out").figures
-    assert (figures["status"], figures["exact"], figures["confidence"]) == ("complete", True, 0.999)
+    assert (figures["status"], figures["exact"], figures["confidence"]) == (UNEXAMINED, True, 0.999)
     assert len(figures["palm_tuples"]) == figures["pal_tuples"]
     assert all(one["confidence"] > 0.999 for one in figures["palm_tuples"])
     assert all(0.02 < rate < 0.25 for rate in figures["noise"]["false_positives"].values())

@@ -7,6 +7,10 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Stop
 from aam_vision.interrogation.queries.reachability import by_problem
 from aam_vision.strips import State
+from aam_vision.wording import counted
+
+NO_WAY = "no way to ask was found"
+"""Why a policy stops that knows of open questions, in words."""
 
 
 def origins(evidence: Evidence) -> list[list[State]]:
@@ -27,5 +31,6 @@ def indistinguishability_of(evidence: Evidence) -> Indistinguishability:
 def sound_stop(equivalence: Indistinguishability) -> Stop:
     """Stop, with a proof that no query could tell anything new, or with the number of open questions."""
     if open_questions := equivalence.open_questions():
-        return Stop(False, f"{open_questions} questions are open, but no way to ask them was found")
+        are = "is" if open_questions == 1 else "are"
+        return Stop(False, f"{counted(open_questions, 'question')} {are} open, but {NO_WAY}")
     return Stop(True, "no query could tell any more")

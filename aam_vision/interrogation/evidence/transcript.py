@@ -13,6 +13,7 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.query import Access, Situation
 from aam_vision.strips import ActionHeader, Vocabulary
+from aam_vision.wording import counted
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Transcript:
             elif isinstance(entry, Asked):
                 queries += 1
                 plan = ", ".join(map(str, entry.query.plan))
-                executed = f"{entry.response.executed} of {len(entry.query.plan)} steps executed"
+                executed = f"{entry.response.executed} of {counted(len(entry.query.plan), 'step')} executed"
                 found.append(f"query {queries} ({plan}: {executed})")
             else:
                 first, steps = steps + 1, steps + len(entry.steps)

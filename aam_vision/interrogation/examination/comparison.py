@@ -9,7 +9,13 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.explanations import in_own_words, separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import pixels_differ
-from aam_vision.interrogation.examination.repetition import repeated, seen_once, varying, wrong_reading
+from aam_vision.interrogation.examination.repetition import (
+    random_outcome,
+    repeated,
+    seen_once,
+    varying,
+    wrong_reading,
+)
 from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
@@ -110,7 +116,11 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
     """Hidden, with both situations, if each keeps its outcome; random if one does not."""
     trials = inquiry.trials
     if trials.access is Access.TRAJECTORY:
+        if trials.seen.index(one) > trials.seen.index(other):
+            one, other = other, one
         later = [now for _ in range(2 * STEADY) if (now := inquiry.again(other)) is not None]
+        if not one.executed and other.executed and all(trial.executed for trial in later):
+            return random_outcome(other, one, 1, len(later) + 2)  # what is used up does not come back
         if any(trial.alike(one) for trial in later) and (found := varying(inquiry, [other, *later])):
             return found
     for trial in (one, other) if trials.access is not Access.TRAJECTORY else ():

@@ -28,7 +28,7 @@ from aam_vision.interrogation.examination.comparison import (
 )
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry
-from aam_vision.interrogation.examination.repetition import misread_at_rest, not_repeatable
+from aam_vision.interrogation.examination.repetition import change_not_seen, misread_at_rest, not_repeatable
 from aam_vision.interrogation.examination.trials import Spent, Trial, Trials
 
 EXPERIMENTS = (
@@ -56,7 +56,7 @@ def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
     inquiry = Inquiry.of(trials, rng)
     doubtful: Trial | None = None
     try:
-        if found := misread_at_rest(inquiry):
+        if found := misread_at_rest(inquiry) or change_not_seen(inquiry):
             return replace(found, steps=trials.steps)
         doubtful = inquiry.doubtful_step()
         found = _verdict(inquiry, doubtful)

@@ -22,7 +22,7 @@ from aam_vision.query import Access
 
 SHARE = 4
 """The interrogation's steps for each step of the examination, which is then a fifth of all."""
-ONWARD = 0.75
+ONWARD = 0.9
 """Share of the plans that begin where the last one ended: histories become long without extra steps."""
 LONGEST = 8
 """Steps of a plan at most. Histories grow from plan to plan; where every question makes its own state, the first plan

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aam_vision.wording import counted
+
 ENOUGH = 59
 """Steps that have to come out as predicted before a model counts as examined: so many bound the others by 5%."""
 LEVEL = 0.95
@@ -39,7 +41,7 @@ class Exam:
         if not self.steps:
             return "not examined"
         right = self.steps - self.wrong
-        found = f"{right} of {self.steps} steps came out as predicted"
+        found = f"{right} of {counted(self.steps, 'step')} came out as predicted"
         if self.wrong:
             return found
         return f"{found}: with 95% confidence at most {100 * self.bound:.0f}% of such steps would not"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.query import Agent, Situation
+from aam_vision.query import Agent, Query, Situation
 
 
 @runtime_checkable
@@ -17,14 +18,31 @@ class Pictured(Protocol):
         ...
 
 
+def images_of(agent: Agent, situation: Situation) -> frozenset[str] | None:
+    """Digests of all images that were seen of a situation; None if none is known."""
+    while not isinstance(agent, Pictured):
+        if not isinstance(agent, AgentDecorator):
+            return None
+        agent = agent.agent
+    return agent.pixels(situation)
+
+
 def pixels_differ(agent: Agent, one: Situation, other: Situation) -> bool | None:
     """Whether the images of two situations differ; None if that is not known, or a camera's noise may be the reason."""
-    found: Agent = agent
-    while not isinstance(found, Pictured):
-        if not isinstance(found, AgentDecorator):
-            return None
-        found = found.agent
-    ours, theirs = found.pixels(one), found.pixels(other)
+    ours, theirs = images_of(agent, one), images_of(agent, other)
     if ours is None or theirs is None or len(ours) > 1 or len(theirs) > 1:
         return None
     return ours != theirs
+
+
+def is_steady(agent: CountingAgent, situation: Situation) -> bool:
+    """Whether a situation in which the agent stands shows the same pixels when it is looked at again."""
+    agent.counts.looks += 1
+    agent.ask_again(Query(situation, ()))
+    found = images_of(agent, situation)
+    return found is not None and len(found) == 1
+
+
+def unseen_change(agent: Agent, before: Situation, after: Situation) -> bool:
+    """Whether the image changed with a step, and no atom did."""
+    return before.state == after.state and pixels_differ(agent, before, after) is True

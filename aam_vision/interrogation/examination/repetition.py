@@ -9,6 +9,7 @@ from dataclasses import replace
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.pixels import unseen_change
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.query import Access, Situation
@@ -21,8 +22,10 @@ REPEATED_STEPS = 150
 FEWEST = 4
 EARLIER = 4
 """Earlier steps that are asked again, to find out whether the agent has changed."""
-LOOKS = 6
-"""Looks at one situation, to find out whether it is read the same each time."""
+LOOKS = 30
+"""Looks at one situation, to find out whether it is read the same each time: they cost no step."""
+OFTEN = 4
+"""Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
 
 
 def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -46,8 +49,17 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
 
 def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
-    """Misread, if the last answer shows atoms that changed though nothing was executed."""
+    """Misread, if atoms come and go while nothing is done: where the agent stands, or in the last answer.
+
+    A camera's noise shows at any situation, so this comes first.
+    """
     trials = inquiry.trials
+    here = trials.here
+    if here is not None:
+        for _ in range(LOOKS):
+            seen = trials.look(here)
+            if seen is not None and (changed := differing(here.state, seen.state)):
+                return _at_rest(here, seen, changed, by_chance=True)
     last = trials.transcript.entries[inquiry.doubtful_entry] if trials.transcript.entries else None
     if not isinstance(last, Asked) or last.response.executed:
         return None
@@ -55,16 +67,27 @@ def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
     changed = differing(begun.state, ended.state)
     if not changed:
         return None
-    step = last.query.plan[0] if last.query.plan else GroundAction("look", ())
-    seen = [trials.look(begun) for _ in range(LOOKS)]
-    always = all(one is not None and differing(begun.state, one.state) == changed for one in seen)
+    looks = [trials.look(begun) for _ in range(FEWEST)]
+    always = all(one is not None and differing(begun.state, one.state) == changed for one in looks)
+    return _at_rest(begun, ended, changed, by_chance=not always)
+
+
+def _at_rest(one: Situation, other: Situation, changed: Sequence[Atom], *, by_chance: bool) -> Diagnosis:
+    look = GroundAction("look", ())
+    shown = Trial(one, look, None), Trial(other, look, None)
     return wrong_reading(
-        Trial(begun, step, None),
-        changed,
-        Trial(ended, step, None),
-        "read differently at rest",
-        by_chance=not always,
+        shown[0], changed, shown[1], "read differently when nothing is done", by_chance=by_chance
     )
+
+
+def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
+    """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
+    for trial in inquiry.trials.seen[: inquiry.trials.known]:
+        if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
+            name = trial.step.name
+            why = f"{name}: misread, the image changed and no atom did; or a predicate is missing"
+            return Diagnosis(Family.MISREAD, name, why, (example(trial),), pixels_differ=True)
+    return None
 
 
 def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
@@ -88,12 +111,14 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
     unlike = [trial for trial in again if not trial.alike(usual)]
     if not unlike:
         return None
-    if all(trial.executed for trial in again) and (found := _read_differently(inquiry, again)):
+    executed = [trial for trial in again if trial.executed]
+    if executed and (found := _read_differently(inquiry, executed)):
         return found
     if 2 * len(unlike) > len(again):  # the more frequent outcome is the usual one
         usual = unlike[0]
         unlike = [trial for trial in again if not trial.alike(usual)]
-    return _random(usual, unlike[0], len(unlike), len(again))
+    found = random_outcome(usual, unlike[0], len(unlike), len(again))
+    return found if len(unlike) >= OFTEN else replace(found, by_chance=True)
 
 
 def wrong_reading(
@@ -110,7 +135,8 @@ def wrong_reading(
     )
 
 
-def _random(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
+def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
+    """The verdict that a step has two outcomes, the other one in ``seen`` of ``tried`` attempts."""
     name = usual.step.name
     return Diagnosis(
         Family.RANDOM,
@@ -199,10 +225,10 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
     """Random or misread, where what was seen once did not come again."""
     usual = again[0]
     if doubtful.after is None or usual.after is None:
-        return _random(usual, doubtful, 0, len(again))
+        return random_outcome(usual, doubtful, 0, len(again))
     seen = inquiry.trials.look(doubtful.after) if inquiry.trials.access is Access.SNAPSHOT else None
     nothing = not differing(doubtful.before.state, doubtful.after.state)
     if nothing or (seen is not None and not differing(seen.state, doubtful.after.state)):
-        return _random(usual, doubtful, 0, len(again))
+        return random_outcome(usual, doubtful, 0, len(again))
     changed = differing(usual.after.state, doubtful.after.state)
     return wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {len(again) + 1}")

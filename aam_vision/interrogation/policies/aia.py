@@ -39,6 +39,7 @@ from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import PalTuple, State
+from aam_vision.wording import counted
 
 Ordering = Callable[[Sequence[PalTuple], np.random.Generator], Sequence[PalTuple]]
 
@@ -127,7 +128,7 @@ class AiaPolicy:
             return Stop(True, "every pal tuple is resolved")
         if self.constructed:
             share = resolved_share(hypotheses)
-            return Stop(False, f"{share:.1%} resolved; {left} pal tuples withstood AIA")
+            return Stop(False, f"{share:.1%} resolved; {counted(left, 'pal tuple')} withstood AIA")
         return sound_stop(indistinguishability_of(evidence))
 
 

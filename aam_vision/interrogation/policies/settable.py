@@ -45,6 +45,7 @@ from aam_vision.interrogation.queries.literal_groups import (
 from aam_vision.interrogation.queries.settable_chains import BaseState, Chain
 from aam_vision.joins import Row
 from aam_vision.strips import GroundAction
+from aam_vision.wording import counted
 
 TEST = "test"
 """The purpose of steps that violate positive literals."""
@@ -268,5 +269,7 @@ class _Queries:
     def _stop(self) -> Stop:
         left = self._evidence.hypotheses.size - self._evidence.hypotheses.decided()
         if left:
-            return Stop(False, f"{left} pal tuples are undecided, but no state to ask about was found")
+            return Stop(
+                False, f"{counted(left, 'pal tuple')} left undecided: no state to ask about was found"
+            )
         return Stop(True, "every pal tuple is decided")

@@ -50,6 +50,8 @@ class ErrorRates:
     misreadings: Mapping[str, Misreading]
     refusals: float
     executions: float
+    surely: bool = False
+    """Whether the agent's refusals are never a mistake (``query.refuses_surely``): then their rate means nothing."""
 
 
 def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+from aam_vision.wording import counted
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,9 @@ class Budget:
     def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
         """Why so many more cannot be afforded, in words; empty if they can."""
         if self.steps is not None and counts.steps + counts.exam_steps + steps > self.steps:
-            return f"the budget of {self.steps} steps is spent"
+            return f"the budget of {counted(self.steps, 'step')} is spent"
         if self.queries is not None and queries and counts.queries + queries > self.queries:
-            return f"the budget of {self.queries} queries is spent"
+            return f"the budget of {counted(self.queries, 'query')} is spent"
         return ""
 
     def affordable(self, move: Move, counts: Counts) -> Move:

@@ -27,7 +27,7 @@ from aam_vision.interrogation.statistics.error_rates import (
 )
 from aam_vision.interrogation.statistics.sequential_test import SequentialTest, estimate
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.query import Access, Query, Response, Situation, WalkStep, refuses_surely
 from aam_vision.strips import Objects
 
 SITUATIONS = 1000
@@ -76,7 +76,7 @@ class RepeatingAgent(CountingAgent):
     def rates(self) -> ErrorRates:
         """The rates of error, as far as they have shown."""
         executions = posterior_mean(EXECUTED, 0, 0)  # looked into nowhere: a prior
-        return ErrorRates(self._misreadings, self._refusals, executions)
+        return ErrorRates(self._misreadings, self._refusals, executions, refuses_surely(self.agent))
 
     @property
     def erred(self) -> bool:

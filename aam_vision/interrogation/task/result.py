@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.beliefs.transfer import element
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim
+from aam_vision.interrogation.evidence.refusal_support import Claim
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.examination.figures import Exam
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.statistics.error_rates import ErrorRates
 from aam_vision.interrogation.task import result_text
+from aam_vision.interrogation.task.undetermined import Undetermined, sorted_out
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS, UNEXAMINED
 from aam_vision.pddl import domain_text
 from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
-
-COMPLETE = "complete"
-UNEXAMINED = "complete under its assumptions"
-BUDGET = "budget"
-NOT_STRIPS = "not-strips"
-
-
-@dataclass(frozen=True)
-class Undetermined:
-    """Pal tuples of one action that could not be decided, together where only their joint truth is known."""
-
-    action: str
-    location: str
-    group: tuple[str, ...]
-    """Literals in words; for an effect, its possible modes, e.g. ``+at-goal(?p) or ∅``."""
-    known: str
-    """The knowledge about the group."""
 
 
 @dataclass(frozen=True)
@@ -117,16 +102,20 @@ class Result:
         """Whether the agent showed that it is no deterministic STRIPS agent in this vocabulary, or is seen wrongly."""
         return self.diagnosis is not None and bool(self.doubt)
 
-    @property
+    @cached_property
     def undetermined(self) -> list[Undetermined]:
-        """Everything that is not determined, grouped, in a fixed order; then what is not confirmed."""
-        found = undetermined(self.hypotheses)
-        for claim in self.unconfirmed:
-            texts = tuple(self.hypotheses[claim.action].index.text(claim.literals))
-            if len(texts) == 1:  # several of which one is required are listed anyway
-                known = f"refused, but not {REFUSALS} times, and could not be asked for again"
-                found.append(Undetermined(claim.action, "pre", texts, known))
-        return found
+        """Everything that is not determined, grouped, in a fixed order; then what is not confirmed.
+
+        ``kind`` tells what no reachable situation tells (``cannot matter``) from what is ``open``.
+        """
+        return sorted_out(
+            self.hypotheses,
+            self.transcript,
+            self.unconfirmed,
+            complete=self.complete,
+            why=self.why,
+            doubt=self.doubt,
+        )
 
     @property
     def confidences(self) -> dict[PalTuple, tuple[Mode, float]]:
@@ -153,6 +142,10 @@ class Result:
             for pal in self.hypotheses.pal_tuples()
             if len(modes := self.hypotheses.modes(pal)) == 1
         }
+        if (
+            not self.complete or self.rates is not None
+        ):  # a single success may have been misread at every look
+            found = {pal: mode for pal, mode in found.items() if self.hypotheses[pal.action].successes != 1}
         for claim in self.unconfirmed:
             action = self.hypotheses[claim.action]
             for bit in bits(claim.literals.positive | claim.literals.negative):
@@ -177,15 +170,6 @@ def lower_bound(hypotheses: Hypotheses) -> int:
     )
 
 
-def undetermined(hypotheses: Hypotheses) -> list[Undetermined]:
-    """Everything that these hypotheses leave open, grouped, in a fixed order."""
-    return [
-        entry
-        for name, action in hypotheses.actions.items()
-        for entry in (*_preconditions(name, action), *_effects(name, action))
-    ]
-
-
 def lifted_predicates(model: Model, *, repeated: bool = False) -> int:
     """The size of P*: lifted atoms over all actions, parameters named by their type and number.
 
@@ -198,34 +182,6 @@ def lifted_predicates(model: Model, *, repeated: bool = False) -> int:
         for atom in lifted_atoms(model.vocabulary, header, repeated=repeated)
     }
     return len(found)
-
-
-def _preconditions(name: str, action: ActionHypotheses) -> list[Undetermined]:
-    entries = []
-    grouped = Literals(0, 0)
-    for clause in sorted(action.clauses):
-        grouped = Literals(grouped.positive | clause.positive, grouped.negative | clause.negative)
-        entries.append(
-            Undetermined(name, "pre", tuple(action.index.text(clause)), "at least one is required")
-        )
-    left = action.undecided.without(grouped)
-    known = "held in every success" if action.successes else "never executed: nothing is known"
-    entries += [Undetermined(name, "pre", tuple(action.index.text(one)), known) for one in left.singles()]
-    return entries
-
-
-def _effects(name: str, action: ActionHypotheses) -> list[Undetermined]:
-    entries = []
-    for bit in bits(action.undecided_effects):
-        (text,) = action.index.text(Literals(bit, 0))
-        modes = [
-            word
-            for word, mask in ((f"+{text}", action.adds), (f"-{text}", action.deletes), ("∅", action.keeps))
-            if mask & bit
-        ]
-        known = "no success showed a difference" if action.successes else "never executed: nothing is known"
-        entries.append(Undetermined(name, "eff", (" or ".join(modes),), known))
-    return entries
 
 
 def _disjoint(clauses: list[Literals]) -> list[Literals]:

@@ -6,7 +6,11 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
+from aam_vision import wording
+from aam_vision.interrogation.task.undetermined import OPEN
+from aam_vision.interrogation.task.verdict import NOT_STRIPS, Ending, Verdict, assumption, verdict
 from aam_vision.pddl import domain_text
+from aam_vision.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.statistics.error_rates import ErrorRates
@@ -14,42 +18,94 @@ if TYPE_CHECKING:
 
 _WIDTH = 14
 """Columns of a figure's name."""
+_NAMED = 3
+"""Open groups that are named among the figures."""
+
+
+def ending(result: Result) -> Ending:
+    """How an interrogation ended."""
+    groups = result.undetermined
+    left = sum(group.kind == OPEN for group in groups)
+    return Ending(
+        result.status,
+        result.why,
+        result.exam,
+        result.rates is not None,
+        left,
+        len(groups) - left,
+        result.doubt,
+        result.diagnosis,
+    )
 
 
 def figures(result: Result) -> list[tuple[str, str]]:
     """Names and values: how it ended, what it cost, how far the model is determined and can be relied on."""
-    counts, groups = result.counts, len(result.undetermined)
-    found = [
-        ("status", f"{result.status}: {result.why}"),
-        ("examination", str(result.exam)),
+    counts, ended = result.counts, ending(result)
+    judged = verdict(ended)
+    found = [*_verdict(ended, judged)]
+    found += [
         (
             "queries",
             f"{counts.queries} (no sound interrogation needs fewer than {result.lower_bound} for what was proven)",
         ),
         (
             "steps",
-            f"{counts.steps} ({counts.walk_steps} walked, {counts.failed_steps} failed, {counts.resets} resets)",
+            f"{counts.steps} ({counts.walk_steps} walked, {counts.failed_steps} failed, "
+            f"{counted(counts.resets, 'reset')})",
         ),
-        ("pal tuples", f"{result.hypotheses.size} ({groups} groups undetermined)"),
     ]
     if result.rates is not None:
+        found.append(
+            ("looks", f"{counts.looks} (situations shown once more, in which nothing was attempted)")
+        )
+    found.append(("pal tuples", f"{result.hypotheses.size} ({_groups(ended)})"))
+    found += [("" if number else "open", line) for number, line in enumerate(_open(result, judged))]
+    if result.rates is not None:
         found.append(("answers", _reliability(result.rates)))
-    if result.assessment is None and result.doubt:
-        found.append(("in doubt", f"everything: {result.doubt}"))
+    return found
+
+
+def _open(result: Result, judged: Verdict) -> list[str]:
+    """What is open, and what would settle it: a few groups by name."""
+    named = [group for group in result.undetermined if group.kind == OPEN]
+    found = list(map(str, named[:_NAMED]))
+    if len(named) > _NAMED:
+        found.append(f"and {len(named) - _NAMED} more, which result.json lists")
+    return [*(text for text in judged.details if "--max-" in text), *found]
+
+
+def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
+    """How sure the model is, why, and on which assumption."""
+    if ended.status == NOT_STRIPS:
+        return [
+            ("status", f"{ended.status}: {judged.main}"),
+            *(("diagnosis" if not number else "", text) for number, text in enumerate(judged.details)),
+        ]
+    found = [("status", f"{ended.status}: {ended.why}")]
+    if ended.doubt and ended.doubt not in ended.why:
+        found.append(("in doubt", f"everything: {ended.doubt}"))
+    found.append(("assumed", assumption(ended).partition(": ")[2].rstrip(".")))
+    if judged.examination:
+        found.append(("examination", judged.examination.rstrip(".")))
     return found
 
 
 def aligned(lines: Iterable[tuple[str, str]]) -> str:
-    """Names and values under each other, for a terminal."""
-    return "\n".join(f"{name:<{_WIDTH}}{value}" for name, value in lines)
+    """Names and values under each other, for a terminal, in lines of at most ``wording.WIDTH`` characters."""
+    return "\n".join(
+        f"{name if not number else '':<{_WIDTH}}{part}"
+        for name, value in lines
+        for number, part in enumerate(wording.lines(value, 2, wording.WIDTH - _WIDTH))
+    )
 
 
 def in_short(result: Result) -> str:
     """The result in a line."""
     counts = result.counts
     return (
-        f"<Result: {result.status}; {len(result.model.actions)} actions, {result.hypotheses.size} pal tuples, "
-        f"{len(result.undetermined)} groups undetermined; {counts.queries} queries, {counts.steps} steps>"
+        f"<Result: {result.status}; {counted(len(result.model.actions), 'action')}, "
+        f"{counted(result.hypotheses.size, 'pal tuple')}, {counted(len(result.undetermined), 'group')} undetermined; "
+        f"{counted(counts.queries, 'query')}, {counted(counts.steps, 'step')}>"
     )
 
 
@@ -62,14 +118,27 @@ def html(result: Result) -> str:
     )
     model = escape(domain_text(result.model))
     shown = f"<table>{rows}</table><details open><summary>The model</summary><pre>{model}</pre></details>"
-    if left := result.undetermined:
-        entries = "".join(
-            f"<li>{escape(entry.action)}, {'precondition' if entry.location == 'pre' else 'effect'}: "
-            f"<code>{escape(', '.join(entry.group))}</code> ({escape(entry.known)})</li>"
-            for entry in left
-        )
-        shown += f"<details><summary>Not determined ({len(left)})</summary><ul>{entries}</ul></details>"
+    for kind, title in (("open", "Open"), ("cannot matter", "Not determined, but cannot matter")):
+        if left := [entry for entry in result.undetermined if entry.kind == kind]:
+            entries = "".join(
+                f"<li>{escape(entry.action)}, {'precondition' if entry.location == 'pre' else 'effect'}: "
+                f"<code>{escape(', '.join(entry.group))}</code> ({escape(entry.known)}"
+                f"{escape(f'; to settle it: {entry.settle}') if entry.settle else ''})</li>"
+                for entry in left
+            )
+            shown += f"<details><summary>{title} ({len(left)})</summary><ul>{entries}</ul></details>"
     return shown
+
+
+def _groups(ended: Ending) -> str:
+    """How many groups are undetermined, and of which kind."""
+    found = f"{counted(ended.open + ended.cannot_matter, 'group')} undetermined"
+    kinds = [
+        f"{number} {word}"
+        for number, word in ((ended.open, "open"), (ended.cannot_matter, "cannot matter"))
+        if number
+    ]
+    return f"{found}: {', '.join(kinds)}" if kinds else found
 
 
 def _reliability(rates: ErrorRates) -> str:
@@ -81,7 +150,8 @@ def _reliability(rates: ErrorRates) -> str:
             [one.false_negative for one in rates.misreadings.values()],
         )
     ]
+    refused = "" if rates.surely else f", {100 * rates.refusals:.1f}% of steps refused by mistake"
     return (
-        f"weighed: at most {wrong[0]} of false and {wrong[1]} of true atoms of a predicate are misread, "
-        f"{100 * rates.refusals:.1f}% of steps refused by mistake (estimates)"
+        f"weighed: at most {wrong[0]} of false and {wrong[1]} of true atoms of a predicate are misread{refused} "
+        "(estimates)"
     )

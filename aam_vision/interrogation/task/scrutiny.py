@@ -12,13 +12,16 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.anomalies import unexplained_changes
-from aam_vision.interrogation.evidence.entries import Entry
+from aam_vision.interrogation.evidence.entries import Entry, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Stop
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, unconfirmed
-from aam_vision.query import Access, Agent, refuses_surely
+from aam_vision.interrogation.examination.pixels import is_steady, unseen_change
+from aam_vision.query import Access, refuses_surely
+from aam_vision.strips import GroundAction
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,10 @@ class Scrutiny:
     counts_refusals: bool
     """Whether a conclusion needs several refusals, of an agent that may refuse by mistake."""
 
-    def of(self, agent: Agent) -> Inspection:
+    def of(self, agent: CountingAgent) -> Inspection:
         """The inspection of one agent's answers."""
         return Inspection(
+            agent,
             self.ends_at_once or agent.access is Access.SETTABLE,
             self.counts_refusals and not refuses_surely(agent),
             agent.vocabulary.constants,
@@ -56,11 +60,14 @@ class Verdict(NamedTuple):
 class Inspection:
     """The inspection of one agent's answers, as they come in."""
 
+    agent: CountingAgent
     ends_at_once: bool
     counts_refusals: bool
     constants: Collection[str]
     misread: list[str] = field(default_factory=list)
     """Signs that states were misread."""
+    steady: bool | None = None
+    """Whether the camera shows the same pixels again; None until that matters."""
 
     def check(self, entry: Entry, name: Callable[[], str]) -> None:
         """Look at one answer before anything is concluded from it; ``name`` tells what it is called.
@@ -70,9 +77,31 @@ class Inspection:
         """
         if changed := unexplained_changes(entry, self.constants):
             sign = f"{name()} changed {changed[0]}, which no step of it names"
-            self.misread.append(f"{sign}: a state was misread, or this is no STRIPS agent")
-            if self.ends_at_once:
-                raise InconsistentAgent(self.misread[-1])
+            self._doubt(f"{sign}: a state was misread, or this is no STRIPS agent")
+        elif step := self._unseen_change(entry):
+            self._doubt(f"{step}: the image changed, but no atom did: misread, or a predicate is missing")
+
+    def _doubt(self, sign: str) -> None:
+        self.misread.append(sign)
+        if self.ends_at_once:
+            raise InconsistentAgent(sign)
+
+    def _unseen_change(self, entry: Entry) -> GroundAction | None:
+        """An executed step that changed the image and no atom, unless the camera's own noise may be the reason."""
+        if self.steady is False:
+            return None
+        if isinstance(entry, Walked):
+            steps = [(one.before, one.action, one.after) for one in entry.steps]
+        elif entry.response.executed == 1:
+            steps = [(entry.query.initial, entry.query.plan[0], entry.response.final)]
+        else:
+            return None
+        for before, action, after in steps:
+            if unseen_change(self.agent, before, after):
+                if self.steady is None:
+                    self.steady = is_steady(self.agent, steps[-1][2])
+                return action if self.steady else None
+        return None
 
     def verdict(self, evidence: Evidence, stop: Stop, doubt: str = "") -> Verdict:
         """The end, and what of it is certain."""

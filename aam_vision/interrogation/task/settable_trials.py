@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,8 +18,9 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.trial_design import Proposal, next_trial
-from aam_vision.query import Access, Query, Situation
+from aam_vision.query import Access, Query, Situation, refuses_surely
 from aam_vision.strips import ActionHeader
+from aam_vision.wording import counted
 
 CONFIDENCE = 0.999
 """How probable a palm tuple has to be to count as certain, unless the user says otherwise."""
@@ -78,7 +80,7 @@ def weigh(
         known.of(entries),
         tuple(points),
         assessment,
-        assessment.rates,
+        replace(assessment.rates, surely=refuses_surely(agent)),
         confidence,
     )
 
@@ -95,7 +97,7 @@ def _stop(hypotheses: Hypotheses, assessment: Assessment, spent: str, confidence
         return Stop(
             False, f"no STRIPS model fits {', '.join(assessment.unfit)}, whatever is put down to chance"
         )
-    return Stop(False, f"{left} pal tuples are in doubt, and no trial settles them")
+    return Stop(False, f"{counted(left, 'pal tuple')} in doubt, and no trial settles them")
 
 
 def recorded_trial(

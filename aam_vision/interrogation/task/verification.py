@@ -21,9 +21,11 @@ from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
 from aam_vision.interrogation.statistics.assessment import assess
-from aam_vision.interrogation.task.result import Result, undetermined
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.undetermined import undetermined
 from aam_vision.query import Access
 from aam_vision.strips import Atom, Model
+from aam_vision.wording import counted
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def verify(transcript: Transcript, result: Result) -> Verification:
     if result.unconfirmed and result.unconfirmed != unconfirmed(evidence):
         faults.append("the unconfirmed conclusions are not those that rest on too few refusals")
     if result.complete and (left := _open_questions(transcript, evidence)):
-        faults.append(f"not shown to be complete: {left} questions may still be settled")
+        faults.append(f"not shown to be complete: {counted(left, 'question')} may still be settled")
     confirmed = hypotheses.decided()
     return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
 
@@ -81,11 +83,11 @@ def _weighed(transcript: Transcript, result: Result) -> Verification:
     faults = _started_unseen(transcript)
     if hypotheses.model() != result.model:
         faults.append("the model is not the one that the answers make most probable")
-    if undetermined(hypotheses) != result.undetermined:
+    if undetermined(hypotheses) != undetermined(result.hypotheses):
         faults.append("the undetermined pal tuples are not those that the answers leave in doubt")
     confirmed = hypotheses.decided()
     if result.complete and confirmed < hypotheses.size:
-        faults.append(f"not complete: {hypotheses.size - confirmed} pal tuples are in doubt")
+        faults.append(f"not complete: {counted(hypotheses.size - confirmed, 'pal tuple')} in doubt")
     return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
 
 

@@ -134,7 +134,7 @@ def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named() -> None:
     told = contradicted_query(transcript, evidence.hypotheses)
     assert told == (
         "query 3 (act(a), see(b): 2 of 2 steps executed) ended with p(a) false, "
-        "which disagrees with query 2 (act(a): 1 of 1 steps executed)"
+        "which disagrees with query 2 (act(a): 1 of 1 step executed)"
     )
     right = _asked(_state(), (ACT["a"], SEE), 2, _state("pa"))
     assert contradicted_query(_transcript(other, adds, right), evidence.hypotheses) is None

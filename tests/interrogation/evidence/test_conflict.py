@@ -127,9 +127,7 @@ def test_two_that_suffice_are_found_among_many() -> None:
     walked = Walked((WalkStep(_at(), DO, _at(LIT)), WalkStep(_at(LIT), DO, _at(LIT))))
     refused = Asked(Query(_at(), (DO,)), Response(0, _at()))
     named = disagreement(_transcript(IDLE, walked, IDLE, refused))
-    assert named == (
-        "query 1 (switch(lamp): 0 of 1 steps executed) disagrees with walk step 2 (switch(lamp))"
-    )
+    assert named == ("query 1 (switch(lamp): 0 of 1 step executed) disagrees with walk step 2 (switch(lamp))")
 
 
 def test_three_are_named_where_no_two_disagree() -> None:

@@ -1,0 +1,154 @@
+"""The pal tuples that a result leaves open: grouped, told apart by whether they can matter, each with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
+from aam_vision.interrogation.completeness.stopping import NO_WAY, origins
+from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim
+from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.strips import Location, PalTuple
+
+CANNOT_MATTER = "cannot matter"
+"""No situation that can be reached from the given problems tells the difference."""
+OPEN = "open"
+"""Some query may tell, or it was not shown that none can."""
+NEVER_EXECUTED = "never executed: nothing is known"
+
+_Shown = Callable[[str, Literals, int], bool]
+"""Whether nothing can tell of these literals, and of this effect, of an action."""
+
+
+@dataclass(frozen=True)
+class Undetermined:
+    """Pal tuples of one action that could not be decided, together where only their joint truth is known."""
+
+    action: str
+    location: str
+    group: tuple[str, ...]
+    """Literals in words; for an effect, its possible modes, e.g. ``+at-goal(?p) or ∅``."""
+    known: str
+    """The knowledge about the group."""
+    kind: str = OPEN
+    """``cannot matter``: no reachable situation tells the difference. Else ``open``."""
+    settle: str = ""
+    """What would settle it, in words; empty for what cannot matter."""
+    pals: tuple[PalTuple, ...] = ()
+    """The pal tuples of the group."""
+
+    def __str__(self) -> str:
+        where = "precondition" if self.location == "pre" else "effect"
+        found = f"{self.action}, {where}: {', '.join(self.group)} ({self.known})"
+        return f"{found}; to settle it: {self.settle}" if self.settle else found
+
+
+def undetermined(hypotheses: Hypotheses) -> list[Undetermined]:
+    """Everything that these hypotheses leave open, grouped, in a fixed order; each as ``open``."""
+    return [
+        entry
+        for name, action in hypotheses.actions.items()
+        for entry in (*_preconditions(name, action), *_effects(name, action))
+    ]
+
+
+def sorted_out(
+    hypotheses: Hypotheses,
+    transcript: Transcript,
+    unconfirmed: tuple[Claim, ...],
+    *,
+    complete: bool,
+    why: str,
+    doubt: str,
+) -> list[Undetermined]:
+    """Everything undetermined, told apart by whether it can matter; then what is not confirmed.
+
+    Where the run is not ``complete`` the proofs are made again, if it ended because no way was found to ask what was
+    open (``why``); else whatever is undetermined counts as open, and so it does where anything is in ``doubt``.
+    """
+    found = undetermined(hypotheses)
+    if complete:
+        found = [replace(entry, kind=CANNOT_MATTER, settle="") for entry in found]
+    elif NO_WAY in why and not doubt and not unconfirmed:
+        proofs = Indistinguishability(hypotheses, origins(initial_evidence(transcript)))
+        found = [_sorted(entry, hypotheses[entry.action], proofs) for entry in found]
+    for claim in unconfirmed:
+        action = hypotheses[claim.action]
+        texts = tuple(action.index.text(claim.literals))
+        if len(texts) == 1:  # several of which one is required are listed anyway
+            known = f"refused, but not {REFUSALS} times, and could not be asked for again"
+            settle = f"the same step refused again, {REFUSALS} times in all"
+            pals = _pals(claim.action, action, claim.literals, Location.PRE)
+            found.append(Undetermined(claim.action, "pre", texts, known, OPEN, settle, pals))
+    return found
+
+
+def _sorted(entry: Undetermined, action: ActionHypotheses, proofs: Indistinguishability) -> Undetermined:
+    """The same with its kind, as the proofs have it."""
+    bit = 0
+    for pal in entry.pals:
+        bit |= action.index.bit[pal.atom]
+    if entry.location == Location.EFF.value:
+        closed = proofs.effect(entry.action, bit) is Prospect.CLOSED
+    else:
+        undecided = action.undecided
+        literals = Literals(undecided.positive & bit, undecided.negative & bit)
+        closed = proofs.precondition(entry.action, literals) is Prospect.CLOSED
+    return replace(entry, kind=CANNOT_MATTER, settle="") if closed else entry
+
+
+def _preconditions(name: str, action: ActionHypotheses) -> Iterator[Undetermined]:
+    grouped = Literals(0, 0)
+    for clause in sorted(action.clauses):
+        grouped = Literals(grouped.positive | clause.positive, grouped.negative | clause.negative)
+        settle = f"a step of {name} in which some of these hold and the others do not, and all else does"
+        yield _entry(name, action, clause, "at least one is required", settle)
+    for one in action.undecided.without(grouped).singles():
+        if not action.successes:
+            yield _entry(name, action, one, NEVER_EXECUTED, _first(name))
+            continue
+        (text,) = action.index.text(Literals(one.positive | one.negative, 0))
+        value = "false" if one.positive else "true"
+        settle = f"a step of {name} in which {text} is {value} and all else holds"
+        yield _entry(name, action, one, "held in every success", settle)
+
+
+def _entry(name: str, action: ActionHypotheses, literals: Literals, known: str, settle: str) -> Undetermined:
+    pals = _pals(name, action, literals, Location.PRE)
+    return Undetermined(name, "pre", tuple(action.index.text(literals)), known, OPEN, settle, pals)
+
+
+def _effects(name: str, action: ActionHypotheses) -> Iterator[Undetermined]:
+    for bit in bits(action.undecided_effects):
+        (text,) = action.index.text(Literals(bit, 0))
+        possible = [
+            (word, mask)
+            for word, mask in ((f"+{text}", action.adds), (f"-{text}", action.deletes), ("∅", action.keeps))
+            if mask & bit
+        ]
+        modes = " or ".join(word for word, _ in possible)
+        known, settle = NEVER_EXECUTED, _first(name)
+        if action.successes:
+            known = "no success showed a difference"
+            adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
+            before = "" if adds and deletes else f" and it was {'false' if adds else 'true'} before"
+            settle = f"a success of {name} after which {text} is seen{before}"
+        pals = _pals(name, action, Literals(bit, 0), Location.EFF)
+        yield Undetermined(name, "eff", (modes,), known, OPEN, settle, pals)
+
+
+def _first(name: str) -> str:
+    return f"a problem in which {name} can be done"
+
+
+def _pals(
+    name: str, action: ActionHypotheses, literals: Literals, location: Location
+) -> tuple[PalTuple, ...]:
+    index = action.index
+    return tuple(
+        PalTuple(index.atom(bit), name, location) for bit in bits(literals.positive | literals.negative)
+    )

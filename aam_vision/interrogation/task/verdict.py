@@ -1,0 +1,175 @@
+"""The verdict on a run in words: how sure its model is, why, and on which assumption.
+
+Terminal, notebook, report and ``explain`` say it in these words. It rests on plain values (``Ending``), so that it can be
+made of a result as well as of the ``result.json`` of a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.figures import ENOUGH, Exam
+from aam_vision.wording import counted
+
+COMPLETE = "complete"
+UNEXAMINED = "complete under its assumptions"
+BUDGET = "budget"
+NOT_STRIPS = "not-strips"
+
+STRIPS = "the agent is a deterministic STRIPS agent in this vocabulary, and is seen rightly"
+"""The assumption of every result that takes answers at their word."""
+INDEPENDENT = (
+    "the agent is a deterministic STRIPS agent in this vocabulary, and errors are independent from look to look; "
+    "one that is the same at every look, as a classifier's is, is not found by looking again"
+)
+"""The assumption of every result that weighs answers."""
+EXAMINE = f"--exam {ENOUGH + 1}"
+"""The option with which an examination is long enough."""
+
+_FAMILIES = {
+    Family.RANDOM: "random: the same step from the same situation has several outcomes",
+    Family.CONDITIONAL: "conditional: the outcome depends on the state in a way that STRIPS cannot express",
+    Family.HIDDEN: "hidden: situations that look alike went differently, so a predicate is missing",
+    Family.MISREAD: "misread: the classifier is wrong about a picture",
+    Family.CHANGING: "changing: the same step of the same situation had another outcome later",
+    Family.UNKNOWN: "unknown: no experiment within the access could tell what is behind it",
+}
+
+
+_OPTIONS = {"step": "--max-steps", "quer": "--max-queries"}
+"""What a budget is of, and the option that sets it."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended: all that the verdict on it rests on."""
+
+    status: str
+    why: str
+    exam: Exam
+    weighed: bool
+    """Whether answers were weighed, instead of taken at their word."""
+    open: int
+    """Groups of pal tuples that some query may settle."""
+    cannot_matter: int
+    """Undetermined groups that no reachable situation tells anything about."""
+    doubt: str
+    diagnosis: Diagnosis | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How sure a model is, why, and on which assumption."""
+
+    title: str
+    """How it ended, in a few words."""
+    main: str
+    """The reason, as a sentence."""
+    assumption: str
+    """What that assumes, as a sentence; empty where nothing is claimed."""
+    examination: str
+    """Whether the assumption was examined, and what that came to; empty where nothing is claimed."""
+    details: tuple[str, ...] = ()
+    """What more there is to say, in sentences: of what is open, or of what is wrong."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of it but the title, in the order in which it is read."""
+        return tuple(text for text in (self.main, self.examination, self.assumption, *self.details) if text)
+
+
+def verdict(ending: Ending) -> Verdict:
+    """The verdict on a run."""
+    if ending.status == NOT_STRIPS and ending.diagnosis is not None:
+        return _not_strips(ending.diagnosis)
+    if ending.status in (COMPLETE, UNEXAMINED):
+        details = (*_weighed(ending), *([_left(ending)] if ending.cannot_matter or ending.open else []))
+        return Verdict(ending.status, _sentence(ending.why), assumption(ending), examination(ending), details)
+    if ending.doubt:
+        why = ending.doubt if "nothing is certain" in ending.why else ending.why
+        return Verdict("nothing is certain", _sentence(why), assumption(ending), "", _weighed(ending))
+    details = (*_weighed(ending), _left(ending))
+    return Verdict("not complete", _sentence(ending.why), assumption(ending), "", details)
+
+
+def assumption(ending: Ending) -> str:
+    """The assumption that a result rests on, as a sentence."""
+    if ending.weighed:
+        return f"Assumed: {INDEPENDENT}."
+    if ending.status == COMPLETE:
+        return f"Assumed and examined: {STRIPS}."
+    return f"Assumed: {STRIPS}."
+
+
+def examination(ending: Ending) -> str:
+    """What the examination of a complete result came to, as a sentence, and how to have a longer one."""
+    exam = ending.exam
+    if not exam.steps:
+        return "Not examined." if ending.weighed else f"Not examined: {EXAMINE} examines it."
+    if exam.enough or exam.wrong or ending.weighed:
+        return f"{exam}."
+    return f"{exam}. Too few steps to count as examined: {EXAMINE} takes enough."
+
+
+def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
+    """The family of a diagnosis, and what shows it, in sentences."""
+    told = [_capital(_FAMILIES[found.family]) + "."]
+    if found.literal is not None:
+        told.append(f"The outcome depends on {found.literal}.")
+    if found.tried:
+        times = "once" if found.seen == 1 else f"{found.seen} times"
+        told.append(f"The unexpected outcome was seen {times} in {_tries(found.tried)}.")
+    if found.pixels_differ is not None:
+        told.append(
+            "The two pictures differ, so something is visible that the vocabulary does not name."
+            if found.pixels_differ
+            else "The two pictures are equal, pixel by pixel: the difference cannot be seen."
+        )
+    return tuple(told)
+
+
+def _not_strips(found: Diagnosis) -> Verdict:
+    false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
+    details = (*kind_of_fault(found), false)
+    return Verdict("no STRIPS model fits", _sentence(found.why, capital=False), "", "", details)
+
+
+def _weighed(ending: Ending) -> tuple[str, ...]:
+    """How the answers were treated, if they were not taken at their word."""
+    told = "The answers were weighed: nothing is proven, and everything has a probability."
+    return (told,) if ending.weighed else ()
+
+
+def _left(ending: Ending) -> str:
+    """How much is undetermined, and of which kind, as a sentence."""
+    groups = counted(ending.open, "group")
+    if ending.open:
+        told = f"{groups} of pal tuples {_are(ending.open)} open"
+        if ending.cannot_matter:
+            told += f", and {ending.cannot_matter} cannot matter"
+        more = [option for word, option in _OPTIONS.items() if BUDGET in ending.why and word in ending.why]
+        return f"{told}: raise {more[0]} to settle more." if more else f"{told}."
+    if not ending.cannot_matter:
+        return "Nothing is open."
+    stay = "stays" if ending.cannot_matter == 1 else "stay"
+    number = counted(ending.cannot_matter, "group")
+    return f"{number} of pal tuples {stay} undetermined but cannot matter: no reachable situation tells the difference."
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _tries(number: int) -> str:
+    return "1 try" if number == 1 else f"{number} tries"
+
+
+def _sentence(text: str, *, capital: bool = True) -> str:
+    text = text.strip() or "the reason was not recorded"
+    text = _capital(text) if capital else text
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,142 @@
+"""How a recorded run ended: the verdict on it, and the situations that show what is wrong, from ``result.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aam_vision.agents.encoding import Malformed, field
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.figures import Exam
+from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
+from aam_vision.interrogation.task.verdict import COMPLETE, UNEXAMINED, Ending, Verdict, verdict
+from aam_vision.wording import counted
+
+_REASONS = {COMPLETE: "no query could tell any more", UNEXAMINED: "no query could tell any more"}
+"""The reasons of runs of earlier versions, which did not record them."""
+
+
+@dataclass(frozen=True)
+class ShownExample:
+    """One of the two situations that show what is wrong."""
+
+    step: str
+    outcome: str
+    image: str | None
+    """The name of the image before the step, where one was kept."""
+    image_after: str | None
+    """The name of the image after the step, where one was kept and the step was executed."""
+
+
+@dataclass(frozen=True)
+class RecordedEnding:
+    """How a run ended, as its ``result.json`` tells."""
+
+    ending: Ending
+    examples: tuple[ShownExample, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """How sure the model is, why, and on which assumption."""
+        return verdict(self.ending)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no query could tell any more, under the assumption."""
+        return self.ending.status in (COMPLETE, UNEXAMINED)
+
+
+def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
+    """How a run ended.
+
+    Raises:
+        Malformed: a figure is not as ``summary`` writes it.
+    """
+    told = dict(figures)
+    status = field(told, "status", str)
+    kinds = [one.get("kind") for one in told.get("undetermined") or [] if isinstance(one, dict)]
+    complete = status in (COMPLETE, UNEXAMINED)  # earlier versions recorded no kinds
+    known = [kind == CANNOT_MATTER or (kind is None and complete) for kind in kinds]
+    diagnosis, examples = _diagnosis(told.get("diagnosis"))
+    ending = Ending(
+        status,
+        _text(told, "why") or _REASONS.get(status, ""),
+        Exam(_number(told, "exam_steps"), _number(told, "exam_wrong")),
+        bool(told.get("noise")),
+        known.count(False),
+        known.count(True),
+        _text(told, "doubt"),
+        diagnosis,
+    )
+    return RecordedEnding(ending, examples)
+
+
+def unfinished(decided: int, size: int) -> Verdict:
+    """The verdict on a run that has no ``result.json``: it was stopped, or goes on."""
+    details = (
+        f"The answers so far decide {decided} of {counted(size, 'pal tuple')}; the others may have any mode.",
+        "--resume goes on with a run that was stopped.",
+    )
+    return Verdict(
+        "not at its end",
+        "The run has not come to its end: it was stopped, or it still goes on.",
+        "",
+        "",
+        details,
+    )
+
+
+def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
+    if told is None:
+        return None, ()
+    try:
+        family = Family(field(told, "family", str))
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+    pixels_differ = told.get("pixels_differ")
+    if pixels_differ not in (None, True, False):
+        raise Malformed("'pixels_differ' is neither true nor false")
+    found = Diagnosis(
+        family,
+        _text(told, "culprit"),
+        _text(told, "why"),
+        (),
+        _text(told, "literal") or None,
+        _number(told, "seen"),
+        _number(told, "tried"),
+        None if pixels_differ is None else bool(pixels_differ),
+        _number(told, "steps"),
+    )
+    examples = tuple(
+        ShownExample(
+            _text(one, "step"),
+            _text(one, "outcome"),
+            _text(one, "image") or None,
+            _text(one, "image_after") or None,
+        )
+        for one in field(told, "examples", list)[:2]
+    )
+    return found, examples
+
+
+def _text(told: Any, name: str) -> str:
+    """A text, made safe for terminals, which obey some characters; empty where there is none."""
+    if not isinstance(told, dict) or told.get(name) is None:
+        return ""
+    return printable(field(told, name, str))
+
+
+def _number(told: dict[str, Any], name: str) -> int:
+    """A count; 0 where there is none."""
+    if told.get(name) is None:
+        return 0
+    found: int = field(told, name, int)
+    if not 0 <= found < 2**63:
+        raise Malformed(f"{name!r} is no count")
+    return found
+
+
+def printable(text: str) -> str:
+    """A text of a stranger, made safe for terminals, which obey some characters."""
+    return "".join(c if c.isprintable() else "?" for c in text[:1000])

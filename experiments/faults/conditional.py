@@ -1,0 +1,158 @@
+"""Agents whose steps depend on the visible state in ways that no STRIPS model expresses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, Predicate, State, Vocabulary
+from experiments.faults.choices import (
+    Test,
+    Unsuitable,
+    coincides,
+    explanations,
+    matters,
+    one_of,
+    some_action,
+    some_condition,
+    some_effect,
+    where,
+)
+from experiments.faults.conditions import OTHER, own
+from experiments.faults.world import Consequence, Fault, Nature, Setting, World, lacking, refuse
+
+NEAR, MARKED = "near", "marked"
+"""Predicates that are added: packaged domains have none that may hold of one object twice, and few that an action need not know."""
+
+
+class Conditional(Fault):
+    """One action has the consequence wherever a test of the visible state comes true."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        action: str,
+        test: Test,
+        consequence: Consequence,
+        condition: LiftedAtom | None = None,
+    ) -> None:
+        super().__init__(setting, (action,), consequence)
+        self.test = test
+        self.condition = condition
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        return self.test(world.state, step)
+
+
+def repeated_arguments(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action requires ``near(?x, ?x)``, which holds of some objects and never changes."""
+    dressed, action, condition = _with_property(setting, NEAR, 2, rng)
+    return Conditional(dressed, action, where(condition, False), refuse, condition)
+
+
+def _with_property(
+    setting: Setting, predicate: str, arity: int, rng: np.random.Generator
+) -> tuple[Setting, str, LiftedAtom]:
+    """The setting with a predicate that holds of some objects, as all its arguments, and that no action changes.
+
+    With it come an action, and the atom of that predicate for one of its parameters.
+
+    Raises:
+        Unsuitable: the atom is the same in most steps of the action.
+    """
+    action = some_action(setting, rng)
+    types = setting.header(action).types
+    place = one_of(
+        [place for place, kind in enumerate(types) if len(setting.initial[0].objects.of_type(kind)) > 1], rng
+    )
+    kind, told = types[place], setting.model.vocabulary
+    added = Predicate(predicate, (kind,) * arity)
+    vocabulary = Vocabulary(told.name, (*told.predicates, added), told.types, told.constants)
+
+    def dress(state: State) -> State:
+        names = state.objects.of_type(kind)
+        chosen = rng.permutation(len(names))[: int(rng.integers(1, len(names)))]
+        atoms = {Atom(predicate, (names[int(number)],) * arity) for number in chosen}
+        return replace(state, true=state.true | atoms)
+
+    dressed = setting.with_model(Model(vocabulary, setting.model.actions), dress)
+    condition = LiftedAtom(predicate, (place,) * arity)
+    if not matters(dressed, action, where(condition, True)):
+        raise Unsuitable
+    return dressed, action, condition
+
+
+def refused_for_other(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is refused while some object that is no argument has a property (or none has it)."""
+    action, condition = some_condition(setting, "foreign", rng)
+    if any(OTHER not in atom.arguments for atom in explanations(setting, action, condition)):
+        raise Unsuitable  # an atom of the parameters tells the same: that is a precondition
+    return Conditional(setting, action, where(condition, bool(rng.integers(2))), refuse, condition)
+
+
+def refused_for_count(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is refused while more than so many atoms of one predicate are true."""
+    options = []
+    for action, steps in setting.sample.items():
+        for predicate in setting.model.vocabulary.predicates:
+            counts = {len(before.rows.get(predicate.name, ())) for before, _, _ in steps}
+            options += [
+                (action, test)
+                for most in sorted(counts)
+                if matters(setting, action, test := more(predicate, most))
+            ]
+    action, test = one_of(options, rng)
+    if any(
+        coincides(setting, action, where(atom, True), test)
+        for atom in own(setting.model, setting.header(action))
+    ):
+        raise Unsuitable  # the same
+    return Conditional(setting, action, test, refuse)
+
+
+def more(predicate: Predicate, most: int) -> Test:
+    """The test whether more than so many atoms of a predicate are true."""
+    return lambda state, step: len(state.rows.get(predicate.name, ())) > most
+
+
+def effect_if_own(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One effect of one action depends on an atom of its own parameters: one of the domain, or one that never changes."""
+    if rng.random() < 0.5:
+        return _effect_if(setting, *some_condition(setting, "own", rng), rng)
+    return _effect_if(*_with_property(setting, MARKED, 1, rng), rng)
+
+
+def effect_if_other(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One effect of one action depends on an object that is no argument."""
+    return _effect_if(setting, *some_condition(setting, "foreign", rng), rng)
+
+
+def _effect_if(setting: Setting, action: str, condition: LiftedAtom, rng: np.random.Generator) -> Fault:
+    effect = some_effect(setting, action, rng)
+    return Conditional(setting, action, where(condition, bool(rng.integers(2))), lacking(effect), condition)
+
+
+def effect_elsewhere(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action adds an atom of another object, too: the first of its kind that is no argument."""
+    action = some_action(setting, rng)
+    types, model = setting.header(action).types, setting.model
+    effects = [
+        (atom, place)
+        for atom in sorted(model.schema(action).add, key=str)
+        for place in atom.arguments
+        if isinstance(place, int)
+        and len(setting.initial[0].objects.of_type(types[place])) > types.count(types[place])
+    ]
+    effect, place = one_of(effects, rng)
+
+    def also(before: State, step: GroundAction, after: State) -> State | None:
+        others = [name for name in after.objects.of_type(types[place]) if name not in step.objects]
+        objects = list(step.objects)
+        objects[place] = others[0] if others else objects[place]
+        return replace(after, true=after.true | {effect.ground(objects)})
+
+    steps = setting.sample[action]
+    if sum(also(*one) != one[2] for one in steps) < len(steps) / 2:
+        raise Unsuitable
+    return Conditional(setting, action, lambda state, step: True, also)

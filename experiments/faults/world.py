@@ -1,0 +1,222 @@
+"""A world with something hidden, and the base of all faults: an honest STRIPS agent that nothing is wrong with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.domains import generate, load
+from aam_vision.query import Access, Situation
+from aam_vision.strips import ActionHeader, ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
+
+PROBLEMS = 3
+"""Problems of a domain that are interrogated (one under trajectory access), and as many more."""
+WALKS = 15
+"""Random walks in them, from which a fault learns where it will matter."""
+LONGEST = 60
+"""Steps of such a walk at most, and of a history that the outcome is examined on."""
+
+
+class World(NamedTuple):
+    """Everything that a snapshot brings back."""
+
+    state: State
+    """The true symbolic state."""
+    hidden: Hashable = None
+    """A part that no predicate speaks of: a counter, pending effects, an earlier state."""
+
+
+class Outcome(NamedTuple):
+    """What an attempted step came to. A refused one may still have changed what is hidden."""
+
+    executed: bool
+    world: World
+
+
+@dataclass
+class Nature:
+    """What no snapshot and no reset brings back."""
+
+    rng: np.random.Generator
+    """The source of all chance."""
+    clock: int = 0
+    """Steps attempted in this process."""
+    uses: Counter[str] = field(default_factory=Counter)
+    """Executed steps of each action in this process."""
+    stopped: bool = False
+    """Whether clock and uses stand still, so that an agent can be examined as it is now."""
+
+    def passed(self, step: GroundAction, executed: bool) -> None:
+        """One step was attempted."""
+        if not self.stopped:
+            self.clock += 1
+            self.uses[step.name] += executed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A domain and problems of it, in which a fault is put."""
+
+    domain: str
+    model: Model
+    """The model of the honest agent."""
+    initial: tuple[State, ...]
+    """Where the problems begin, interrogated ones first."""
+    interrogated: int
+    """The number of problems that are interrogated; the outcome is examined on the others, too."""
+    seed: int
+
+    @staticmethod
+    def of(domain: str, access: Access, size: int, seed: int) -> Setting:
+        """A packaged domain, with generated problems."""
+        rng = np.random.default_rng([seed, 1])
+        initial = tuple(generate(domain, size, rng).initial for _ in range(2 * PROBLEMS))
+        interrogated = 1 if access is Access.TRAJECTORY else PROBLEMS
+        return Setting(domain, load(domain), initial, interrogated, seed)
+
+    def with_model(self, model: Model, dress: Callable[[State], State] = lambda state: state) -> Setting:
+        """The same problems with another model, and with other atoms in their initial states."""
+        return replace(self, model=model, initial=tuple(map(dress, self.initial)))
+
+    @property
+    def problems(self) -> tuple[State, ...]:
+        """Where the interrogated problems begin."""
+        return self.initial[: self.interrogated]
+
+    def outcome(self, state: State, step: GroundAction) -> State | None:
+        """The honest agent's state after a step; None if it refuses."""
+        schema = self.model.schema(step.name)
+        return schema.successor(state, step.objects) if schema.applicable(state, step.objects) else None
+
+    def header(self, action: str) -> ActionHeader:
+        """The header of an action."""
+        return self.model.schema(action).header
+
+    @cached_property
+    def sample(self) -> Mapping[str, Sequence[tuple[State, GroundAction, State]]]:
+        """Steps of random walks of the honest agent in the interrogated problems, by action."""
+        rng = np.random.default_rng([self.seed, 2])
+        agent = SymbolicAgent(self.model, self.initial)
+        found: dict[str, list[tuple[State, GroundAction, State]]] = {
+            schema.header.name: [] for schema in self.model.actions
+        }
+        for number in range(WALKS):
+            state = self.problems[number % self.interrogated]
+            for walked in agent.walk(Situation(state, state), int(rng.integers(1, LONGEST + 1)), rng):
+                found[walked.action.name].append((walked.before.state, walked.action, walked.after.state))
+        return found
+
+    def effects(self, action: str) -> list[LiftedAtom]:
+        """Effects of an action that change their atom in every step of the sample."""
+        schema: ActionSchema = self.model.schema(action)
+        return [
+            atom
+            for atom in sorted(schema.add | schema.delete, key=str)
+            if all(
+                before.value(ground := atom.ground(step.objects)) != after.value(ground)
+                for before, step, after in self.sample[action]
+            )
+        ]
+
+
+Consequence = Callable[[State, GroundAction, State], State | None]
+"""The state after a step at which a fault strikes, or None if it is refused; from the honest states around it."""
+
+
+def refuse(before: State, step: GroundAction, after: State) -> State | None:
+    """The step is refused."""
+    return None
+
+
+def nothing(before: State, step: GroundAction, after: State) -> State | None:
+    """The step is executed, and nothing changes."""
+    return before
+
+
+def lacking(effect: LiftedAtom) -> Consequence:
+    """One effect does not come."""
+
+    def without(before: State, step: GroundAction, after: State) -> State | None:
+        atom = effect.ground(step.objects)
+        return with_value(after, atom, atom in before.true)
+
+    return without
+
+
+def with_value(state: State, atom: Atom, value: bool) -> State:
+    """The same state, but for one atom."""
+    return replace(state, true=state.true | {atom} if value else state.true - {atom})
+
+
+class Fault:
+    """An honest agent; a family overrides one or two of its methods.
+
+    Args:
+        setting: the domain and its problems.
+        actions: those at which the fault may strike.
+        consequence: what happens then.
+    """
+
+    rate: float | None = None
+    """How often it strikes, where that is chance."""
+    condition: LiftedAtom | None = None
+    """The atom on which it depends, if it does on one."""
+    only_seen: bool = False
+    """Whether the agent is honest, and only seen wrongly."""
+    noisy: bool = False
+    """Whether the honest agent's model is true but for chance or misreading, so that no other can be certain."""
+
+    def __init__(
+        self, setting: Setting, actions: Collection[str] = (), consequence: Consequence = refuse
+    ) -> None:
+        self.setting = setting
+        self.actions = actions
+        self.consequence = consequence
+
+    def __str__(self) -> str:
+        """The domain, and where the fault is put in it."""
+        told = [
+            self.setting.domain,
+            *(self.actions if len(self.actions) < len(self.setting.model.actions) else ()),
+        ]
+        if self.condition is not None:
+            told.append(self.condition.text(self.setting.header(next(iter(self.actions))).parameters))
+        if self.rate is not None:
+            told.append(f"rate {self.rate:.2f}")
+        return ", ".join([*told, *self.details()])
+
+    def details(self) -> list[str]:
+        """What else tells faults of one family apart."""
+        return []
+
+    def fresh(self, state: State) -> Hashable:
+        """What is hidden at the beginning of an episode."""
+        return None
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        """Whether a step of ``actions`` that an honest agent would execute has the consequence."""
+        return False
+
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+        """What is hidden after a step."""
+        return world.hidden
+
+    def see(self, world: World, nature: Nature) -> State:
+        """What is seen of the world at one look."""
+        return world.state
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        """Attempt a step."""
+        state = self.setting.outcome(world.state, step)
+        if state is not None and step.name in self.actions and self.strikes(world, step, nature):
+            state = self.consequence(world.state, step, state)
+        executed = state is not None
+        return Outcome(
+            executed, World(world.state if state is None else state, self.remembers(world, step, executed))
+        )

@@ -1,0 +1,134 @@
+"""The verdict says how sure a model is, why, and on which assumption, for every way in which a run can end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision import agent_for, interrogate
+from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability
+from aam_vision.interrogation.completeness.stopping import NO_WAY, origins
+from aam_vision.interrogation.evidence.transcript import initial_evidence
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.figures import ENOUGH, Exam
+from aam_vision.interrogation.task import result_text
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.verdict import (
+    BUDGET,
+    COMPLETE,
+    EXAMINE,
+    NOT_STRIPS,
+    UNEXAMINED,
+    Ending,
+    verdict,
+)
+from aam_vision.wording import WIDTH
+from tests import domains
+from tests.domains import Domain
+from tests.interrogation.runs import run
+from tests.profiles import thorough
+
+WHY = "no query could tell any more"
+PLURAL_OF_ONE = re.compile(r"\b1 \w+s\b(?<!is)(?<!was)")
+
+
+def _ending(status: str, exam: Exam | None = None, **other: object) -> Ending:
+    return replace(Ending(status, WHY, exam or Exam(), False, 0, 0, "", None), **other)  # type: ignore[arg-type]
+
+
+@given(st.integers(ENOUGH, 10_000))
+def test_an_examined_model_is_complete_with_what_the_examination_bounds(steps: int) -> None:
+    found = verdict(_ending(COMPLETE, Exam(steps)))
+    assert found.title == "complete"
+    assert f"{Exam(steps)}." in found.sentences
+    assert EXAMINE not in " ".join(found.sentences)
+
+
+@given(st.integers(0, ENOUGH - 1))
+def test_a_model_that_was_not_examined_enough_says_so_and_how_to_do_it(steps: int) -> None:
+    found = verdict(_ending(UNEXAMINED, Exam(steps)))
+    assert found.title == "complete under its assumptions"
+    assert "deterministic STRIPS agent in this vocabulary" in found.assumption
+    assert EXAMINE in found.examination
+    assert found.examination.startswith("Not examined") is (steps == 0)
+
+
+def test_weighed_answers_name_the_errors_that_looking_again_does_not_find() -> None:
+    found = verdict(_ending(UNEXAMINED, weighed=True))
+    assert "independent from look to look" in found.assumption
+    assert "a classifier's" in found.assumption
+    assert EXAMINE not in " ".join(found.sentences), "weighed models stay unexamined"
+
+
+@pytest.mark.parametrize(
+    ("budget", "option"), [(Budget(queries=1), "--max-queries"), (Budget(steps=1), "--max-steps")]
+)
+def test_a_spent_budget_says_what_is_open_and_which_option_to_raise(budget: Budget, option: str) -> None:
+    found = interrogate(agent_for("gripper"), max_queries=budget.queries, max_steps=budget.steps)
+    assert found.status == BUDGET
+    told = " ".join(verdict(result_text.ending(found)).sentences)
+    assert "budget of 1 " in told
+    assert option in told
+    assert PLURAL_OF_ONE.search(told) is None
+
+
+@pytest.mark.parametrize("family", list(Family))
+def test_a_diagnosis_begins_with_the_culprit_and_names_its_family(family: Family) -> None:
+    diagnosis = Diagnosis(family, "push", "push: refused once in 3 tries", (), "heavy(?x)", 1, 3, True)
+    found = verdict(_ending(NOT_STRIPS, doubt="x", diagnosis=diagnosis))
+    told = " ".join(found.sentences)
+    assert found.main.startswith("push: ")
+    assert family.value in told.lower()
+    assert "heavy(?x)" in told
+    assert "once in 3 tries" in told
+    assert "pictures differ" in told
+    assert "nothing in the model below is certain" in told
+
+
+@thorough(40)
+@given(domains.domains(), st.sampled_from([Budget(), Budget(queries=1), Budget(steps=3)]))
+def test_the_figures_of_any_result_fit_the_terminal_and_count_in_english(
+    domain: Domain, budget: Budget
+) -> None:
+    result = run(domain, budget=budget)
+    for line in str(result).splitlines():
+        words = line.split()
+        assert len(line) <= WIDTH or len(words[-1]) > WIDTH // 2
+        assert PLURAL_OF_ONE.search(line) is None, line
+    assert PLURAL_OF_ONE.search(repr(result)) is None
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 5))
+def test_what_cannot_matter_is_told_from_what_is_open(domain: Domain, queries: int) -> None:
+    result = run(domain, budget=Budget(queries=queries, steps=5000))
+    for entry in result.undetermined:
+        if result.complete:
+            assert (entry.kind, entry.settle) == ("cannot matter", "")
+        else:
+            assert entry.kind in ("cannot matter", "open")
+            assert bool(entry.settle) is (entry.kind == "open")
+        assert {pal.action for pal in entry.pals} == {entry.action}
+    listed = {pal for entry in result.undetermined for pal in entry.pals}
+    assert len(listed) == result.hypotheses.size - result.hypotheses.decided()
+    html = result._repr_html_()
+    assert ("Open (" in html) is any(entry.kind == "open" for entry in result.undetermined)
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 5))
+def test_where_no_way_to_ask_was_found_the_proofs_tell_what_is_open(domain: Domain, queries: int) -> None:
+    result = run(domain, budget=Budget(queries=queries, steps=5000))
+    stopped = replace(result, complete=False, why=f"2 questions are open, but {NO_WAY}")
+    proofs = Indistinguishability(result.hypotheses, origins(initial_evidence(result.transcript)))
+    left = [entry for entry in stopped.undetermined if entry.kind == "open"]
+    if not result.doubt:
+        assert bool(left) is bool(proofs.open_questions())
+    if result.complete:
+        assert not left
+    doubted = replace(stopped, doubt="an atom changed that no step names")
+    assert all(entry.kind == "open" for entry in doubted.undetermined)

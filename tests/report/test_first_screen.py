@@ -1,0 +1,171 @@
+"""The first screen: what the agent can do, how sure that is and why, and a pair of pictures."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from aam_vision import domains as packaged
+from aam_vision.agents.journal import Journal
+from aam_vision.arguments import Arguments
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.attempted_steps import attempted
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.report import terminal
+from aam_vision.report.abilities import MOST, abilities
+from aam_vision.report.first_screen import first_screen
+from aam_vision.report.page import page
+from aam_vision.report.recorded import images, read_run
+from aam_vision.report.weighed import account_of
+from aam_vision.summary import summary
+from aam_vision.targets import from_environment
+from tests import domains
+from tests.domains import Domain
+from tests.profiles import thorough
+from tests.report.conftest import Runs
+from tests.report.diagnosed import STEP, WHY, diagnosed
+
+
+@pytest.mark.parametrize("name", packaged.DOMAINS)
+def test_the_paragraph_is_short_and_accounts_for_every_action(name: str) -> None:
+    model = packaged.load(name)
+    actions = [schema.header.name for schema in model.actions]
+    told = abilities(model, actions, complete=True)
+    assert len(str(told)) <= MOST + 50
+    assert str(told).startswith(f"It has {len(actions)} actions")
+    described = [deed.action for deed in told.deeds]
+    assert described == actions[: len(described)]
+    assert described == actions or actions[len(described)] in told.others
+
+
+@thorough(40)
+@given(domains.domains(), st.data())
+def test_nothing_is_claimed_of_an_action_that_was_never_done(domain: Domain, data: st.DataObject) -> None:
+    names = [schema.header.name for schema in domain.model.actions]
+    done = data.draw(st.sets(st.sampled_from(names)))
+    for deed in abilities(domain.model, done, complete=False).deeds:
+        assert ("nothing is known" in deed.words) is (deed.action not in done)
+
+
+@pytest.mark.parametrize("env", ["gripper", "doors"])
+def test_page_and_terminal_say_the_same_of_the_verdict(env: str, run_of: Runs) -> None:
+    account = account_of(read_run(run_of(env)))
+    text = " ".join(page(account).split())
+    console = Console(file=io.StringIO(), width=10_000)
+    terminal.overview(account, console)
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    for sentence in account.verdict.sentences:
+        assert sentence in text.replace("&#39;", "'")
+        assert sentence in printed
+    assert f"Verdict: {account.verdict.title}" in text
+    assert text.index("Verdict:") < text.index("The run in figures")
+
+
+def test_the_pictures_are_those_before_and_after_one_executed_step(run_of: Runs) -> None:
+    account = account_of(read_run(run_of("doors")))
+    before, after = first_screen(account).shown
+    assert before.caption.startswith("before ")
+    assert after.caption.startswith("after ")
+    assert before.image != after.image
+    assert first_screen(account_of(read_run(run_of("gripper")))).shown == ()
+
+
+def test_the_image_before_a_step_is_the_one_after_the_step_before_it(run_of: Runs) -> None:
+    account = account_of(read_run(run_of("doors")))
+    seen = {(step.entry, step.position): account.events.event(step) for step in attempted(account.transcript)}
+    followed = 0
+    for (entry, position), event in seen.items():
+        earlier = seen.get((entry, position - 1))
+        if earlier is not None and earlier.executed and isinstance(account.transcript.entries[entry], Asked):
+            followed += 1
+            assert event.shown[0].image == earlier.shown[1].image
+    assert followed > 5
+
+
+def test_a_diagnosis_comes_first_with_the_two_pictures_side_by_side(run_of: Runs, tmp_path: Path) -> None:
+    account = account_of(read_run(diagnosed(run_of("doors"), tmp_path / "run")))
+    screen = first_screen(account)
+    assert (screen.wrong, screen.verdict.title) == (True, "no STRIPS model fits")
+    assert [shown.caption for shown in screen.shown] == ["before moveto: executed", "before moveto: refused"]
+    text = page(account)
+    assert text.index(WHY) < text.index("It has 2 actions")
+    assert text.count(f"<p><code>{STEP}</code>: ") == 2
+    assert "proven" not in {line.status for action in account.actions for line in action.needs}
+
+
+def test_one_and_the_same_picture_is_followed_by_what_came_of_it(run_of: Runs, tmp_path: Path) -> None:
+    folder = diagnosed(run_of("doors"), tmp_path / "run", family="random")
+    figures = json.loads((folder / "result.json").read_text())
+    one, other = figures["diagnosis"]["examples"]
+    other["image"] = one["image"]
+    (folder / "result.json").write_text(json.dumps(figures))
+    shown = first_screen(account_of(read_run(folder))).shown
+    assert [image.image for image in shown] == [one["image_after"], one["image"]]
+
+
+@pytest.mark.parametrize("env", ["gripper", "doors"])
+def test_a_diagnosis_without_pictures_is_told_in_words(env: str, run_of: Runs, tmp_path: Path) -> None:
+    folder = diagnosed(run_of(env), tmp_path / "run", examples=[])
+    assert WHY in page(account_of(read_run(folder)))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"family": "joke"},
+        {"family": None},
+        {"examples": {}},
+        {"seen": -1},
+        {"tried": "often"},
+        {"pixels_differ": "perhaps"},
+        {"why": ["x"]},
+    ],
+)
+def test_a_damaged_diagnosis_is_refused_in_one_line(
+    changed: dict[str, object], run_of: Runs, tmp_path: Path
+) -> None:
+    with pytest.raises(UnusableInput, match=r"result\.json: damaged.*\Z"):
+        read_run(diagnosed(run_of("doors"), tmp_path / "run", **changed))
+
+
+def test_result_json_names_the_images_of_the_examples(run_of: Runs) -> None:
+    run = read_run(run_of("doors"))
+    asked = next(one for one in run.transcript.entries if isinstance(one, Asked) and one.response.executed)
+    start, step, end = asked.query.initial, asked.query.plan[0], asked.response.final
+    examples = (Example(start, step, "executed", end), Example(start, step, "refused"))
+    target = from_environment("gripper")
+    result = Interrogation(target.agent).run(np.random.default_rng(0))
+    diagnosis = Diagnosis(Family.RANDOM, step.name, WHY, examples, None, 1, 2, False, 3)
+    result = replace(result, diagnosis=diagnosis, doubt=WHY)
+    with Journal.open(run_of("doors")) as journal:
+        found = summary(Arguments("gripper"), target, result, {}, None, lambda: images(journal))
+    assert found["status"] == "not-strips"
+    first, second = found["diagnosis"]["examples"]
+    assert first["image"] == second["image"] == run.sights[start.handle].image
+    assert first["image_after"] == run.sights[end.handle].image
+    assert second["image_after"] is None
+
+
+def test_a_run_of_an_earlier_version_is_told_as_far_as_it_goes(run_of: Runs, tmp_path: Path) -> None:
+    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text())
+    for name in ("why", "exam_steps", "exam_wrong", "diagnosis"):
+        del figures[name]
+    for group in figures["undetermined"]:
+        del group["kind"], group["settle"]
+    (copy / "result.json").write_text(json.dumps(figures))
+    told = " ".join(account_of(read_run(copy)).verdict.sentences)
+    assert "No query could tell any more." in told
+    assert "Not examined" in told
+    assert "cannot matter" in told
