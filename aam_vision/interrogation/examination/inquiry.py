@@ -41,6 +41,8 @@ class Inquiry:
     doubtful_entry: int
     """The number of that answer."""
     rng: np.random.Generator
+    steadfast: bool = False
+    """Whether the doubtful step came out the same each time that it was repeated: chance is no excuse then."""
 
     @classmethod
     def of(cls, trials: Trials, rng: np.random.Generator) -> Inquiry:
