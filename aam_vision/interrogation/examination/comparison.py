@@ -17,6 +17,7 @@ from aam_vision.interrogation.examination.repetition import (
     varying,
     wrong_reading,
 )
+from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
 from aam_vision.strips import Atom, GroundAction, State
@@ -40,9 +41,18 @@ def alike_but_different(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     first: dict[tuple[State, GroundAction], Trial] = {}
     for trial in inquiry.trials.seen:
         other = first.setdefault((trial.before.state, trial.step), trial)
-        if not other.alike(trial):
+        if not other.alike(trial) and _all_seen(inquiry, other, trial):
             return _hidden(inquiry, other, trial)
     return None
+
+
+def _all_seen(inquiry: Inquiry, one: Trial, other: Trial) -> bool:
+    """Whether what is unknown of the two situations cannot explain that they went differently."""
+    hidden = one.before.state.unknown
+    if one.after is not None and other.after is not None:
+        return hidden.isdisjoint(differing(one.after.state, other.after.state))
+    index = inquiry.evidence.hypotheses[one.step.name].index
+    return not index.values(one.before.state, one.step.objects)[1]
 
 
 def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -133,6 +143,8 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
             return None
     if inquiry.unexpected(one) and not inquiry.unexpected(other):
         one, other = other, one
+    if not _all_seen(inquiry, one, other):
+        return None
     name = one.step.name
     what = f"{cut(one.outcome, 30)} and {cut(other.outcome, 30)}"
     return Diagnosis(

@@ -87,10 +87,21 @@ def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
     """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
     for trial in inquiry.trials.seen[: inquiry.trials.known]:
         if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
-            name = trial.step.name
-            why = f"{name}: misread, the image changed and no atom did; or a predicate is missing"
-            return Diagnosis(Family.MISREAD, name, why, (example(trial),), pixels_differ=True)
+            culprit = _usually_changed(inquiry, trial) or trial.step.name
+            why = f"{culprit}: misread after {trial.step.name}, or a predicate is missing: only the image changed"
+            return Diagnosis(Family.MISREAD, culprit, why, (example(trial),), pixels_differ=True)
     return None
+
+
+def _usually_changed(inquiry: Inquiry, overlooked: Trial) -> str | None:
+    """The predicate that other steps of the action changed most often; None if they changed nothing."""
+    changed = Counter(
+        atom.predicate
+        for trial in inquiry.trials.seen
+        if trial.after is not None and trial.step.name == overlooked.step.name
+        for atom in differing(trial.before.state, trial.after.state)
+    )
+    return changed.most_common(1)[0][0] if changed else None
 
 
 def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
