@@ -84,6 +84,8 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
     found = [("status", f"{ended.status}: {ended.why}")]
     if ended.doubt and ended.doubt not in ended.why:
         found.append(("in doubt", f"everything: {ended.doubt}"))
+    if ended.diagnosis is not None:
+        found.append(("diagnosis", ended.diagnosis.why))
     found.append(("assumed", assumption(ended).partition(": ")[2].rstrip(".")))
     if judged.examination:
         found.append(("examination", judged.examination.rstrip(".")))

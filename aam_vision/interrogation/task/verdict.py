@@ -30,7 +30,7 @@ EXAMINE = f"--exam {ENOUGH + 1}"
 _FAMILIES = {
     Family.RANDOM: "random: the same step from the same situation has several outcomes",
     Family.CONDITIONAL: "conditional: the outcome depends on the state in a way that STRIPS cannot express",
-    Family.HIDDEN: "hidden: situations that look alike went differently, so a predicate is missing",
+    Family.HIDDEN: "hidden: what happens depends on something that no predicate of the vocabulary expresses",
     Family.MISREAD: "misread: the classifier is wrong about a picture",
     Family.CHANGING: "changing: the same step of the same situation had another outcome later",
     Family.UNKNOWN: "unknown: no experiment within the access could tell what is behind it",
@@ -137,8 +137,12 @@ def _not_strips(found: Diagnosis) -> Verdict:
 
 def _weighed(ending: Ending) -> tuple[str, ...]:
     """How the answers were treated, if they were not taken at their word."""
+    if not ending.weighed:
+        return ()
     told = "The answers were weighed: nothing is proven, and everything has a probability."
-    return (told,) if ending.weighed else ()
+    if ending.diagnosis is None:
+        return (told,)
+    return (f"The reason for weighing answers: {_sentence(ending.diagnosis.why, capital=False)}", told)
 
 
 def _left(ending: Ending) -> str:
