@@ -139,10 +139,19 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
         status = save(folder, arguments, target, result, times, interrogation.prior, journal)
         if failure is None or failure.contradicted:  # then the same answers would be the same again
             journal.note("finished", status)
+        if result.not_strips:
+            print(f"error: {_accusation(result)}; what was learned is saved in {folder}", file=sys.stderr)
+            return NOT_STRIPS
         if failure is not None:
             print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
             return AGENT_FAILED
     return 0
+
+
+def _accusation(result: Result) -> str:
+    """What is wrong with the agent, in a line."""
+    assert result.diagnosis is not None, "only then it is accused"
+    return result.diagnosis.why
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

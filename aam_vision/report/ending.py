@@ -106,7 +106,7 @@ def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
         _number(told, "seen"),
         _number(told, "tried"),
         None if pixels_differ is None else bool(pixels_differ),
-        _number(told, "steps"),
+        steps=_number(told, "steps"),
     )
     examples = tuple(
         ShownExample(

@@ -1,22 +1,23 @@
-"""The doubtful step in other situations: does it come out the same where all looks alike, and what explains where not?"""
+"""The doubtful step after other histories: does it come out the same wherever all looks alike?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from aam_vision.interrogation.examination.dependence import outcomes
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.explanations import in_own_words, separating_literal
+from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.examination.repetition import (
+    later_otherwise,
     random_outcome,
     repeated,
-    seen_once,
     varying,
     wrong_reading,
 )
-from aam_vision.interrogation.examination.surprises import expected
+from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
 from aam_vision.strips import Atom, GroundAction, State
@@ -27,8 +28,6 @@ STEADY = 3
 """Times that each of two outcomes has to come again, to be no chance."""
 RETURNS = 6
 """Steps seen before that are gone back to with the history of the doubtful one."""
-TOGGLED = 150
-"""Atoms that are changed one at a time in the doubtful situation, where any state can be made."""
 NOTHING = 6
 """Other steps that are attempted where the doubtful one was refused."""
 FEW = 2
@@ -42,9 +41,18 @@ def alike_but_different(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     first: dict[tuple[State, GroundAction], Trial] = {}
     for trial in inquiry.trials.seen:
         other = first.setdefault((trial.before.state, trial.step), trial)
-        if not other.alike(trial):
+        if not other.alike(trial) and _all_seen(inquiry, other, trial):
             return _hidden(inquiry, other, trial)
     return None
+
+
+def _all_seen(inquiry: Inquiry, one: Trial, other: Trial) -> bool:
+    """Whether what is unknown of the two situations cannot explain that they went differently."""
+    hidden = one.before.state.unknown
+    if one.after is not None and other.after is not None:
+        return hidden.isdisjoint(differing(one.after.state, other.after.state))
+    index = inquiry.evidence.hypotheses[one.step.name].index
+    return not index.values(one.before.state, one.step.objects)[1]
 
 
 def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -129,12 +137,14 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
             now = inquiry.again(trial)
             if now is not None and not now.alike(trial):
                 nows = [now, *repeated(inquiry, trial)]
-                return varying(inquiry, nows) or seen_once(inquiry, trial, nows)
+                return later_otherwise(inquiry, trial, nows)
             came += now is not None
         if not came:
             return None
     if inquiry.unexpected(one) and not inquiry.unexpected(other):
         one, other = other, one
+    if not _all_seen(inquiry, one, other):
+        return None
     name = one.step.name
     what = f"{cut(one.outcome, 30)} and {cut(other.outcome, 30)}"
     return Diagnosis(
@@ -224,34 +234,6 @@ def _previous(inquiry: Inquiry, doubtful: Trial) -> GroundAction | None:
     return None
 
 
-def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Conditional, if the step comes out as expected once a single literal of the situation is changed.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
-    if inquiry.trials.access is not Access.SETTABLE:
-        return None
-    state, own = doubtful.before.state, set(doubtful.step.objects)
-    atoms = sorted(_atoms(inquiry, state), key=lambda atom: (not own.issuperset(atom.objects), atom))
-    found: list[tuple[Atom, Trial]] = []
-    for atom in atoms[:TOGGLED]:
-        other = replace(state, true=state.true ^ {atom})
-        if expected(inquiry.evidence, other, doubtful.step) is False:
-            continue
-        trial = inquiry.trials.attempt(History(Situation(other, other)), doubtful.step)
-        if trial is not None and trial.executed and not inquiry.unexpected(trial):
-            found.append((atom, trial))
-    if not found:
-        return None
-    atom, trial = found[0]
-    if len(found) > 1:
-        return conditional(inquiry, doubtful, trial)
-    header = inquiry.evidence.hypotheses[doubtful.step.name].index.header
-    text = in_own_words(header, doubtful.step, atom)
-    return conditional(inquiry, doubtful, trial, text if atom in state.true else f"not {text}")
-
-
 def explored(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Steps at random, until a step has two outcomes in situations that look alike.
 
@@ -278,7 +260,7 @@ def on_trajectory(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         return None
     for _ in inquiry.random_steps(name, trials.here or doubtful.before):
         pass
-    usual, strange = _outcomes(inquiry, name)
+    usual, strange = outcomes(inquiry, name)
     if len(strange) < FEW or not usual:
         return None
     header = inquiry.evidence.hypotheses[name].index.header
@@ -294,46 +276,3 @@ def on_trajectory(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         )
     why = f"{name}: hidden, {cut(strange[0].outcome, 50)} ever since a certain step"
     return Diagnosis(Family.HIDDEN, name, why, shown)
-
-
-def _outcomes(inquiry: Inquiry, name: str) -> tuple[list[Trial], list[Trial]]:
-    """The steps of an action that should have been executed: those that came out as expected, and the others."""
-    applicable = [
-        trial
-        for trial in inquiry.trials.seen
-        if trial.step.name == name and expected(inquiry.evidence, trial.before.state, trial.step) is not False
-    ]
-    strange = [trial for trial in applicable if inquiry.unexpected(trial)]
-    usual = [trial for trial in applicable if not inquiry.unexpected(trial) and trial.executed]
-    return usual, strange
-
-
-def conditional(
-    inquiry: Inquiry, doubtful: Trial, normal: Trial | None = None, literal: str | None = None
-) -> Diagnosis:
-    """Conditional on the perceived state; unknown if nothing shows that it depends on that."""
-    evidence, name = inquiry.evidence, doubtful.step.name
-    usual, strange = _outcomes(inquiry, name)
-    header = evidence.hypotheses[name].index.header
-    literal = literal or separating_literal(evidence.hypotheses.vocabulary, header, usual, strange)
-    normal = normal or (usual[0] if usual else None)
-    examples = (example(doubtful),) if normal is None else (example(normal), example(doubtful))
-    if literal is not None:
-        why = f"{name}: conditional, {cut(doubtful.outcome, 40)} where {cut(literal, 40)}"
-        return Diagnosis(Family.CONDITIONAL, name, why, examples, literal)
-    if len({trial.before.state for trial in strange}) > 1 and usual:
-        why = f"{name}: conditional, {cut(doubtful.outcome, 40)} in some states, and no single literal tells which"
-        return Diagnosis(Family.CONDITIONAL, name, why, examples)
-    why = f"{name}: {cut(doubtful.outcome, 50)}, which its model rules out"
-    return Diagnosis(Family.UNKNOWN, name, why, examples)
-
-
-def _atoms(inquiry: Inquiry, state: State) -> list[Atom]:
-    """All type-correct atoms over the state's objects."""
-    found: list[Atom] = []
-    for predicate in inquiry.evidence.hypotheses.vocabulary.predicates:
-        rows: list[tuple[str, ...]] = [()]
-        for kind in predicate.types:
-            rows = [(*row, name) for row in rows for name in state.objects.of_type(kind)]
-        found += [Atom(predicate.name, row) for row in rows]
-    return found

@@ -18,19 +18,20 @@ import numpy as np
 
 from aam_vision.interrogation.examination.comparison import (
     alike_but_different,
-    conditional,
     explored,
     nothing_works,
     on_trajectory,
-    one_literal_changed,
     other_history,
     strange_effect,
 )
+from aam_vision.interrogation.examination.dependence import conditional, one_literal_changed
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.inquiry import Inquiry
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut
 from aam_vision.interrogation.examination.repetition import change_not_seen, misread_at_rest, not_repeatable
 from aam_vision.interrogation.examination.trials import Spent, Trial, Trials
 
+LONGEST = 100
+"""Characters of the line that says what is wrong."""
 EXPERIMENTS = (
     not_repeatable,
     strange_effect,
@@ -62,7 +63,7 @@ def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
         found = _verdict(inquiry, doubtful)
     except Spent:
         found = _verdict_without(inquiry, doubtful)
-    return replace(found, steps=trials.steps)
+    return replace(found, why=cut(found.why, LONGEST), steps=trials.steps)
 
 
 def _verdict(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:

@@ -59,6 +59,6 @@ class Diagnosis:
     pixels_differ: bool | None = None
     """Whether the images of the two situations differ; None if that is not known."""
     by_chance: bool = False
-    """Whether answers differ by chance only, so that weighing them can make up for it: single misreadings, refusals."""
+    """Whether chance may be the reason, so that weighing the answers may make up for it: misreadings, refusals."""
     steps: int = 0
     """The number of steps that the experiments took."""

@@ -41,6 +41,8 @@ class Inquiry:
     doubtful_entry: int
     """The number of that answer."""
     rng: np.random.Generator
+    steadfast: bool = False
+    """Whether the doubtful step came out the same each time that it was repeated: chance is no excuse then."""
 
     @classmethod
     def of(cls, trials: Trials, rng: np.random.Generator) -> Inquiry:
@@ -90,11 +92,33 @@ class Inquiry:
     def doubtful_step(self) -> Trial | None:
         """The step that came out otherwise than expected; None if it cannot be singled out.
 
-        A plan shows only its end, so it is asked again step by step.
+        A plan shows only its end, so it is asked again step by step. A step that was executed though it should have
+        been refused refutes a precondition; then the doubtful step is the refusal that had proven it.
 
         Raises:
             Spent: too many steps have been attempted.
         """
+        found = self._unexpected_step()
+        if found is None or not found.executed:
+            return found
+        if expected(self.evidence, found.before.state, found.step) is not False:
+            return found
+        return self._refused_without_reason(found) or found
+
+    def _refused_without_reason(self, executed: Trial) -> Trial | None:
+        """A refusal for which the successes leave no reason; the evidence is then that of the successes alone."""
+        try:
+            evidence = _of_successes(self.trials.transcript, self.doubtful_entry)
+        except InconsistentAgent:
+            return None
+        for trial in self.trials.seen:
+            refused = trial.step.name == executed.step.name and not trial.executed
+            if refused and expected(evidence, trial.before.state, trial.step):
+                self.evidence = evidence
+                return trial
+        return None
+
+    def _unexpected_step(self) -> Trial | None:
         entries = self.trials.transcript.entries
         if not entries:
             return None
@@ -217,6 +241,17 @@ def _before_contradiction(transcript: Transcript) -> tuple[Evidence, int]:
         except InconsistentAgent:
             return evidence_of(transcript, before), number
     return evidence, len(transcript.entries) - 1
+
+
+def _of_successes(transcript: Transcript, last: int) -> Evidence:
+    """The evidence of the steps that were executed in the answers up to a number."""
+    evidence = initial_evidence(transcript)
+    for entry in transcript.entries[: last + 1]:
+        if isinstance(entry, Asked):
+            executed = entry.response.executed
+            entry = replace(entry, query=replace(entry.query, plan=entry.query.plan[:executed]))
+        evidence.take_in(entry)
+    return evidence
 
 
 def evidence_of(transcript: Transcript, count: int) -> Evidence:

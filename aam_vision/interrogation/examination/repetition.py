@@ -24,6 +24,8 @@ EARLIER = 4
 """Earlier steps that are asked again, to find out whether the agent has changed."""
 LOOKS = 30
 """Looks at one situation, to find out whether it is read the same each time: they cost no step."""
+AGREEING = 1
+"""Steps that came out as expected, at most, before one of them that never does so again counts as a change."""
 OFTEN = 4
 """Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
 
@@ -44,6 +46,7 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if inquiry.trials.access is Access.TRAJECTORY:  # what was before cannot be had again
         return None
     if again[0].alike(doubtful):
+        inquiry.steadfast = len(again) >= FEWEST
         return _changed(inquiry, doubtful)
     return seen_once(inquiry, doubtful, again)
 
@@ -84,10 +87,21 @@ def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
     """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
     for trial in inquiry.trials.seen[: inquiry.trials.known]:
         if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
-            name = trial.step.name
-            why = f"{name}: misread, the image changed and no atom did; or a predicate is missing"
-            return Diagnosis(Family.MISREAD, name, why, (example(trial),), pixels_differ=True)
+            culprit = _usually_changed(inquiry, trial) or trial.step.name
+            why = f"{culprit}: misread after {trial.step.name}, or a predicate is missing: only the image changed"
+            return Diagnosis(Family.MISREAD, culprit, why, (example(trial),), pixels_differ=True)
     return None
+
+
+def _usually_changed(inquiry: Inquiry, overlooked: Trial) -> str | None:
+    """The predicate that other steps of the action changed most often; None if they changed nothing."""
+    changed = Counter(
+        atom.predicate
+        for trial in inquiry.trials.seen
+        if trial.after is not None and trial.step.name == overlooked.step.name
+        for atom in differing(trial.before.state, trial.after.state)
+    )
+    return changed.most_common(1)[0][0] if changed else None
 
 
 def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
@@ -178,8 +192,31 @@ def _changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     again = [now, *repeated(inquiry, then)]
     if found := varying(inquiry, again):
         return found
-    if len(differs) == 1 and (not then.executed or now.executed):  # a single refusal or reading may be chance
-        return seen_once(inquiry, then, again)
+    if len(differs) > 1 or (then.executed and not now.executed):  # an executed step is no chance refusal
+        return _changing(then, now)
+    return later_otherwise(inquiry, then, again)
+
+
+def later_otherwise(inquiry: Inquiry, then: Trial, again: Sequence[Trial]) -> Diagnosis:
+    """The verdict on a step that never came out again as it once did.
+
+    If other steps of the action had come out like it then, the agent has changed. If it was the only one, its outcome
+    was random, or misread.
+    """
+    if found := varying(inquiry, again):
+        return found
+    if then.executed and again[0].executed:
+        agreeing = [
+            trial
+            for trial in inquiry.trials.seen[: inquiry.trials.known]
+            if trial.step.name == then.step.name and trial.executed and not inquiry.unexpected(trial)
+        ]
+        if len(agreeing) > AGREEING:
+            return _changing(then, again[0])
+    return seen_once(inquiry, then, again)
+
+
+def _changing(then: Trial, now: Trial) -> Diagnosis:
     name = then.step.name
     why = f"{name}: changing, once {cut(then.outcome, 30)}, later {cut(now.outcome, 30)}"
     return Diagnosis(Family.CHANGING, name, why, (example(then), example(now)))

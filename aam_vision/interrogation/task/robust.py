@@ -20,7 +20,7 @@ from aam_vision.interrogation.evidence.anomalies import contradicted_query, show
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.examination.diagnosing import diagnose
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
@@ -113,7 +113,7 @@ class _Stages:
             return self._weigh(result, None) if setup.confirm and not setup.repeated else result
         diagnosis = doubted.result.diagnosis
         assert diagnosis is not None, "a contradiction has a diagnosis"
-        if (settable and setup.repeated) or not _worth_weighing(diagnosis):
+        if (settable and setup.repeated) or not diagnosis.by_chance:
             raise doubted
         try:
             result = self._weigh(doubted.result, doubted) if settable else self._repeat(doubted)
@@ -246,8 +246,3 @@ def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation
     last = so_far.entries[-1]
     assert isinstance(last, Asked), "a trajectory has no walks"
     return [last.response.final]
-
-
-def _worth_weighing(diagnosis: Diagnosis) -> bool:
-    """Whether the answers may be wrong by chance alone; without a way back nothing else can be found out."""
-    return diagnosis.by_chance or diagnosis.family is Family.UNKNOWN

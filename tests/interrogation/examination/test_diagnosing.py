@@ -1,0 +1,93 @@
+"""Diagnoses of agents with one fault each, under every access that lets the fault be told from others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.examination.diagnosing import LONGEST
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.trials import MAX_STEPS
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import Result
+from aam_vision.query import Access, Agent
+from experiments.faults.registry import FAULTY, faulty_agent
+from experiments.faults.verdicts import literal_right
+
+GOING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
+
+
+def interrogated(agent: Agent, seed: int = 0) -> Result:
+    try:
+        return Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+    except Interrupted as error:
+        return error.result
+
+
+def diagnosis_of(agent: Agent, seed: int = 0) -> Diagnosis:
+    found = interrogated(agent, seed).diagnosis
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("access", GOING_BACK)
+@pytest.mark.parametrize(
+    "family",
+    [
+        "hidden fuel",
+        "episode end",
+        "silent no-op",
+        "random outcome",
+        "fault after k uses in the process",
+        "drift of an effect",
+    ],
+)
+def test_the_family_is_named(family: str, access: Access) -> None:
+    found = [interrogated(faulty_agent(family, access, seed)).diagnosis for seed in range(3)]
+    named = [one.family.value for one in found if one is not None]
+    assert sum(name in FAULTY[family].right for name in named) >= 2, named
+
+
+@pytest.mark.parametrize("access", GOING_BACK)
+def test_the_literal_is_named_that_the_hypotheses_lack(access: Access) -> None:
+    agent = faulty_agent("repeated arguments", access, 0)
+    found = diagnosis_of(agent)
+    assert found.family is Family.CONDITIONAL
+    assert literal_right(agent.fault, found)
+
+
+@pytest.mark.parametrize("family", [*FAULTY])
+@pytest.mark.parametrize("access", [*Access])
+def test_a_diagnosis_is_one_short_line_with_its_examples(family: str, access: Access) -> None:
+    result = interrogated(faulty_agent(family, access, 1), seed=1)
+    found = result.diagnosis
+    if found is None:
+        return
+    assert len(found.why) <= LONGEST
+    assert found.why.startswith(found.culprit)
+    assert len(found.examples) <= 2
+    assert found.steps <= MAX_STEPS
+    assert 0 <= found.seen <= found.tried
+    assert result.not_strips is bool(result.doubt)
+    if result.not_strips:
+        assert (result.status, result.certain) == ("not-strips", {})
+
+
+def test_a_camera_that_flickers_is_told_from_an_agent_that_is_random() -> None:
+    honest = faulty_agent("honest", Access.SNAPSHOT, 0)
+    found = diagnosis_of(UnreliableAgent(honest, 0.05, 0.0, np.random.default_rng(0)))
+    assert found.family is Family.MISREAD
+    assert found.by_chance
+
+
+def test_what_the_experiments_asked_is_part_of_the_transcript() -> None:
+    result = interrogated(faulty_agent("silent no-op", Access.SNAPSHOT, 0))
+    assert result.diagnosis is not None
+    asked = [
+        entry.query for entry in result.transcript.entries if isinstance(entry, Asked) and entry.query.plan
+    ]
+    repeated = max(asked.count(query) for query in asked)
+    assert repeated > 3, "the doubtful step is asked for again and again"
