@@ -3,7 +3,10 @@
 >>> import aam_vision
 >>> result = aam_vision.interrogate(aam_vision.agent_for("blocksworld"))
 >>> print(result)
-status        complete: every pal tuple is decided
+status        complete under its assumptions: every pal tuple is decided
+assumed       the agent is a deterministic STRIPS agent in this vocabulary, and is seen rightly
+examination   22 of 22 steps came out as predicted: with 95% confidence at most 13% of such steps
+                would not. Too few steps to count as examined: --exam 60 takes enough
 queries       9 (no sound interrogation needs fewer than 9 for what was proven)
 steps         89 (76 walked, 9 failed, 27 resets)
 pal tuples    52 (0 groups undetermined)

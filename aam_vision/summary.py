@@ -144,7 +144,7 @@ def _reliability(result: Result) -> dict[str, Any]:
         "noise": {
             "false_positives": {n: round(m.false_positive, 4) for n, m in rates.misreadings.items()},
             "false_negatives": {n: round(m.false_negative, 4) for n, m in rates.misreadings.items()},
-            "refusals": None if rates.surely else round(rates.refusals, 4),
+            "refusals": None if rates.surely and result.diagnosis is None else round(rates.refusals, 4),
             "executions": round(rates.executions, 4),
         },
         "palm_tuples": [

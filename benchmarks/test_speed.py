@@ -29,7 +29,7 @@ pytestmark = pytest.mark.benchmark(timer=time.process_time, disable_gc=False)
 
 def _interrogate(model: Model, problems: list[State]) -> Result:
     agent = SymbolicAgent(model, problems, Access.SETTABLE, refuses_surely=True)
-    return Interrogation(agent).run(np.random.default_rng(0))
+    return Interrogation(agent, exam=0).run(np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", packaged.DOMAINS)

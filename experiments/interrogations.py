@@ -38,7 +38,7 @@ def interrogation(
     else:
         target = targets.from_pddl(Path(domain), problems, access=access)
     searches = _Searches(planner_named(planner))
-    asked = Interrogation(target.agent, policy=policy, planner=searches)
+    asked = Interrogation(target.agent, policy=policy, planner=searches, exam=0)
     began = cpu_seconds()
     result = asked.run(np.random.default_rng(seed))
     seconds = cpu_seconds() - began

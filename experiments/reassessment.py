@@ -70,7 +70,7 @@ def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
     problem = domains.generate(env, size, np.random.default_rng([seed, 1])).initial
     agent = SymbolicAgent(truth, [problem], refuses_surely=True)
     found, plain = (
-        Interrogation(agent, prior=known).run(np.random.default_rng(seed)) for known in (prior, None)
+        Interrogation(agent, prior=known, exam=0).run(np.random.default_rng(seed)) for known in (prior, None)
     )
     return {
         "changed": len(differences(prior, truth)),

@@ -53,6 +53,7 @@ def taxi(
         typer.Option(min=1, help="Moves until hidden fuel is spent (repeatable); default 10, 30."),
     ] = None,
     access: Annotated[str, typer.Option(help="What the driver allows: snapshot or reset.")] = "snapshot",
+    exam: Annotated[int | None, typer.Option(min=0, help="Steps of the examination.")] = None,
     steps: Annotated[int, typer.Option(min=10, help="Training steps.")] = 800,
     out: Annotated[Path, typer.Option(help="Where classifiers are kept for the next time.")] = Path(
         "runs/taxi"
@@ -63,6 +64,7 @@ def taxi(
     Examples:
         python -m experiments.taxi --seeds 6
         python -m experiments.taxi --seeds 1 --first-seed 4 --access reset
+        python -m experiments.taxi --exam 100 --fuel 10 --steps 150
     """
     tanks: tuple[int | None, ...] = (None, *(fuel or FUEL))
     print("\t".join(COLUMNS))
@@ -70,7 +72,7 @@ def taxi(
     for seed in range(first_seed, first_seed + seeds):
         folder, read = classifiers(seed, steps, out)
         for tank in tanks:
-            row = interrogated(seed, folder, tank, access)
+            row = interrogated(seed, folder, tank, access, exam)
             ended[row["status"]] += row["wrong"]
             row |= {"fuel": tank or "-", "read exactly": f"{read:.4f}"}
             print("\t".join(str(row[name]) for name in COLUMNS), flush=True)
@@ -92,7 +94,7 @@ def classifiers(seed: int, steps: int, out: Path) -> tuple[Path, float]:
     return folder, card.figures["unseen"]["exact_match"]
 
 
-def interrogated(seed: int, folder: Path, fuel: int | None, access: str) -> Row:
+def interrogated(seed: int, folder: Path, fuel: int | None, access: str, exam: int | None = None) -> Row:
     """One interrogation, and what its model is worth."""
     from aam_vision import evaluation
     from aam_vision.classifiers.perception import BoardPerception
@@ -105,7 +107,7 @@ def interrogated(seed: int, folder: Path, fuel: int | None, access: str) -> Row:
     perception = BoardPerception.load(VOCABULARY, "taxi", folder)
     agent = environment(fuel).agent(perception, Access(access))
     try:
-        result = Interrogation(agent).run(np.random.default_rng(seed))
+        result = Interrogation(agent, exam=exam).run(np.random.default_rng(seed))
     except Interrupted as error:
         result = error.result
     predicted = list(predictions(result.model, fuel, np.random.default_rng([seed, 3])))

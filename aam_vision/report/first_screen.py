@@ -58,12 +58,18 @@ def _of_examples(examples: tuple[ShownExample, ...]) -> tuple[tuple[ShownImage, 
     before = [one.image for one in examples]
     after = [one.image_after or one.image for one in examples]
     images, word = (before, "before") if len(set(before)) == len(before) else (after, "after")
+    refused = any(one.outcome == "refused" for one in examples)
     shown = tuple(
-        ShownImage(image, f"{word} {one.step.partition('(')[0]}: {one.outcome}", ())
+        ShownImage(image, f"{word} {one.step.partition('(')[0]}: {_outcome(one, refused)}", ())
         for image, one in zip(images, examples, strict=True)
         if image is not None
     )
     return shown, "Two situations that went differently" if shown else ""
+
+
+def _outcome(one: ShownExample, refused: bool) -> str:
+    """The outcome of an example: what changed only matters if neither step was refused."""
+    return one.outcome if one.outcome == "refused" or not refused else "executed"
 
 
 def _telling(account: Account) -> Event | None:

@@ -26,6 +26,10 @@ _COLOURS = {
 def overview(account: Account, console: Console) -> None:
     """Print the whole model in words, and how each line is known."""
     _verdict(account, console)
+    if account.contradiction:
+        told = f"The answers contradict each other; only those before are used here: {account.contradiction}"
+        console.print()
+        console.print(Text(told, style="red"))
     for action in account.actions:
         _action(account, action, console)
     console.print()
@@ -51,9 +55,6 @@ def _verdict(account: Account, console: Console) -> None:
     console.print(Text(f"Verdict: {judged.title}", style="bold"))
     for text in judged.sentences:
         console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
-    if account.contradiction:
-        told = f"The answers contradict each other; only those before are used here: {account.contradiction}"
-        console.print(Padding(Text(told, style="red"), (0, 0, 0, 2), expand=False))
     if figures is None:
         return
     known = "decided" if account.weighing is None else "certain"

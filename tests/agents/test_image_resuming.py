@@ -17,7 +17,7 @@ from .line import LEFT, RIGHT, TYPES, Line, seen
 
 
 def _passage(before: Situation | None, steps: tuple[GroundAction, ...], number: int, cell: int) -> Passage:
-    memo = {"problem": 0, "places": {"pawn": f"cell-{cell}"}, "refused": False}
+    memo = {"problem": 0, "places": {"pawn": f"cell-{cell}"}, "refused": False, "pixels": ["0a"]}
     return Passage(before, steps, Situation(number, seen(cell, None)), memo)
 
 

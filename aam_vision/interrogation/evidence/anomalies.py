@@ -54,23 +54,34 @@ def contradicted_query(transcript: Transcript, hypotheses: Hypotheses) -> str | 
 
     Only the last state of a plan is seen, so an unusual effect of an earlier step shows there alone.
     """
-    evidence, names = Evidence(hypotheses), transcript.names()
-    for name, entry in zip(names, transcript.entries, strict=True):
+    found = contradicted_entry(transcript, hypotheses)
+    if found is None:
+        return None
+    number, atom = found
+    names, entry = transcript.names(), transcript.entries[number]
+    assert isinstance(entry, Asked), "only plans are predicted"
+    executed = entry.query.plan[: entry.response.executed]
+    actions = {step.name for step in executed if set(atom.objects) <= {*step.objects}}
+    shown = [
+        other
+        for other, one in zip(names, transcript.entries, strict=True)
+        if one is not entry and any(step.name in actions for step in one.actions)
+    ]
+    seen = "true" if atom in entry.response.final.state.true else "false"
+    return (
+        f"{names[number]} ended with {atom} {seen}, which disagrees with {shown[0] if shown else 'all else'}"
+    )
+
+
+def contradicted_entry(transcript: Transcript, hypotheses: Hypotheses) -> tuple[int, Atom] | None:
+    """The number of such a query, and an atom that its final state has otherwise; None if there is none."""
+    evidence = Evidence(hypotheses)
+    for number, entry in enumerate(transcript.entries):
         if not isinstance(entry, Asked) or entry.response.executed < 2:
             continue
         executed, final = entry.query.plan[: entry.response.executed], entry.response.final.state
         state = evidence.predict_plan(entry.query.initial.state, executed)
         differing = sorted((state.true ^ final.true) - state.unknown - final.unknown)
         if differing:
-            atom = differing[0]
-            actions = {step.name for step in executed if set(atom.objects) <= {*step.objects}}
-            shown = [
-                other
-                for other, one in zip(names, transcript.entries, strict=True)
-                if one is not entry and any(step.name in actions for step in one.actions)
-            ]
-            seen = "true" if atom in final.true else "false"
-            return (
-                f"{name} ended with {atom} {seen}, which disagrees with {shown[0] if shown else 'all else'}"
-            )
+            return number, differing[0]
     return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.evidence.anomalies import unexplained_changes
+from aam_vision.interrogation.evidence.anomalies import contradicted_entry, unexplained_changes
 from aam_vision.interrogation.evidence.conflict import contradicting_entries
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -230,17 +230,21 @@ class Inquiry:
 
 
 def _before_contradiction(transcript: Transcript) -> tuple[Evidence, int]:
-    """The evidence before the first answer that cannot be right, and its number; without one that of the last."""
+    """The evidence before the first answer that cannot be right, and its number.
+
+    Where each answer agrees with those before it, a plan may end otherwise than its steps as seen elsewhere.
+    """
     evidence = initial_evidence(transcript)
-    for number, entry in enumerate(transcript.entries[:-1]):
+    last = len(transcript.entries) - 1
+    for number, entry in enumerate(transcript.entries):
         if unexplained_changes(entry, transcript.vocabulary.constants):
             return evidence, number
-        before = len(evidence.exchanges)
         try:
             evidence.take_in(entry)
         except InconsistentAgent:
-            return evidence_of(transcript, before), number
-    return evidence, len(transcript.entries) - 1
+            return evidence_of(transcript, number), number
+    found = contradicted_entry(transcript, evidence.hypotheses)
+    return (evidence, found[0]) if found is not None else (evidence_of(transcript, last), last)
 
 
 def _of_successes(transcript: Transcript, last: int) -> Evidence:

@@ -76,7 +76,8 @@ class RepeatingAgent(CountingAgent):
     def rates(self) -> ErrorRates:
         """The rates of error, as far as they have shown."""
         executions = posterior_mean(EXECUTED, 0, 0)  # looked into nowhere: a prior
-        return ErrorRates(self._misreadings, self._refusals, executions, refuses_surely(self.agent))
+        surely = refuses_surely(self.agent) and not self._balked
+        return ErrorRates(self._misreadings, self._refusals, executions, surely)
 
     @property
     def erred(self) -> bool:

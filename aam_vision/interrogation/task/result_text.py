@@ -61,7 +61,8 @@ def figures(result: Result) -> list[tuple[str, str]]:
     found.append(("pal tuples", f"{result.hypotheses.size} ({_groups(ended)})"))
     found += [("" if number else "open", line) for number, line in enumerate(_open(result, judged))]
     if result.rates is not None:
-        found.append(("answers", _reliability(result.rates)))
+        surely = result.rates.surely and result.diagnosis is None
+        found.append(("answers", _reliability(result.rates, surely=surely)))
     return found
 
 
@@ -84,6 +85,8 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
     found = [("status", f"{ended.status}: {ended.why}")]
     if ended.doubt and ended.doubt not in ended.why:
         found.append(("in doubt", f"everything: {ended.doubt}"))
+    if ended.diagnosis is not None:
+        found.append(("diagnosis", ended.diagnosis.why))
     found.append(("assumed", assumption(ended).partition(": ")[2].rstrip(".")))
     if judged.examination:
         found.append(("examination", judged.examination.rstrip(".")))
@@ -141,8 +144,8 @@ def _groups(ended: Ending) -> str:
     return f"{found}: {', '.join(kinds)}" if kinds else found
 
 
-def _reliability(rates: ErrorRates) -> str:
-    """How unreliable the answers were."""
+def _reliability(rates: ErrorRates, *, surely: bool) -> str:
+    """How unreliable the answers were; of an agent that refuses ``surely`` nothing is said of wrong refusals."""
     wrong = [
         f"{100 * max(found, default=0):.1f}%"
         for found in (
@@ -150,7 +153,7 @@ def _reliability(rates: ErrorRates) -> str:
             [one.false_negative for one in rates.misreadings.values()],
         )
     ]
-    refused = "" if rates.surely else f", {100 * rates.refusals:.1f}% of steps refused by mistake"
+    refused = "" if surely else f", {100 * rates.refusals:.1f}% of steps refused by mistake"
     return (
         f"weighed: at most {wrong[0]} of false and {wrong[1]} of true atoms of a predicate are misread{refused} "
         "(estimates)"

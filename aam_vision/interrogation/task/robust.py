@@ -30,6 +30,7 @@ from aam_vision.interrogation.task.resuming import MoveRecord, recorded
 from aam_vision.interrogation.task.scrutiny import DOUBTED, TAKEN_AT_THEIR_WORD, Scrutiny
 from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial, weigh
 from aam_vision.query import Access, Agent, Situation
+from aam_vision.wording import counted
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,8 @@ class _Stages:
             raise Interrupted(why, result) from error.__cause__
         left = result.hypotheses.size - result.hypotheses.decided()
         if result.complete and left and steady.access is Access.TRAJECTORY:
-            why = f"{left} pal tuples are open, and cannot be told from where the answers began to be weighed"
+            said = f"{counted(left, 'pal tuple')} {'is' if left == 1 else 'are'} open"
+            why = f"{said}, and cannot be told from where the answers began to be weighed"
             return replace(result, complete=False, why=why)
         return result
 

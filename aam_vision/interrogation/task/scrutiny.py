@@ -22,6 +22,7 @@ from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, u
 from aam_vision.interrogation.examination.pixels import is_steady, unseen_change
 from aam_vision.query import Access, refuses_surely
 from aam_vision.strips import GroundAction
+from aam_vision.wording import counted
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class Inspection:
         if doubt and stop.complete:
             stop = Stop(False, f"nothing is certain: {doubt}")
         elif weak and stop.complete:
-            why = f"{len(weak)} conclusions rest on fewer than {REFUSALS} refusals, and could not be asked for again"
+            rest = f"{counted(len(weak), 'conclusion')} {'rests' if len(weak) == 1 else 'rest'}"
+            why = f"{rest} on fewer than {REFUSALS} refusals, and could not be asked for again"
             stop = Stop(False, why)
         return Verdict(stop, doubt, weak)

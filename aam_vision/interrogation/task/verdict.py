@@ -21,7 +21,7 @@ STRIPS = "the agent is a deterministic STRIPS agent in this vocabulary, and is s
 """The assumption of every result that takes answers at their word."""
 INDEPENDENT = (
     "the agent is a deterministic STRIPS agent in this vocabulary, and errors are independent from look to look; "
-    "one that is the same at every look, as a classifier's is, is not found by looking again"
+    "one that is the same at every look, such as a classifier's, is not found by looking again"
 )
 """The assumption of every result that weighs answers."""
 EXAMINE = f"--exam {ENOUGH + 1}"
@@ -30,7 +30,7 @@ EXAMINE = f"--exam {ENOUGH + 1}"
 _FAMILIES = {
     Family.RANDOM: "random: the same step from the same situation has several outcomes",
     Family.CONDITIONAL: "conditional: the outcome depends on the state in a way that STRIPS cannot express",
-    Family.HIDDEN: "hidden: situations that look alike went differently, so a predicate is missing",
+    Family.HIDDEN: "hidden: what happens depends on something that no predicate of the vocabulary expresses",
     Family.MISREAD: "misread: the classifier is wrong about a picture",
     Family.CHANGING: "changing: the same step of the same situation had another outcome later",
     Family.UNKNOWN: "unknown: no experiment within the access could tell what is behind it",
@@ -76,7 +76,8 @@ class Verdict:
     @property
     def sentences(self) -> tuple[str, ...]:
         """All of it but the title, in the order in which it is read."""
-        return tuple(text for text in (self.main, self.examination, self.assumption, *self.details) if text)
+        told = (self.main, self.examination, *self.details[:1], self.assumption, *self.details[1:])
+        return tuple(text for text in told if text)
 
 
 def verdict(ending: Ending) -> Verdict:
@@ -137,8 +138,10 @@ def _not_strips(found: Diagnosis) -> Verdict:
 
 def _weighed(ending: Ending) -> tuple[str, ...]:
     """How the answers were treated, if they were not taken at their word."""
-    told = "The answers were weighed: nothing is proven, and everything has a probability."
-    return (told,) if ending.weighed else ()
+    if not ending.weighed:
+        return ()
+    why = "" if ending.diagnosis is None else f" ({ending.diagnosis.why})"
+    return (f"The answers were weighed{why}: nothing is proven, and everything has a probability.",)
 
 
 def _left(ending: Ending) -> str:
@@ -152,9 +155,11 @@ def _left(ending: Ending) -> str:
         return f"{told}: raise {more[0]} to settle more." if more else f"{told}."
     if not ending.cannot_matter:
         return "Nothing is open."
-    stay = "stays" if ending.cannot_matter == 1 else "stay"
     number = counted(ending.cannot_matter, "group")
-    return f"{number} of pal tuples {stay} undetermined but cannot matter: no reachable situation tells the difference."
+    return (
+        f"{number} of pal tuples {_are(ending.cannot_matter)} undetermined, but cannot matter: "
+        "no reachable situation tells the difference."
+    )
 
 
 def _are(number: int) -> str:
