@@ -28,11 +28,15 @@ def frequency_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
     """Whether the true frequency is within the 95% interval of the diagnosis; None where nothing is random."""
     if fault.rate is None or diagnosis.family is not Family.RANDOM or not diagnosis.tried:
         return None
-    rate = fault.rate
-    if len(diagnosis.examples) == 2 and _is_honest(fault, diagnosis.examples[1]):
-        rate = 1 - rate  # the honest outcome was the unexpected one
+    rates = [fault.rate]
+    if len(diagnosis.examples) == 2:
+        one, other = diagnosis.examples
+        if one.situation.state != other.situation.state:
+            rates.append(1 - fault.rate)  # chance has decided already on the way to the situation
+        elif _is_honest(fault, other):
+            rates = [1 - fault.rate]  # the honest outcome was the unexpected one
     low, high = interval(diagnosis.seen, diagnosis.tried)
-    return low <= rate <= high
+    return any(low <= rate <= high for rate in rates)
 
 
 def _is_honest(fault: Fault, example: Example) -> bool:
