@@ -27,7 +27,8 @@ def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     state, own = doubtful.before.state, set(doubtful.step.objects)
     atoms = sorted(_atoms(inquiry, state), key=lambda atom: (not own.issuperset(atom.objects), atom))
     found: list[tuple[Atom, Trial]] = []
-    for atom in atoms[:TOGGLED]:
+    strange = inquiry.strange_atoms(doubtful)
+    for atom in (atom for atom in atoms[:TOGGLED] if atom not in strange):
         other = replace(state, true=state.true ^ {atom})
         if expected(inquiry.evidence, other, doubtful.step) is False:
             continue
@@ -36,8 +37,8 @@ def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
             found.append((atom, trial))
     if not found:
         return None
-    atom, trial = found[0]
-    if len(found) > 1:
+    atom, trial = found[0]  # an atom of the step's own objects, if there is one
+    if len(found) > 1 and sum(own.issuperset(one.objects) for one, _ in found) != 1:
         return conditional(inquiry, doubtful, trial)
     header = inquiry.evidence.hypotheses[doubtful.step.name].index.header
     text = in_own_words(header, doubtful.step, atom)

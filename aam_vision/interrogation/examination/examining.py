@@ -22,8 +22,6 @@ from aam_vision.query import Access
 
 SHARE = 4
 """The interrogation's steps for each step of the examination, which is then a fifth of all."""
-ONWARD = 0.9
-"""Share of the plans that begin where the last one ended: histories become long without extra steps."""
 LONGEST = 8
 """Steps of a plan at most. Histories grow from plan to plan; where every question makes its own state, the first plan
 takes two thirds of all steps instead."""
@@ -80,9 +78,9 @@ class Examining:
         if self.access is Access.TRAJECTORY:
             return [evidence.current]
         elsewhere = _one(self._beginnings(evidence), rng)
-        if self.access is Access.SETTABLE or rng.random() > ONWARD or not begun:
+        if self.access is Access.SETTABLE or not begun:
             return [elsewhere]
-        return [evidence.current, elsewhere]
+        return [evidence.current, elsewhere]  # histories become long without extra steps
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""

@@ -58,11 +58,12 @@ def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
     """
     trials = inquiry.trials
     here = trials.here
-    if here is not None:
-        for _ in range(LOOKS):
-            seen = trials.look(here)
-            if seen is not None and (changed := differing(here.state, seen.state)):
-                return _at_rest(here, seen, changed, by_chance=True)
+    looks = [seen for _ in range(LOOKS) if here is not None and (seen := trials.look(here)) is not None]
+    for seen in looks:
+        if here is not None and (changed := differing(here.state, seen.state)):
+            # a state that was made and is read otherwise, each time the same, is misread for good
+            always = trials.access is Access.SETTABLE and all(one.state == seen.state for one in looks)
+            return _at_rest(here, seen, changed, by_chance=not always)
     last = trials.transcript.entries[inquiry.doubtful_entry] if trials.transcript.entries else None
     if not isinstance(last, Asked) or last.response.executed:
         return None
@@ -70,8 +71,8 @@ def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
     changed = differing(begun.state, ended.state)
     if not changed:
         return None
-    looks = [trials.look(begun) for _ in range(FEWEST)]
-    always = all(one is not None and differing(begun.state, one.state) == changed for one in looks)
+    again = [trials.look(begun) for _ in range(FEWEST)]
+    always = all(one is not None and differing(begun.state, one.state) == changed for one in again)
     return _at_rest(begun, ended, changed, by_chance=not always)
 
 
@@ -112,7 +113,7 @@ def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
         if number >= FEWEST and number * cost > REPEATED_STEPS:
             break
         trial = inquiry.again(doubtful)
-        if trial is not None:
+        if trial is not None and trial.before.state == doubtful.before.state:
             found.append(trial)
         elif not found and number == FEWEST:
             break

@@ -102,6 +102,8 @@ class Trials:
     of_entry: list[tuple[History | None, list[Trial]]] = field(default_factory=list)
     """For each answer how the agent came to where the question began, and the steps that were seen."""
     _ways: dict[Hashable, History] = field(default_factory=dict)
+    _stands: Hashable = None
+    """The handle of the situation in which the last entry ended."""
     _walked: tuple[Hashable, History] | None = None
     """Where the last step of a walk led, and how the agent came there."""
     _reached: dict[tuple[Hashable, Plan], Situation] = field(default_factory=dict)
@@ -112,6 +114,7 @@ class Trials:
             self._ways.setdefault(situation.handle, History(situation))
         self.transcript = self.transcript.in_single_steps()
         for entry in self.transcript.entries:
+            self._set_out(entry)
             begun = self.history(entry.query.initial) if isinstance(entry, Asked) else None
             steps = list(self._in_steps(entry))
             self.of_entry.append((begun, steps))
@@ -197,6 +200,7 @@ class Trials:
         response = self.agent.ask_again(query)
         self.steps += min(len(query.plan), response.executed + 1)
         entry = Asked(query, response)
+        self._set_out(entry)
         self.asked.append(entry)
         self._note_way(entry)
         return response.executed, response.final
@@ -238,6 +242,20 @@ class Trials:
             yield Trial(before, plan[executed], None, way)
         if executed == 1:
             yield Trial(start, plan[0], final, history)
+
+    def _set_out(self, entry: Entry) -> None:
+        """Forget what was asked in an initial situation before the agent left it: it has been reset since."""
+        if isinstance(entry, Asked):
+            begun, ended = entry.query.initial, entry.response.final
+        elif entry.steps:
+            begun, ended = entry.steps[0].before, entry.steps[-1].after
+        else:
+            return
+        known = self._ways.get(begun.handle)
+        initial = known is not None and known.start.handle == begun.handle
+        if self.access is Access.RESET and initial and self._stands != begun.handle:
+            self._ways[begun.handle] = History(begun)
+        self._stands = ended.handle
 
     def _note_way(self, entry: Asked) -> None:
         history = self._ways.get(entry.query.initial.handle)
