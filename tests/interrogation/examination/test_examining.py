@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aam_vision.agents.numbered import NumberedAgent
@@ -65,6 +65,7 @@ def test_refusals_are_predicted_as_well_as_successes(access: Access) -> None:
     assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]), st.integers(0, 9)
 )
