@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aam_vision.run import NOT_STRIPS
 from aam_vision.summary import TIMES
 
 from .commands import Run, Runs, command
@@ -95,11 +96,11 @@ def test_a_run_whose_agent_contradicts_itself_has_ended(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_NO_STRIPS_AGENT)
     agent = ["--agent", shlex.join([sys.executable, "agent.py"])]
     done = command(*agent, "--out", "out", cwd=tmp_path)
-    assert done.returncode == 3, done.stderr
-    assert "no STRIPS agent" in done.stderr
+    assert done.returncode == NOT_STRIPS, done.stderr
+    assert "take: conditional" in done.stderr
     kept = {name: (tmp_path / "out" / name).read_bytes() for name in ("model.pddl", "transcript.sqlite")}
     again = command(*agent, "--resume", "out", cwd=tmp_path)
-    assert (again.returncode, again.stderr.splitlines()[-1]) == (3, done.stderr.splitlines()[-1])
+    assert (again.returncode, again.stderr.splitlines()[-1]) == (NOT_STRIPS, done.stderr.splitlines()[-1])
     assert (tmp_path / "out" / "model.pddl").read_bytes() == kept["model.pddl"]
     assert command(*agent, "--out", "out", cwd=tmp_path).returncode == 2
-    assert command(*agent, "--out", "out", "--force", cwd=tmp_path).returncode == 3
+    assert command(*agent, "--out", "out", "--force", cwd=tmp_path).returncode == NOT_STRIPS

@@ -84,7 +84,7 @@ def test_a_camera_that_flickers_is_told_from_an_agent_that_is_random() -> None:
 
 
 def test_what_the_experiments_asked_is_part_of_the_transcript() -> None:
-    result = interrogated(faulty_agent("silent no-op", Access.SNAPSHOT, 0))
+    result = interrogated(faulty_agent("repeated arguments", Access.SNAPSHOT, 0))
     assert result.diagnosis is not None
     asked = [
         entry.query for entry in result.transcript.entries if isinstance(entry, Asked) and entry.query.plan
