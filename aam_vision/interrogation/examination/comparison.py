@@ -177,7 +177,7 @@ def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     earlier = [one for one in inquiry.trials.seen if one.executed and one.step.name == name]
     shown = (*(example(one) for one in earlier[:1]), example(doubtful))
     return Diagnosis(
-        Family.HIDDEN, name, f"{name}: hidden, refused like all else that should be possible there", shown
+        Family.HIDDEN, name, f"{name}: hidden, refused, and so is all else that its model allows there", shown
     )
 
 
