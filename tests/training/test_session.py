@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.networks import RESNET18, SEPARATE, SHARED, make_network
+from aam_vision.classifiers.networks import SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save
 from aam_vision.classifiers.weak import weaknesses
@@ -282,31 +282,3 @@ def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, mon
     assert all(found.thresholds[head] == card.thresholds[head] for head in poorer.cell_heads())
     assert found.figures["unseen"]["wrong"] == 0
     assert found.figures["unseen"]["exact_match"] > 0.9
-
-
-def test_separate_networks_are_trained_and_used_by_the_same_code(domain, tmp_path, monkeypatch):
-    monkeypatch.setattr(sampling, "SYNTHETIC", 16)
-    monkeypatch.setattr(session, "STATES", 20)
-    files = train_domain(
-        domain, tmp_path, TrainingSettings(steps=10, network=SEPARATE), Progress(io.StringIO())
-    )
-    assert "network `separate`" in files.card.with_suffix(".md").read_text()
-    perception = BoardPerception.load(domain.visual, "doors", tmp_path)
-    layout = domain.load(*domain.held_out[0])
-    frame = domain.drawing(layout).frame(layout.initial)
-    assert perception.look(frame, domain.scene(layout)).state.objects == layout.objects
-
-
-def test_resnet18_learns_and_is_loaded_as_it_was_saved(tmp_path):
-    doors = board_domain("doors")
-    heads = doors.visual.cell_heads()
-    boards = [replace(board, labels=board.labels[[0, 1, 0]]) for board in toy_boards(2, (128, 192))]
-    network = lesson.teach(
-        heads, boards, steps=10, seed=0, progress=lambda *_: None, start=lesson.StartingPoint(RESNET18)
-    )
-    _, card = load(doors.visual, "doors")
-    save(network, replace(card, network=RESNET18), tmp_path)
-    again, _ = load(doors.visual, "doors", tmp_path)
-    pixels = boards[0].pixels[None] / 255
-    with torch.inference_mode():
-        assert torch.allclose(network(pixels), again(pixels), rtol=1e-3, atol=1e-3)
