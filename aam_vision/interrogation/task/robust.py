@@ -160,7 +160,7 @@ class _Stages:
             watch=self.observer.tried,
         )
         assert weighed.assessment is not None, "answers that were weighed are assessed"
-        if doubted is None or shows_error(weighed.transcript) or weighed.assessment.unfit:
+        if doubted is None or weighed.assessment.unfit or _chance_showed(doubted, weighed):
             return weighed
         return _unexplained(weighed, doubted)
 
@@ -173,7 +173,7 @@ class _Stages:
         result = replace(
             result, rates=steady.rates, confidence=setup.confidence, curve=(*curve, *result.curve)
         )
-        if doubted is None or steady.erred or shows_error(doubted.result.transcript):
+        if doubted is None or steady.erred or _chance_showed(doubted, doubted.result):
             return result
         return _unexplained(result, doubted)
 
@@ -216,6 +216,13 @@ class _Stages:
         )
         _check(result)
         return result
+
+
+def _chance_showed(doubted: Interrupted, result: Result) -> bool:
+    """Whether answers differed by chance: in the experiments, or elsewhere among all answers."""
+    diagnosis = doubted.result.diagnosis
+    varied = diagnosis is not None and diagnosis.family in (Family.RANDOM, Family.MISREAD)
+    return varied or shows_error(result.transcript)
 
 
 def _unexplained(result: Result, doubted: Interrupted) -> Result:
