@@ -164,12 +164,8 @@ class SeenScene:
             if found is Verdict.UNSOLVABLE:
                 unreachable.append((paths, required))
         for paths, required in unreachable:
-            spared = Literals(
-                required.positive & action.undecided.positive & ~wanted.positive,
-                required.negative & action.undecided.negative & ~wanted.negative,
-            )
-            for literal in spared.singles():
-                # three literals may exclude each other where any two of them do not
+            # three literals may exclude each other where any two of them do not
+            for literal in required.common(action.undecided).without(wanted).singles():
                 found = self._reach(paths, action, wanted, required.without(literal))
                 if isinstance(found, tuple):
                     return found

@@ -29,6 +29,7 @@ def test_masks_are_sets_of_literals(one: Literals, other: Literals, more: list[L
     assert bool(one) is bool(_members(one))
     assert one.within(other) is (_members(one) <= _members(other))
     assert one.within(union([one, other]))
+    assert _members(one.common(other)) == _members(one) & _members(other)
     assert _members(one.without(other)) == _members(one) - _members(other)
     assert union([one, *more]) == union([*more, one, one])
     assert _members(union([one, *more])) == set().union(_members(one), *map(_members, more))
