@@ -69,11 +69,6 @@ class DistinguishingQuery:
     start: Node
     plan: tuple[GroundAction, ...]
 
-    @property
-    def name(self) -> str:
-        """The pal tuple and the two modes in a line."""
-        return f"{self.i.value} from {self.j.value} in {self.pal}"
-
     def problem(self, hypotheses: Hypotheses) -> DistinguishingProblem:
         """The P_PO that the query solves: the cautious model but for what M' requires of gamma's action."""
         action = hypotheses[self.pal.action]
