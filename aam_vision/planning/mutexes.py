@@ -10,10 +10,19 @@ in every model that is still possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from aam_vision.joins import Fact
+from aam_vision.relations import Compatibility
+
+FEW = 64
+"""New companions of a literal up to which they are noted one by one. More: rounds later see less of the same round."""
+BLOCK = 256
+"""Bytes of each row that are mirrored together. More: faster, more memory."""
 
 
 class PossibleOperator(NamedTuple):
@@ -48,44 +57,53 @@ class Mutexes:
         self._true = always
         self._number = {fact: 2 * i for i, fact in enumerate(sorted(fluent))}
         self._rows = [0] * (2 * len(fluent))
+        self._one_sided = False
+        """Whether some pair is noted for one of its literals only."""
         for true, unknown in states:
             self._start(true, unknown)
         self._run(operators)
 
     def _start(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> None:
         """Note that the literals of one initial state hold together."""
-        holding = 0
-        for fact, number in self._number.items():
-            holding |= (3 if fact in unknown else 1 if fact in true else 2) << number
-        for number in range(0, len(self._rows), 2):
-            others = holding & ~(3 << number)
-            for literal in (number, number + 1):
-                if holding >> literal & 1:
-                    self._rows[literal] |= others | 1 << literal
+        holding = _mask(range(1, len(self._rows), 2))
+        for fact in true:
+            if (number := self._number.get(fact)) is not None:
+                holding ^= 3 << number
+        either = 0
+        for fact in unknown:
+            holding |= 3 << self._number[fact]
+            either |= 3 << self._number[fact]
+        for literal in _bits(holding):
+            opposite = 1 << (literal ^ 1)
+            self._rows[literal] |= holding & ~opposite if either & opposite else holding
 
     def possible(self, positive: Iterable[Fact], negative: Iterable[Fact] = ()) -> bool:
         """Whether these literals may hold together somewhere; False is a proof that they never do."""
         wanted = self._literals(positive, negative)
         return wanted is not None and self._together(wanted) is not None
 
-    def companions(self, positive: Iterable[Fact], negative: Iterable[Fact]) -> Companions | None:
-        """The literals that may hold in a state where these hold; None if these never do together."""
-        wanted = self._literals(positive, negative)
-        if wanted is None or (mask := self._together(wanted)) is None:
-            return None
-        return Companions(self, mask)
+    @cached_property
+    def compatibility(self) -> Compatibility:
+        """The table for questions about many literals at once; its last literal stands for a constant that holds."""
+        size = len(self._rows) + 1
+        width = (size + 7) // 8
+        free = 1 << (size - 1)
+        rows = [(row | free).to_bytes(width, "little") for row in self._rows]
+        rows.append(((1 << size) - 1).to_bytes(width, "little"))
+        return Compatibility(np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(size, width))
 
-    def number(self, fact: Fact) -> int | None:
-        """The number of the fact's positive literal (the negative one is next); None for a constant."""
-        return self._number.get(fact)
+    @property
+    def facts(self) -> Iterable[Fact]:
+        """All facts that occur: those that may change, in order, and the constant ones that are true."""
+        yield from self._number
+        yield from sorted(self._true)
 
-    def always(self, fact: Fact) -> bool:
-        """Whether a constant fact is true."""
-        return fact in self._true
-
-    def row(self, literal: int) -> int:
-        """All literals that may hold together with this one."""
-        return self._rows[literal]
+    def literal(self, fact: Fact, value: bool) -> int:
+        """The number of a literal in ``compatibility``; -1 if it never holds."""
+        number = self._number.get(fact)
+        if number is not None:
+            return number + (not value)
+        return len(self._rows) if (fact in self._true) == value else -1
 
     def _literals(self, positive: Iterable[Fact], negative: Iterable[Fact]) -> list[int] | None:
         """Numbers of the changing literals; None if a constant one is false."""
@@ -126,63 +144,69 @@ class Mutexes:
             perhaps += [self._number[f] + 1 for f in sorted(operator.may_delete - delete)]
             prepared.append((before, sure, ~_mask(gone), _mask(sure), perhaps, _mask(perhaps)))
         reachable = _mask(i for i, row in enumerate(self._rows) if row)
-        changed = True
-        while changed:
-            changed = False
-            for before, sure, kept, made, perhaps, optional in prepared:
+        changed_in, done_in = [0] * len(self._rows), [0] * len(prepared)
+        """When each row changed last, and when each operator was looked at: rounds, counted from 1."""
+        current = 0
+        while current < max(changed_in, default=0) + 1:
+            current += 1
+            for place, (before, sure, kept, made, perhaps, optional) in enumerate(prepared):
+                if before and all(changed_in[literal] < done_in[place] for literal in before):
+                    continue  # nothing that it requires has changed since
+                done_in[place] = current
                 mask = self._together(before)
                 if mask is None:
                     continue
                 stays = (mask & reachable & kept) | made
                 for literal in sure:
-                    changed = self._join(literal, stays) or changed
+                    self._join(literal, stays, changed_in, current)
                 for literal in perhaps:
                     beside = (stays | optional) & ~(1 << (literal ^ 1))
-                    changed = self._join(literal, beside) or changed
+                    self._join(literal, beside, changed_in, current)
                 reachable |= made | optional
+            self._mirror(changed_in, current)
 
-    def _join(self, literal: int, others: int) -> bool:
-        """Note that the literal may hold together with each of the others."""
+    def _join(self, literal: int, others: int, changed_in: list[int], current: int) -> None:
+        """Note that the literal may hold together with each of the others.
+
+        That the others may hold with it follows at once where they are few, else at the end of the round.
+        """
         new = others & ~self._rows[literal]
         if not new:
-            return False
+            return
         self._rows[literal] |= new
+        changed_in[literal] = current
+        if new.bit_count() > FEW:
+            self._one_sided = True
+            return
         bit = 1 << literal
-        while new:
-            low = new & -new
-            self._rows[low.bit_length() - 1] |= bit
-            new ^= low
-        return True
+        for other in _bits(new):
+            self._rows[other] |= bit
+            changed_in[other] = current
+
+    def _mirror(self, changed_in: list[int], current: int) -> None:
+        """Make the table symmetric again: whatever may hold with another may do so the other way round."""
+        if not self._one_sided:
+            return
+        self._one_sided = False
+        size, width = len(self._rows), (len(self._rows) + 7) // 8
+        packed = np.frombuffer(b"".join(row.to_bytes(width, "little") for row in self._rows), dtype=np.uint8)
+        packed = packed.reshape(size, width)
+        for first in range(0, width, BLOCK):
+            columns = np.unpackbits(packed[:, first : first + BLOCK], axis=1, bitorder="little")
+            turned = np.packbits(columns.T, axis=1, bitorder="little")
+            for literal, data in enumerate(turned[: size - 8 * first], start=8 * first):
+                row = int.from_bytes(data.tobytes(), "little")
+                if row & ~self._rows[literal]:
+                    self._rows[literal] |= row
+                    changed_in[literal] = current
 
 
-class Companions:
-    """The literals that may hold together with a set of literals (its rows of the mutex table, combined)."""
-
-    def __init__(self, mutexes: Mutexes, mask: int) -> None:
-        self._mutexes = mutexes
-        self._mask = mask
-
-    @property
-    def nowhere(self) -> bool:
-        """Whether the literals hold together in no reachable state."""
-        return self._mask == 0
-
-    def allow(self, fact: Fact, value: bool) -> bool:
-        """Whether the fact may have the value there (pairwise)."""
-        number = self._mutexes.number(fact)
-        if number is None:
-            return self._mutexes.always(fact) == value and self._mask != 0
-        return bool(self._mask >> (number + (not value)) & 1)
-
-    def beside(self, fact: Fact, value: bool) -> Companions:
-        """The literals that may hold if the fact has the value as well."""
-        number = self._mutexes.number(fact)
-        if number is None:
-            return self if self._mutexes.always(fact) == value else Companions(self._mutexes, 0)
-        literal = number + (not value)
-        if not self._mask >> literal & 1:
-            return Companions(self._mutexes, 0)
-        return Companions(self._mutexes, self._mask & self._mutexes.row(literal))
+def _bits(mask: int) -> Iterator[int]:
+    """The numbers of the bits that are set."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
 
 
 def _mask(literals: Iterable[int]) -> int:
