@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aam_vision.joins import Row
-from aam_vision.strips import Objects
+from aam_vision.strips import LiftedAtom, Objects
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -23,15 +23,11 @@ Mask = npt.NDArray[np.bool_]
 BLOCK = 8192
 """Partial bindings that are followed together. More: fewer operations of numpy, more memory, a later first answer."""
 MAX_CODE = 2**62
-"""Codes of rows must stay below this, so that they fit into 64 bits."""
+"""Codes of rows up to this fit into 64 bits; greater ones are Python's integers, which are slower."""
 
 
 MAX_BINDINGS = 2_000_000
 """Partial bindings of one query. More: answers in larger worlds, slower."""
-
-
-class TooWide(ValueError):
-    """Raised when rows of a predicate cannot be written as one integer."""
 
 
 class TooManyBindings(ValueError):
@@ -49,6 +45,16 @@ class ObjectNumbers:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def arguments(self, atom: LiftedAtom) -> tuple[int, ...]:
+        """An atom's arguments as conditions have them; a constant that is no object here equals no object."""
+        return tuple(
+            [a if isinstance(a, int) else -1 - self.of.get(a, len(self.names)) for a in atom.arguments]
+        )
+
+    def table(self, rows: Numbers) -> Table:
+        """Rows of objects as a table."""
+        return Table(rows, len(self.names) + 1)
 
     def members(self, kind: str) -> Mask:
         """For each number, whether the object is a ``kind``; shape (objects,)."""
@@ -70,16 +76,12 @@ class Table:
     Args:
         rows: shape (facts, places).
         base: more than the greatest number.
-
-    Raises:
-        TooWide: the rows have too many places for so great a base.
     """
 
     def __init__(self, rows: Numbers, base: int) -> None:
-        if base ** max(rows.shape[1], 1) > MAX_CODE:
-            raise TooWide(f"rows of {rows.shape[1]} places with values below {base}")
         self.rows = rows
         self._base = base
+        self._kind: type = object if base ** max(rows.shape[1], 1) > MAX_CODE else np.int64
         self._sorted: dict[tuple[int, ...], tuple[Numbers, Numbers, int]] = {}
         self._occurring: dict[int, Mask] = {}
 
@@ -92,13 +94,13 @@ class Table:
             codes = self.code([self.rows[:, place] for place in places], len(self.rows))
             order = np.argsort(codes, kind="stable")
             codes = codes[order]
-            different = int(np.count_nonzero(np.diff(codes))) + bool(len(codes))
+            different = int(np.count_nonzero(codes[1:] != codes[:-1])) + bool(len(codes))
             self._sorted[places] = codes, order, different
         return self._sorted[places]
 
     def code(self, columns: Sequence[Numbers], length: int) -> Numbers:
         """One integer for the values of the columns; shape (length,)."""
-        codes = np.zeros(length, dtype=np.int64)
+        codes: Numbers = np.zeros(length, dtype=self._kind)
         for column in columns:
             codes = codes * self._base + column
         return codes
@@ -142,16 +144,38 @@ class Compatibility:
     """
 
     packed: npt.NDArray[np.uint8]
-    """Bit ``j`` of row ``i``: whether the literals may hold together; shape (literals, bytes)."""
+    """Bit ``j`` of row ``i``: whether the literals may hold together; shape (rows, bytes)."""
+    first: Numbers | None = None
+    """The row of each literal, where several share one; shape (literals,). By default literals are rows."""
+    second: Numbers | None = None
+    """The row of each literal as it stands beside a literal of another owner."""
+    owner: Numbers | None = None
+    """Whom each literal is about, or -1."""
 
     def filter(self, used: Numbers, new: Numbers) -> Mask:
         """Whether the new literals can hold, and with those used so far; shapes (n, used), (n,) -> (n,)."""
-        place, bit = new >> 3, (new & 7).astype(np.uint8)
-        fine = (self.packed[new, place] >> bit) & 1
+        if self.first is None or self.second is None or self.owner is None:
+            fine = self._bits(new, new)
+            if used.shape[1]:
+                fine &= self._bits(used, new[:, None]).all(axis=1)
+            return fine
+        own = self.first[new]
+        fine = self._bits(own, own)
         if used.shape[1]:
-            each = (self.packed[used, place[:, None]] >> bit[:, None]) & 1
-            fine = fine & each.all(axis=1)
-        return np.asarray(fine, dtype=bool)
+            whose, owner = self.owner[used], self.owner[new][:, None]
+            alike = (whose == owner) | (whose < 0) | (owner < 0)
+            beside = np.where(alike, own[:, None], self.second[new][:, None])
+            fine &= self._bits(self.first[used], beside).all(axis=1)
+        return fine
+
+    def _bits(self, rows: Numbers, columns: Numbers) -> Mask:
+        some = self.packed[rows, columns >> 3] >> (columns & 7).astype(np.uint8) & 1
+        return np.asarray(some, dtype=bool)
+
+    @property
+    def free(self) -> int:
+        """The literal that is compatible with everything."""
+        return len(self.packed if self.first is None else self.first) - 1
 
 
 class Condition(NamedTuple):
@@ -275,7 +299,7 @@ class Relation:
                 for some, literals in grown:
                     self._followed += len(some)
                     if self._followed > MAX_BINDINGS:
-                        raise TooManyBindings
+                        raise TooManyBindings(f"{MAX_BINDINGS} bindings")
                     yield from self._follow(some, literals, level)
                 return
         if len(rows):
@@ -346,7 +370,7 @@ class Relation:
 
     @property
     def _free(self) -> int:
-        return 0 if self.compatibility is None else len(self.compatibility.packed) - 1
+        return 0 if self.compatibility is None else self.compatibility.free
 
 
 _Step = Condition | Absence | int

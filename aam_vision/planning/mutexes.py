@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.joins import Fact
+from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
 from aam_vision.relations import Compatibility
 
 FEW = 64
@@ -25,15 +25,8 @@ BLOCK = 256
 """Bytes of each row that are mirrored together. More: faster, more memory."""
 
 
-class PossibleOperator(NamedTuple):
-    """A ground operator as far as it is known: ``may_add`` and ``may_delete`` happen or not."""
-
-    positive: frozenset[Fact]
-    negative: frozenset[Fact]
-    add: frozenset[Fact]
-    delete: frozenset[Fact]
-    may_add: frozenset[Fact] = frozenset()
-    may_delete: frozenset[Fact] = frozenset()
+MAX_LITERALS = 3000
+"""Literals beyond which interchangeable objects share theirs. More: sharper exclusions in larger worlds, slower."""
 
 
 class Mutexes:
@@ -46,6 +39,7 @@ class Mutexes:
         self,
         operators: Sequence[PossibleOperator],
         states: Sequence[tuple[frozenset[Fact], frozenset[Fact]]],
+        max_literals: int = MAX_LITERALS,
     ) -> None:
         """``states`` are those to start from: facts that are true, facts that are unknown."""
         fluent: set[Fact] = set()
@@ -54,33 +48,100 @@ class Mutexes:
         always = frozenset.intersection(*(true for true, _ in states))
         for true, unknown in states:
             fluent |= (true - always) | unknown
-        self._true = always
-        self._number = {fact: 2 * i for i, fact in enumerate(sorted(fluent))}
-        self._rows = [0] * (2 * len(fluent))
+        self._true = always - fluent
+        self._facts = sorted(fluent)
+        self._shared = None
+        if 2 * len(fluent) > max_literals:
+            self._shared = representatives(operators, self._facts, self._true)
+        own = self._facts
+        if self._shared is not None:
+            operators = self._shared.operators(operators)
+            own = sorted({one for fact in own for one in self._shared.namings(fact)})
+        self._number = {fact: 2 * i for i, fact in enumerate(own)}
+        self._rows = [0] * (2 * len(own))
         self._one_sided = False
         """Whether some pair is noted for one of its literals only."""
         for true, unknown in states:
             self._start(true, unknown)
         self._run(operators)
 
+    # --- the initial states ------------------------------------------------------------------------
+
     def _start(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> None:
-        """Note that the literals of one initial state hold together."""
-        holding = _mask(range(1, len(self._rows), 2))
+        """Note that the literals of one initial state hold together, under every naming of representatives."""
+        if self._shared is None:
+            self._hold(self._holding(true, unknown, range(0, len(self._rows), 2)))
+            return
+        owned: dict[str | None, tuple[set[Fact], set[Fact]]] = {
+            owner: (set(), set()) for owner in (None, *sorted(self._shared.members))
+        }
+        for kind, facts in enumerate((true - self._true, unknown)):
+            for fact in facts:
+                owned[self._shared.owner(fact)][kind].add(fact)
+        places: dict[str | None, list[int]] = {}
+        for fact, number in self._number.items():
+            places.setdefault(self._shared.owner(fact), []).append(number)
+        nobody = self._holding(*owned.pop(None), places.get(None, []))
+        parts = [
+            {
+                member: self._holding(
+                    [renamed(fact, {member or "": chosen}) for fact in true],
+                    [renamed(fact, {member or "": chosen}) for fact in unknown],
+                    places.get(chosen, []),
+                )
+                for member, (true, unknown) in owned.items()
+            }
+            for chosen in self._shared.chosen
+        ]
+        everyone = nobody
+        for place, part in enumerate(parts):
+            for member, holding in part.items():
+                others = nobody
+                for other in (*parts[:place], *parts[place + 1 :]):
+                    for name, beside in other.items():
+                        if name != member:
+                            others |= beside
+                self._hold(holding, others)
+                everyone |= holding
+        self._hold(nobody, everyone)
+
+    def _holding(self, true: Iterable[Fact], unknown: Iterable[Fact], numbers: Iterable[int]) -> int:
+        """The literals of the facts with these numbers in a state."""
+        holding = _mask(number + 1 for number in numbers)
         for fact in true:
             if (number := self._number.get(fact)) is not None:
                 holding ^= 3 << number
-        either = 0
         for fact in unknown:
             holding |= 3 << self._number[fact]
-            either |= 3 << self._number[fact]
+        return holding
+
+    def _hold(self, holding: int, others: int = 0) -> None:
+        """Note that literals hold together, and with the others; one that may be either way never with its opposite."""
+        either = holding & (holding >> 1) & self._positive
+        either |= either << 1
         for literal in _bits(holding):
-            opposite = 1 << (literal ^ 1)
-            self._rows[literal] |= holding & ~opposite if either & opposite else holding
+            beside = holding | others
+            self._rows[literal] |= beside & ~(1 << (literal ^ 1)) if either >> literal & 1 else beside
+
+    @cached_property
+    def _positive(self) -> int:
+        return _mask(range(0, len(self._rows), 2))
+
+    # --- questions ---------------------------------------------------------------------------------
 
     def possible(self, positive: Iterable[Fact], negative: Iterable[Fact] = ()) -> bool:
         """Whether these literals may hold together somewhere; False is a proof that they never do."""
-        wanted = self._literals(positive, negative)
-        return wanted is not None and self._together(wanted) is not None
+        if self._shared is None:
+            wanted = self._literals(positive, negative)
+            return wanted is not None and self._together(wanted) is not None
+        signed = [(fact, True) for fact in positive] + [(fact, False) for fact in negative]
+        literals = [self.literal(fact, value) for fact, value in signed]
+        if -1 in literals:
+            return False
+        return all(
+            self.compatibility.filter(np.array([literals[:place]], dtype=np.int64), np.array([literal]))[0]
+            for place, literal in enumerate(literals)
+        )
 
     @cached_property
     def compatibility(self) -> Compatibility:
@@ -90,20 +151,36 @@ class Mutexes:
         free = 1 << (size - 1)
         rows = [(row | free).to_bytes(width, "little") for row in self._rows]
         rows.append(((1 << size) - 1).to_bytes(width, "little"))
-        return Compatibility(np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(size, width))
+        packed = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(size, width)
+        if self._shared is None:
+            return Compatibility(packed)
+        members = {name: number for number, name in enumerate(sorted(self._shared.members))}
+        first, second = (
+            [self._number[self._shared.naming(fact, place)] + sign for fact in self._facts for sign in (0, 1)]
+            for place in (0, 1)
+        )
+        owners = [self._shared.owner(fact) for fact in self._facts for _ in (0, 1)]
+        owner = [-1 if name is None else members[name] for name in owners]
+        return Compatibility(
+            packed, np.array([*first, size - 1]), np.array([*second, size - 1]), np.array([*owner, -1])
+        )
 
     @property
     def facts(self) -> Iterable[Fact]:
         """All facts that occur: those that may change, in order, and the constant ones that are true."""
-        yield from self._number
+        yield from self._facts
         yield from sorted(self._true)
+
+    @cached_property
+    def _literal(self) -> dict[Fact, int]:
+        return {fact: 2 * number for number, fact in enumerate(self._facts)}
 
     def literal(self, fact: Fact, value: bool) -> int:
         """The number of a literal in ``compatibility``; -1 if it never holds."""
-        number = self._number.get(fact)
+        number = self._literal.get(fact)
         if number is not None:
             return number + (not value)
-        return len(self._rows) if (fact in self._true) == value else -1
+        return 2 * len(self._facts) if (fact in self._true) == value else -1
 
     def _literals(self, positive: Iterable[Fact], negative: Iterable[Fact]) -> list[int] | None:
         """Numbers of the changing literals; None if a constant one is false."""

@@ -27,7 +27,8 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground
-from aam_vision.planning.mutexes import Mutexes, PossibleOperator
+from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.mutexes import Mutexes
 from aam_vision.relations import TooManyBindings
 from aam_vision.strips import LiftedAtom, State
 

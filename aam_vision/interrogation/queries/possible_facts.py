@@ -13,7 +13,7 @@ from aam_vision.joins import Row
 from aam_vision.planning.grounding import Grounding
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.relations import Absence, Condition, Numbers, ObjectNumbers, Relation, Table
-from aam_vision.strips import LiftedAtom, Objects
+from aam_vision.strips import Objects
 
 
 class PossibleFacts:
@@ -55,22 +55,24 @@ class PossibleFacts:
         return Relation(
             [self._numbers.members(kind) for kind in action.index.header.types],
             [
-                Condition(self._true[atom.predicate][0], self._arguments(atom), self._true[atom.predicate][1])
+                Condition(
+                    self._true[atom.predicate][0],
+                    self._numbers.arguments(atom),
+                    self._true[atom.predicate][1],
+                )
                 for atom in positive
             ],
             [
-                Absence(self._false[atom.predicate][0], self._arguments(atom), self._false[atom.predicate][1])
+                Absence(
+                    self._false[atom.predicate][0],
+                    self._numbers.arguments(atom),
+                    self._false[atom.predicate][1],
+                )
                 for atom in atoms(action, literals.negative)
                 if atom.predicate in self._false
             ],
             self._mutexes.compatibility,
             distinct=not self._repeated,
-        )
-
-    def _arguments(self, atom: LiftedAtom) -> tuple[int, ...]:
-        return tuple(
-            argument if isinstance(argument, int) else -1 - self._numbers.of[argument]
-            for argument in atom.arguments
         )
 
     def _table(self, predicate: str, rows: Iterable[Row], value: bool) -> tuple[Table, Numbers]:
@@ -79,4 +81,4 @@ class PossibleFacts:
         literals = np.array([self._mutexes.literal((predicate, row), value) for row in rows], dtype=np.int64)
         if value:
             numbers, literals = numbers[literals >= 0], literals[literals >= 0]
-        return Table(numbers, len(self._numbers) + 1), literals
+        return self._numbers.table(numbers), literals

@@ -22,7 +22,8 @@ from aam_vision.interrogation.queries.derived import Derived
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
-from aam_vision.planning.mutexes import Mutexes, PossibleOperator
+from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.mutexes import Mutexes
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction

@@ -37,11 +37,7 @@ class TooMany(Exception):
 
 
 class SituationTables:
-    """The situations of one problem as tables that grow with them.
-
-    Raises:
-        TooWide: facts have too many arguments for so many objects.
-    """
+    """The situations of one problem as tables that grow with them."""
 
     def __init__(self, objects: Objects) -> None:
         self._numbers = ObjectNumbers(objects)
@@ -138,10 +134,7 @@ class SituationTables:
         table = self._table(atom.predicate, known)
         if table is None:
             return None
-        arguments = tuple(
-            argument if isinstance(argument, int) else -1 - self._numbers.of[argument]
-            for argument in atom.arguments
-        )
+        arguments = self._numbers.arguments(atom)
         return Condition(table, (*arguments, state) if atom.predicate in self._changing else arguments)
 
     def _table(self, predicate: str, known: bool) -> Table | None:
