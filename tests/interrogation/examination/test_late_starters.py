@@ -83,9 +83,9 @@ def test_what_came_several_times_and_never_again_is_a_change(idle: int, seed: in
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_came_once_is_no_change(seed: int) -> None:
+def test_what_came_once_and_never_again_is_chance_or_a_change(seed: int) -> None:
+    """The same step of the same snapshot had another outcome: nothing hidden or conditional explains that."""
     found = diagnosed(1, seed)
-    assert found.family in (Family.RANDOM, Family.MISREAD)
+    assert found.family in (Family.RANDOM, Family.MISREAD, Family.CHANGING)
     assert found.culprit == LATE
     assert "executed, and nothing changed" in {one.outcome for one in found.examples}
-    assert found.seen < found.tried
