@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from aam_vision.interrogation.examination.dependence import outcomes
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.examination.repetition import (
@@ -244,35 +242,3 @@ def explored(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         if found := alike_but_different(inquiry, doubtful):
             return found
     return None
-
-
-def on_trajectory(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Random or hidden, by how the outcomes follow each other, where nothing can be had again.
-
-    An outcome that comes and goes, and that no literal explains, is random. One that stays once it has come depends on
-    something that is not seen.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
-    trials, name = inquiry.trials, doubtful.step.name
-    if trials.access is not Access.TRAJECTORY:
-        return None
-    for _ in inquiry.random_steps(name, trials.here or doubtful.before):
-        pass
-    usual, strange = outcomes(inquiry, name)
-    if len(strange) < FEW or not usual:
-        return None
-    header = inquiry.evidence.hypotheses[name].index.header
-    if separating_literal(inquiry.evidence.hypotheses.vocabulary, header, usual, strange):
-        return None
-    shown = example(usual[0]), example(strange[0])
-    first = next(number for number, trial in enumerate(trials.seen) if trial is strange[0])
-    if any(trial is one for trial in trials.seen[first:] for one in usual):
-        seen, tried = len(strange), len(usual) + len(strange)
-        why = f"{name}: random, {cut(strange[0].outcome, 40)} in {seen} of {tried} attempts"
-        return Diagnosis(
-            Family.RANDOM, name, why, shown, seen=seen, tried=tried, by_chance=not strange[0].executed
-        )
-    why = f"{name}: hidden, {cut(strange[0].outcome, 50)} ever since a certain step"
-    return Diagnosis(Family.HIDDEN, name, why, shown)

@@ -20,15 +20,16 @@ from aam_vision.interrogation.examination.comparison import (
     alike_but_different,
     explored,
     nothing_works,
-    on_trajectory,
     other_history,
     strange_effect,
 )
 from aam_vision.interrogation.examination.dependence import conditional, one_literal_changed
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut
+from aam_vision.interrogation.examination.no_way_back import by_order, on_trajectory
 from aam_vision.interrogation.examination.repetition import change_not_seen, misread_at_rest, not_repeatable
 from aam_vision.interrogation.examination.trials import Spent, Trial, Trials
+from aam_vision.query import Access
 
 LONGEST = 100
 """Characters of the line that says what is wrong."""
@@ -37,11 +38,12 @@ EXPERIMENTS = (
     strange_effect,
     alike_but_different,
     nothing_works,
-    on_trajectory,
     other_history,
     one_literal_changed,
     explored,
 )
+AT_REST = (not_repeatable, nothing_works)
+"""Those for which nothing has to be had again."""
 
 
 def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
@@ -68,14 +70,18 @@ def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
 
 def _verdict(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
     if doubtful is not None:
-        for experiment in EXPERIMENTS:
+        for experiment in EXPERIMENTS if inquiry.trials.access is not Access.TRAJECTORY else AT_REST:
             if found := experiment(inquiry, doubtful):
                 return found
+    if found := on_trajectory(inquiry, doubtful):
+        return found
     return _verdict_without(inquiry, doubtful)
 
 
 def _verdict_without(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
     """The verdict that follows from what was seen, with no further experiment."""
+    if inquiry.trials.access is Access.TRAJECTORY and (found := by_order(inquiry, doubtful)):
+        return found
     if doubtful is not None:
         return conditional(inquiry, doubtful)
     names = [step.name for entry in inquiry.trials.transcript.entries[-1:] for step in entry.actions]

@@ -1,0 +1,177 @@
+"""Steps in the order in which they were taken, and how far one STRIPS agent explains them.
+
+Where nothing can be had again, the order tells the families of faults apart: what differs from step to step, what
+differs ever since a certain step, and what differs with the step before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from aam_vision.interrogation.evidence.anomalies import changed_untouched
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.examination.trials import Trial, Trials
+from aam_vision.query import Access
+from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State, Vocabulary, lifted_atoms
+
+
+class Seen(NamedTuple):
+    """A step between two perceived states."""
+
+    before: State
+    action: GroundAction
+    after: State | None
+    """None if the step was refused."""
+
+
+class Split(NamedTuple):
+    """Steps of one action of which some came out one way and some another, with no reason in STRIPS for it."""
+
+    usual: tuple[int, ...]
+    """Numbers of the steps that were executed, or that came out as most of them."""
+    strange: tuple[int, ...]
+    """Numbers of the others."""
+
+    @property
+    def order(self) -> list[int]:
+        """All numbers, in the order of the steps."""
+        return sorted((*self.usual, *self.strange))
+
+    @property
+    def turns(self) -> int:
+        """How often a step came out otherwise than the one before it."""
+        strange = [number in self.strange for number in self.order]
+        return sum(one != other for one, other in pairwise(strange))
+
+
+@dataclass(frozen=True)
+class Course:
+    """The steps that were seen, in order, and what came just before each."""
+
+    vocabulary: Vocabulary
+    headers: tuple[ActionHeader, ...]
+    trials: tuple[Trial, ...]
+    came: dict[Hashable, Trial]
+    """The executed step that led to a situation, by its handle; empty where states are made at will."""
+
+    @classmethod
+    def of(cls, trials: Trials) -> Course:
+        """The course of an interrogation and of the experiments so far."""
+        came: dict[Hashable, Trial] = {}
+        if trials.access is not Access.SETTABLE:
+            for trial in trials.seen:
+                if trial.after is not None:
+                    came.setdefault(trial.after.handle, trial)
+            for entry in trials.asked:
+                if isinstance(entry, Asked) and len(entry.query.plan) == entry.response.executed == 1:
+                    ended = entry.response.final
+                    came.setdefault(ended.handle, Trial(entry.query.initial, entry.query.plan[0], ended))
+        told = trials.transcript
+        return cls(told.vocabulary, told.headers, tuple(trials.seen), came)
+
+    @cached_property
+    def seen(self) -> list[Seen]:
+        """The steps as they were seen."""
+        return [
+            Seen(one.before.state, one.step, None if one.after is None else one.after.state)
+            for one in self.trials
+        ]
+
+    @cached_property
+    def one_later(self) -> list[Seen]:
+        """The steps as they were if every image shows the state before the last executed step."""
+        true = {trial.before.handle: trial.after.state for trial in self.trials if trial.after is not None}
+        found = []
+        for trial in self.trials:
+            before = true.get(trial.before.handle)
+            after = None if trial.after is None else true.get(trial.after.handle)
+            if before is not None and (trial.after is None or after is not None):
+                found.append(Seen(before, trial.step, after))
+        return found
+
+    @cached_property
+    def lasting(self) -> Vocabulary:
+        """The vocabulary without the predicates of which an atom has changed."""
+        changed = {
+            atom.predicate
+            for before, _, after in self.seen
+            if after is not None
+            for atom in before.true ^ after.true
+        }
+        kept = (predicate for predicate in self.vocabulary.predicates if predicate.name not in changed)
+        return replace(self.vocabulary, predicates=tuple(kept))
+
+    def previous(self, trial: Trial) -> Trial | None:
+        """The executed step that led to where a step was attempted; None if that is not known."""
+        return self.came.get(trial.before.handle)
+
+    def header(self, name: str) -> ActionHeader:
+        """The header of an action."""
+        return next(header for header in self.headers if header.name == name)
+
+    def splits(self, steps: Sequence[Seen], name: str) -> list[Split]:
+        """What a STRIPS agent's model leaves unexplained of the steps of an action: refusals first, then effects."""
+        own = [number for number, step in enumerate(steps) if step.action.name == name]
+        atoms = lifted_atoms(self.vocabulary, self.header(name))
+        return [*_refusals(steps, own, atoms), *_effects(steps, own, atoms)]
+
+    def untouched(self, steps: Sequence[Seen]) -> list[tuple[int, Atom]]:
+        """The atoms that changed although the step does not name their objects, with the steps' numbers."""
+        constants = self.vocabulary.constants
+        return [
+            (number, atom)
+            for number, (before, action, after) in enumerate(steps)
+            if after is not None
+            for atom in changed_untouched(before, [action], after, constants)
+        ]
+
+    def disagreements(self, steps: Sequence[Seen]) -> int:
+        """How many of the steps disagree with the others, about."""
+        splits = [split for header in self.headers for split in self.splits(steps, header.name)]
+        return len(self.untouched(steps)) + sum(min(map(len, split)) for split in splits)
+
+
+def always(steps: Iterable[Seen], atoms: Sequence[LiftedAtom]) -> list[tuple[LiftedAtom, bool]]:
+    """The atoms, with their values, that had the same known value before each of the steps."""
+    values: dict[LiftedAtom, set[bool | None]] = {atom: set() for atom in atoms}
+    for before, action, _ in steps:
+        for atom in atoms:
+            values[atom].add(before.value(atom.ground(action.objects)))
+    return [(atom, value) for atom, found in values.items() for value in (True, False) if found == {value}]
+
+
+def violated(step: Seen, literals: Iterable[tuple[LiftedAtom, bool]]) -> bool:
+    """Whether one of the literals may be false before a step."""
+    before, action, _ = step
+    return any(before.value(atom.ground(action.objects)) is not value for atom, value in literals)
+
+
+def _refusals(steps: Sequence[Seen], own: Sequence[int], atoms: Sequence[LiftedAtom]) -> list[Split]:
+    executed = [number for number in own if steps[number].after is not None]
+    literals = always((steps[number] for number in executed), atoms)
+    strange = [
+        number for number in own if steps[number].after is None and not violated(steps[number], literals)
+    ]
+    return [Split(tuple(executed), tuple(strange))] if executed and strange else []
+
+
+def _effects(steps: Sequence[Seen], own: Sequence[int], atoms: Sequence[LiftedAtom]) -> list[Split]:
+    found = []
+    for atom in atoms:
+        came: dict[bool, dict[bool, list[int]]] = {True: defaultdict(list), False: defaultdict(list)}
+        for number in own:
+            before, action, after = steps[number]
+            ground = atom.ground(action.objects)
+            if after is None or (was := before.value(ground)) is None or (now := after.value(ground)) is None:
+                continue
+            came[was][was is not now].append(number)
+        for outcomes in came.values():
+            if len(outcomes) == len((True, False)):
+                usual, strange = sorted(outcomes.values(), key=len, reverse=True)
+                found.append(Split(tuple(usual), tuple(strange)))
+    return found
