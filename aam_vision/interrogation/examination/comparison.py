@@ -29,7 +29,7 @@ RETURNS = 6
 NOTHING = 6
 """Other steps that are attempted where the doubtful one was refused."""
 FEW = 2
-"""Of these, so many have to be refused at least, and none executed, before nothing counts as possible there."""
+"""Of these, so many have to be refused at least, of several actions, and none executed, before nothing is possible."""
 OTHER_STEPS = 5
 """Other steps that are attempted before or after the doubtful one, to see whose effect was strange."""
 
@@ -164,14 +164,15 @@ def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         return None
     state, name = doubtful.before.state, doubtful.step.name
     options = [step for step in inquiry.plans(state).executable(state) if step != doubtful.step]
-    refused = 0
-    for step in options[:: max(1, len(options) // NOTHING)][:NOTHING]:
+    first = list({step.name: step for step in options}.values())  # every action once
+    others = [step for step in options if step not in first]
+    steps = [*first, *others[:: max(1, len(others) // NOTHING)]][:NOTHING]
+    if len(steps) < FEW or all(step.name == name for step in steps):
+        return None
+    for step in steps:
         trial = inquiry.again(replace(doubtful, step=step))
         if trial is None or trial.executed:
             return None
-        refused += 1
-    if refused < FEW:
-        return None
     earlier = [one for one in inquiry.trials.seen if one.executed and one.step.name == name]
     shown = (*(example(one) for one in earlier[:1]), example(doubtful))
     return Diagnosis(

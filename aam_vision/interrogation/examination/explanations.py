@@ -21,6 +21,7 @@ def separating_literal(
     other: Sequence[Trial],
     *,
     enough: int = ENOUGH,
+    own: bool = False,
 ) -> str | None:
     """A literal that is false wherever the step came out as expected, and true wherever it did not; None if none does.
 
@@ -33,15 +34,16 @@ def separating_literal(
         expected: steps that came out as expected.
         other: those that did not.
         enough: how many there are of each kind, at least.
+        own: only literals over the action's own arguments.
     """
     if len(expected) < enough or len(other) < enough:
         return None
     names = {predicate.name for predicate in vocabulary.predicates}
-    for text, value in (
-        *_own(vocabulary, header),
-        *_with_another(vocabulary, header),
-        *_ground(names, expected[0].before.state, other[0].before.state),
-    ):
+    literals = [*_own(vocabulary, header)]
+    if not own:
+        literals += _with_another(vocabulary, header)
+        literals += _ground(names, expected[0].before.state, other[0].before.state)
+    for text, value in literals:
         normal = {value(trial) for trial in expected}
         strange = {value(trial) for trial in other}
         if None in normal | strange or len(normal) > 1 or len(strange) > 1 or normal == strange:

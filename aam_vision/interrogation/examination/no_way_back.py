@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from aam_vision.interrogation.examination.course import Course, Split, always, violated
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.explanations import ENOUGH, separating_literal
+from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.repetition import wrong_reading
 from aam_vision.interrogation.examination.surprises import differing
@@ -66,6 +66,27 @@ def by_order(inquiry: Inquiry, doubtful: Trial | None, *, steady: bool = False) 
         if splits:
             return _of_split(course, max(splits, key=lambda split: min(map(len, split))))
     return None
+
+
+def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Hidden or misread, if the steps agree with each other once the step before each is taken into account."""
+    course, name = Course.of(inquiry.trials), doubtful.step.name
+    found = one_step_late(course) or _strange_changes(course, steady=True)
+    if found is not None:
+        return found
+    refusals = [split for split in course.splits(course.seen, name) if _of_refusals(course, split)]
+    if not refusals or not _refused_one_step_late(course):
+        return None
+    (split,) = refusals
+    usual, strange = [course.trials[n] for n in split.usual], [course.trials[n] for n in split.strange]
+    if separating_literal(course.vocabulary, course.header(name), usual, strange, own=True) is not None:
+        return None
+    why = f"{name}: hidden, refused after one of two steps to situations that look alike"
+    return Diagnosis(Family.HIDDEN, name, why, (example(usual[0]), example(strange[0])))
+
+
+def _of_refusals(course: Course, split: Split) -> bool:
+    return not course.trials[split.strange[0]].executed
 
 
 def one_step_late(course: Course) -> Diagnosis | None:
@@ -145,14 +166,13 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
         if _refused_one_step_late(course) or _steady_refusals(course, split):
             return alike
         return _random(course, split)
-    vocabulary, enough = course.vocabulary, ENOUGH
-    if split.turns == 1:  # what changes in time may coincide with anything else that does
-        vocabulary, enough = course.lasting, 1
-    literal = separating_literal(vocabulary, course.header(name), usual, strange, enough=enough)
+    once = split.turns == 1  # what changes in time may coincide with anything else that does
+    vocabulary = course.lasting if once else course.vocabulary
+    literal = separating_literal(vocabulary, course.header(name), usual, strange, enough=1, own=once)
     if literal is not None:
         why = f"{name}: conditional, {told} where {cut(literal, 40)}"
         return Diagnosis(Family.CONDITIONAL, name, why, shown, literal)
-    if split.turns == 1:
+    if once:
         return ever_since
     if _refused_one_step_late(course):
         return alike
