@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
@@ -76,7 +77,21 @@ def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
             continue
         if found := _hidden(inquiry, trial, doubtful):
             return found
-    return _back_to_known(inquiry, doubtful)
+    return _back_to_known(inquiry, doubtful) or _known_where_made(inquiry, doubtful)
+
+
+def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Steps of the same action that were seen after others, in the same state as it can be made."""
+    trials = inquiry.trials
+    known: dict[State, Trial] = {}
+    for trial in trials.seen if trials.access is Access.SETTABLE else ():
+        if trial.step.name == doubtful.step.name and trial.history is not None and trial.history.asked:
+            known.setdefault(trial.before.state, trial)
+    for state, trial in islice(known.items(), RETURNS):
+        now = trials.attempt(History(Situation(state, state)), trial.step)
+        if now is not None and not now.alike(trial) and (found := _hidden(inquiry, now, trial)):
+            return found
+    return None
 
 
 def _round_trips(inquiry: Inquiry, doubtful: Trial) -> Iterator[History]:

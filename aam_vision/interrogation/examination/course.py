@@ -7,7 +7,7 @@ differs ever since a certain step, and what differs with the step before.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.examination.trials import Trial, Trials
-from aam_vision.query import Access
+from aam_vision.interrogation.examination.trials import Plan, Trial, Trials
+from aam_vision.query import Access, Situation
 from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State, Vocabulary, lifted_atoms
 
 
@@ -56,23 +56,27 @@ class Course:
     vocabulary: Vocabulary
     headers: tuple[ActionHeader, ...]
     trials: tuple[Trial, ...]
-    came: dict[Hashable, Trial]
-    """The executed step that led to a situation, by its handle; empty where states are made at will."""
+    led: Mapping[Hashable, tuple[Situation, Plan]]
+    """From where, and with which steps, the agent came to a situation, by its handle; empty where states are made."""
+    starts: frozenset[Hashable]
+    """The handles of the situations in which a history begins."""
 
     @classmethod
     def of(cls, trials: Trials) -> Course:
         """The course of an interrogation and of the experiments so far."""
-        came: dict[Hashable, Trial] = {}
-        if trials.access is not Access.SETTABLE:
-            for trial in trials.seen:
-                if trial.after is not None:
-                    came.setdefault(trial.after.handle, trial)
-            for entry in trials.asked:
-                if isinstance(entry, Asked) and len(entry.query.plan) == entry.response.executed == 1:
-                    ended = entry.response.final
-                    came.setdefault(ended.handle, Trial(entry.query.initial, entry.query.plan[0], ended))
         told = trials.transcript
-        return cls(told.vocabulary, told.headers, tuple(trials.seen), came)
+        led: dict[Hashable, tuple[Situation, Plan]] = {}
+        if trials.access is not Access.SETTABLE:
+            for entry in (*told.entries, *trials.asked):
+                if isinstance(entry, Asked):
+                    plan, ended = entry.query.plan[: entry.response.executed], entry.response.final
+                    if plan:
+                        led.setdefault(ended.handle, (entry.query.initial, plan))
+                else:
+                    for step in entry.steps:
+                        led.setdefault(step.after.handle, (step.before, (step.action,)))
+        starts = frozenset(situation.handle for situation in told.initial)
+        return cls(told.vocabulary, told.headers, tuple(trials.seen), led, starts)
 
     @cached_property
     def seen(self) -> list[Seen]:
@@ -106,9 +110,57 @@ class Course:
         kept = (predicate for predicate in self.vocabulary.predicates if predicate.name not in changed)
         return replace(self.vocabulary, predicates=tuple(kept))
 
-    def previous(self, trial: Trial) -> Trial | None:
-        """The executed step that led to where a step was attempted; None if that is not known."""
-        return self.came.get(trial.before.handle)
+    def way(self, trial: Trial) -> Plan | None:
+        """All executed steps of the episode before a step; None if they are not known."""
+        if not self.led:
+            return None if trial.history is None else trial.history.executed
+        steps: list[Plan] = []
+        at = trial.before
+        while at.handle not in self.starts:
+            if at.handle not in self.led or len(steps) > len(self.led):
+                return None
+            at, plan = self.led[at.handle]
+            steps.append(plan)
+        return tuple(step for plan in reversed(steps) for step in plan)
+
+    @cached_property
+    def _states(self) -> dict[tuple[Hashable, Plan], State]:
+        """The states seen after the steps of an episode."""
+        found: dict[tuple[Hashable, Plan], State] = {}
+        for trial in self.trials:
+            way, start = self.way(trial), self._start(trial)
+            if way is None:
+                continue
+            found.setdefault((start, way), trial.before.state)
+            if trial.after is not None:
+                found.setdefault((start, (*way, trial.step)), trial.after.state)
+        return found
+
+    def previous(self, trial: Trial) -> GroundAction | None:
+        """The last executed step before one; None if it is not known, or there was none."""
+        if trial.before.handle in self.led:
+            return self.led[trial.before.handle][1][-1]
+        way = self.way(trial)
+        return way[-1] if way else None
+
+    def earlier(self, trial: Trial) -> State | None:
+        """The state before the last executed step before one, or where the history begins; None if it is not known."""
+        handle = trial.before.handle
+        if handle in self.led and len(self.led[handle][1]) == 1:
+            return self.led[handle][0].state
+        way = self.way(trial)
+        if way is None:
+            return None
+        return self._states.get((self._start(trial), way[:-1])) if way else trial.before.state
+
+    def _start(self, trial: Trial) -> Hashable:
+        """The handle of the situation in which the history of a step begins."""
+        if not self.led:
+            return None if trial.history is None else trial.history.start.handle
+        handle, seen = trial.before.handle, 0
+        while handle not in self.starts and handle in self.led and seen <= len(self.led):
+            handle, seen = self.led[handle][0].handle, seen + 1
+        return handle
 
     def header(self, name: str) -> ActionHeader:
         """The header of an action."""

@@ -16,11 +16,14 @@ from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.interrogation.examination.wandering import Wanderer
 from aam_vision.query import Access
 from aam_vision.strips import lifted_atoms
+from aam_vision.wording import counted
 
 WANDERED = 200
 """Steps that are made to see in which order the outcomes follow each other."""
 LEAST = 5
 """Executed steps, at least, that images or refusals which come one step late have to explain."""
+USES = 2
+"""Steps of each outcome, at least, whose numbers of earlier uses tell them apart."""
 LOOKS = 4
 """Looks at a situation that was reached with a strange change."""
 LOOKED_AT = 5
@@ -74,19 +77,32 @@ def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     found = one_step_late(course) or _strange_changes(course, steady=True)
     if found is not None:
         return found
-    refusals = [split for split in course.splits(course.seen, name) if _of_refusals(course, split)]
-    if not refusals or not _refused_one_step_late(course):
-        return None
-    (split,) = refusals
-    usual, strange = [course.trials[n] for n in split.usual], [course.trials[n] for n in split.strange]
-    if separating_literal(course.vocabulary, course.header(name), usual, strange, own=True) is not None:
-        return None
-    why = f"{name}: hidden, refused after one of two steps to situations that look alike"
-    return Diagnosis(Family.HIDDEN, name, why, (example(usual[0]), example(strange[0])))
+    for split in course.splits(course.seen, name):
+        usual, strange = [course.trials[n] for n in split.usual], [course.trials[n] for n in split.strange]
+        if separating_literal(course.vocabulary, course.header(name), usual, strange, own=True) is not None:
+            continue
+        shown = example(usual[0]), example(strange[0])
+        told = cut(strange[0].outcome, 40)
+        if uses := _used_up(course, split):
+            why = f"{name}: hidden, {told} after {counted(uses, 'use')} in an episode"
+            return Diagnosis(Family.HIDDEN, name, why, shown)
+        if not strange[0].executed and _refused_one_step_late(course):
+            why = f"{name}: hidden, refused after one of two steps to situations that look alike"
+            return Diagnosis(Family.HIDDEN, name, why, shown)
+    return None
 
 
-def _of_refusals(course: Course, split: Split) -> bool:
-    return not course.trials[split.strange[0]].executed
+def _used_up(course: Course, split: Split) -> int:
+    """After how many uses of an action in an episode it has always come out otherwise; 0 if that does not tell."""
+    name = course.trials[split.usual[0]].step.name
+    uses: dict[bool, list[int]] = {True: [], False: []}
+    for number in split.order:
+        way = course.way(course.trials[number])
+        if way is not None:
+            uses[number in split.strange].append(sum(step.name == name for step in way))
+    if min(map(len, uses.values())) < USES or max(uses[False]) >= min(uses[True]):
+        return 0
+    return min(uses[True])
 
 
 def one_step_late(course: Course) -> Diagnosis | None:
@@ -103,7 +119,7 @@ def one_step_late(course: Course) -> Diagnosis | None:
     ]
     trial, atoms = changed[-1]
     return wrong_reading(
-        course.previous(trial) or trial,
+        trial,
         atoms,
         trial,
         "seen one step late, as all images are",
@@ -123,13 +139,13 @@ def _strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
     for number, atom in untouched:
         trial = course.trials[number]
         assert trial.after is not None, "it was executed"
-        previous = course.previous(trial)
+        before, previous = course.led.get(trial.before.handle), course.previous(trial)
         if (trial.after.handle, atom) in strange:
             back.append((trial, atom))
-        elif previous is not None and (previous.before.handle, atom) in strange:
+        elif before is not None and (before[0].handle, atom) in strange:
             continue
-        elif previous is not None and set(atom.objects) <= set(previous.step.objects):
-            late.append((previous, trial, atom))
+        elif previous is not None and set(atom.objects) <= set(previous.objects):
+            late.append((previous.name, trial, atom))
         else:
             other += 1
     if len(back) > len(late):
@@ -137,10 +153,9 @@ def _strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
         how = "wrong in one picture, right in the next"
         return wrong_reading(trial, [atom], trial, how, by_chance=not steady)
     if len(late) > other:
-        earlier, trial, atom = late[0]
-        name = earlier.step.name
+        name, trial, atom = late[0]
         why = f"{name}: hidden, {cut(str(atom), 40)} changes only with the step after it"
-        return Diagnosis(Family.HIDDEN, name, why, (example(earlier), example(trial)))
+        return Diagnosis(Family.HIDDEN, name, why, (example(trial),))
     return None
 
 
@@ -233,9 +248,9 @@ def _refused_one_step_late(course: Course) -> bool:
     for header in course.headers:
         atoms = lifted_atoms(course.vocabulary, header)
         earlier = {
-            number: step._replace(before=previous.before.state)
+            number: step._replace(before=before)
             for number, (trial, step) in enumerate(zip(course.trials, course.seen, strict=True))
-            if step.action.name == header.name and (previous := course.previous(trial)) is not None
+            if step.action.name == header.name and (before := course.earlier(trial)) is not None
         }
         literals = always((step for step in earlier.values() if step.after is not None), atoms)
         splits = course.splits(course.seen, header.name)

@@ -11,7 +11,7 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import unseen_change
 from aam_vision.interrogation.examination.surprises import differing
-from aam_vision.interrogation.examination.trials import Trial
+from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
 from aam_vision.strips import Atom, GroundAction
 
@@ -36,7 +36,7 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     Raises:
         Spent: too many steps have been attempted.
     """
-    if found := _read_otherwise(inquiry, doubtful):
+    if found := _read_otherwise(inquiry, doubtful) or _varying_where_made(inquiry, doubtful):
         return found
     again = repeated(inquiry, doubtful)
     if not again:
@@ -49,6 +49,16 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         inquiry.steadfast = len(again) >= FEWEST
         return _changed(inquiry, doubtful)
     return seen_once(inquiry, doubtful, again)
+
+
+def _varying_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Random or misread, if the step varies in the situation as it can be made: no chance on the way to it plays a part."""
+    state, history = doubtful.before.state, doubtful.history
+    if inquiry.trials.access is not Access.SETTABLE or history is None or not history.asked:
+        return None
+    made = Situation(state, state)
+    again = repeated(inquiry, replace(doubtful, before=made, history=History(made)))
+    return varying(inquiry, again) if again else None
 
 
 def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
