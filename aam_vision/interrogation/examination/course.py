@@ -124,6 +124,11 @@ class Course:
         return tuple(step for plan in reversed(steps) for step in plan)
 
     @cached_property
+    def came(self) -> dict[Hashable, Trial]:
+        """The executed step that led to a situation, by its handle."""
+        return {trial.after.handle: trial for trial in reversed(self.trials) if trial.after is not None}
+
+    @cached_property
     def _states(self) -> dict[tuple[Hashable, Plan], State]:
         """The states seen after the steps of an episode."""
         found: dict[tuple[Hashable, Plan], State] = {}
@@ -171,6 +176,10 @@ class Course:
         own = [number for number, step in enumerate(steps) if step.action.name == name]
         atoms = lifted_atoms(self.vocabulary, self.header(name))
         return [*_refusals(steps, own, atoms), *_effects(steps, own, atoms)]
+
+    def of_split(self, split: Split) -> tuple[list[Trial], list[Trial]]:
+        """The steps that came out as usual, and the others."""
+        return [self.trials[n] for n in split.usual], [self.trials[n] for n in split.strange]
 
     def untouched(self, steps: Sequence[Seen]) -> list[tuple[int, Atom]]:
         """The atoms that changed although the step does not name their objects, with the steps' numbers."""

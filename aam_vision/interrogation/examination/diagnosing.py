@@ -26,7 +26,8 @@ from aam_vision.interrogation.examination.comparison import (
 from aam_vision.interrogation.examination.dependence import conditional, one_literal_changed
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut
-from aam_vision.interrogation.examination.no_way_back import by_order, by_previous_step, on_trajectory
+from aam_vision.interrogation.examination.no_way_back import by_literal, by_order, on_trajectory
+from aam_vision.interrogation.examination.previous_step import by_previous_step
 from aam_vision.interrogation.examination.repetition import change_not_seen, misread_at_rest, not_repeatable
 from aam_vision.interrogation.examination.trials import Spent, Trial, Trials
 from aam_vision.query import Access
@@ -83,7 +84,8 @@ def _verdict_without(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
     if inquiry.trials.access is Access.TRAJECTORY and (found := by_order(inquiry, doubtful)):
         return found
     if doubtful is not None:
-        return by_previous_step(inquiry, doubtful) or conditional(inquiry, doubtful)
+        found = by_previous_step(inquiry, doubtful) or conditional(inquiry, doubtful)
+        return (by_literal(inquiry, doubtful) or found) if found.family is Family.UNKNOWN else found
     names = [step.name for entry in inquiry.trials.transcript.entries[-1:] for step in entry.actions]
     name = names[-1] if names else "the agent"
     return Diagnosis(

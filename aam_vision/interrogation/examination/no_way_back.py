@@ -6,24 +6,24 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
-from aam_vision.interrogation.examination.course import Course, Split, always, violated
+from aam_vision.interrogation.examination.course import Course, Split
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.previous_step import (
+    LEAST,
+    one_step_late,
+    refused_one_step_late,
+    strange_changes,
+)
 from aam_vision.interrogation.examination.repetition import wrong_reading
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.interrogation.examination.wandering import Wanderer
 from aam_vision.query import Access
-from aam_vision.strips import lifted_atoms
-from aam_vision.wording import counted
 
 WANDERED = 200
 """Steps that are made to see in which order the outcomes follow each other."""
-LEAST = 5
-"""Executed steps, at least, that images or refusals which come one step late have to explain."""
-USES = 2
-"""Steps of each outcome, at least, whose numbers of earlier uses tell them apart."""
 LOOKS = 4
 """Looks at a situation that was reached with a strange change."""
 LOOKED_AT = 5
@@ -61,7 +61,7 @@ def by_order(inquiry: Inquiry, doubtful: Trial | None, *, steady: bool = False) 
         steady: whether strange readings stayed the same when they were looked at again.
     """
     course = Course.of(inquiry.trials)
-    if found := one_step_late(course) or _strange_changes(course, steady=steady):
+    if found := one_step_late(course) or strange_changes(course, steady=steady):
         return found
     name = _doubtful_action(inquiry, doubtful)
     for one in sorted((header.name for header in course.headers), key=lambda one: one != name):
@@ -71,92 +71,11 @@ def by_order(inquiry: Inquiry, doubtful: Trial | None, *, steady: bool = False) 
     return None
 
 
-def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Hidden or misread, if the steps agree with each other once the step before each is taken into account."""
-    course, name = Course.of(inquiry.trials), doubtful.step.name
-    found = one_step_late(course) or _strange_changes(course, steady=True)
-    if found is not None:
-        return found
-    for split in course.splits(course.seen, name):
-        usual, strange = [course.trials[n] for n in split.usual], [course.trials[n] for n in split.strange]
-        if separating_literal(course.vocabulary, course.header(name), usual, strange, own=True) is not None:
-            continue
-        shown = example(usual[0]), example(strange[0])
-        told = cut(strange[0].outcome, 40)
-        if uses := _used_up(course, split):
-            why = f"{name}: hidden, {told} after {counted(uses, 'use')} in an episode"
-            return Diagnosis(Family.HIDDEN, name, why, shown)
-        if not strange[0].executed and _refused_one_step_late(course):
-            why = f"{name}: hidden, refused after one of two steps to situations that look alike"
-            return Diagnosis(Family.HIDDEN, name, why, shown)
-    return None
-
-
-def _used_up(course: Course, split: Split) -> int:
-    """After how many uses of an action in an episode it has always come out otherwise; 0 if that does not tell."""
-    name = course.trials[split.usual[0]].step.name
-    uses: dict[bool, list[int]] = {True: [], False: []}
-    for number in split.order:
-        way = course.way(course.trials[number])
-        if way is not None:
-            uses[number in split.strange].append(sum(step.name == name for step in way))
-    if min(map(len, uses.values())) < USES or max(uses[False]) >= min(uses[True]):
-        return 0
-    return min(uses[True])
-
-
-def one_step_late(course: Course) -> Diagnosis | None:
-    """Misread, if every image shows the state before the last executed step: then the steps agree with each other."""
-    executed = [step for step in course.one_later if step.after is not None]
-    if len(executed) < LEAST or course.disagreements(course.one_later):
-        return None
-    if not course.disagreements(course.seen):
-        return None
-    changed = [
-        (trial, atoms)
-        for trial in course.trials
-        if trial.after is not None and (atoms := differing(trial.before.state, trial.after.state))
-    ]
-    trial, atoms = changed[-1]
-    return wrong_reading(
-        trial,
-        atoms,
-        trial,
-        "seen one step late, as all images are",
-        by_chance=False,
-    )
-
-
-def _strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
-    """Misread or hidden, by when atoms changed that the step does not touch.
-
-    What changes and is back after the next step was misread. What belongs to the objects of the step before, and stays,
-    is an effect that came late.
-    """
-    back, late, other = [], [], 0
-    untouched = course.untouched(course.seen)
-    strange = {(course.trials[number].before.handle, atom) for number, atom in untouched}
-    for number, atom in untouched:
-        trial = course.trials[number]
-        assert trial.after is not None, "it was executed"
-        before, previous = course.led.get(trial.before.handle), course.previous(trial)
-        if (trial.after.handle, atom) in strange:
-            back.append((trial, atom))
-        elif before is not None and (before[0].handle, atom) in strange:
-            continue
-        elif previous is not None and set(atom.objects) <= set(previous.objects):
-            late.append((previous.name, trial, atom))
-        else:
-            other += 1
-    if len(back) > len(late):
-        trial, atom = back[0]
-        how = "wrong in one picture, right in the next"
-        return wrong_reading(trial, [atom], trial, how, by_chance=not steady)
-    if len(late) > other:
-        name, trial, atom = late[0]
-        why = f"{name}: hidden, {cut(str(atom), 40)} changes only with the step after it"
-        return Diagnosis(Family.HIDDEN, name, why, (example(trial),))
-    return None
+def by_literal(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Conditional, if a literal tells steps of the action apart that no STRIPS model explains."""
+    course = Course.of(inquiry.trials)
+    found = [_of_split(course, split) for split in course.splits(course.seen, doubtful.step.name)]
+    return next((one for one in found if one.literal is not None), None)
 
 
 def _of_split(course: Course, split: Split) -> Diagnosis:
@@ -178,7 +97,7 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
     if mixed:
         if split.turns == 1 or _since(course, split):
             return ever_since
-        if _refused_one_step_late(course) or _steady_refusals(course, split):
+        if refused_one_step_late(course) or _steady_refusals(course, split):
             return alike
         return _random(course, split)
     once = split.turns == 1  # what changes in time may coincide with anything else that does
@@ -189,7 +108,7 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
         return Diagnosis(Family.CONDITIONAL, name, why, shown, literal)
     if once:
         return ever_since
-    if _refused_one_step_late(course):
+    if refused_one_step_late(course):
         return alike
     why = f"{name}: conditional, {cut(told, 30)} in some states; no single literal tells which"
     return Diagnosis(Family.CONDITIONAL, name, why, shown)
@@ -240,26 +159,6 @@ def _since(course: Course, split: Split) -> bool:
     strange = [trials[n] for n in split.strange]
     header = course.header(strange[0].step.name)
     return separating_literal(course.vocabulary, header, later, strange) is not None
-
-
-def _refused_one_step_late(course: Course) -> bool:
-    """Whether the state before the last executed step explains all refusals that the present state does not."""
-    executed = refused = 0
-    for header in course.headers:
-        atoms = lifted_atoms(course.vocabulary, header)
-        earlier = {
-            number: step._replace(before=before)
-            for number, (trial, step) in enumerate(zip(course.trials, course.seen, strict=True))
-            if step.action.name == header.name and (before := course.earlier(trial)) is not None
-        }
-        literals = always((step for step in earlier.values() if step.after is not None), atoms)
-        splits = course.splits(course.seen, header.name)
-        strange = {n for split in splits for n in split.strange if course.seen[n].after is None}
-        if not all(violated(earlier[number], literals) for number in strange & set(earlier)):
-            return False
-        refused += len(strange & set(earlier))
-        executed += sum(step.after is not None for step in earlier.values()) if strange else 0
-    return executed >= LEAST and refused > 0
 
 
 def _flickers(inquiry: Inquiry, trial: Trial) -> Diagnosis | None:

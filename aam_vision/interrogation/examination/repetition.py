@@ -10,6 +10,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import unseen_change
+from aam_vision.interrogation.examination.reaching import unexpected_on_the_way
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
@@ -26,6 +27,8 @@ LOOKS = 30
 """Looks at one situation, to find out whether it is read the same each time: they cost no step."""
 AGREEING = 1
 """Steps that came out as expected, at most, before one of them that never does so again counts as a change."""
+SELDOM = 10
+"""Repetitions in which an outcome never came again, at least, before it is no chance that it came once."""
 OFTEN = 4
 """Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
 
@@ -39,6 +42,8 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if found := _read_otherwise(inquiry, doubtful) or _varying_where_made(inquiry, doubtful):
         return found
     again = repeated(inquiry, doubtful)
+    if not again and (earlier := unexpected_on_the_way(inquiry, doubtful)) is not None:
+        doubtful, again = earlier, repeated(inquiry, earlier)
     if not again:
         return None
     if found := varying(inquiry, again):
@@ -222,9 +227,22 @@ def later_otherwise(inquiry: Inquiry, then: Trial, again: Sequence[Trial]) -> Di
             for trial in inquiry.trials.seen[: inquiry.trials.known]
             if trial.step.name == then.step.name and trial.executed and not inquiry.unexpected(trial)
         ]
-        if len(agreeing) > AGREEING:
+        if len(agreeing) > AGREEING or (len(again) >= SELDOM and _kept(inquiry, then, again[0])):
             return _changing(then, again[0])
     return seen_once(inquiry, then, again)
+
+
+def _kept(inquiry: Inquiry, then: Trial, now: Trial) -> bool:
+    """Whether the next picture after a step showed its outcome, too: then it was not misread."""
+    assert then.after is not None, "it was executed"
+    assert now.after is not None, "it was executed"
+    atoms = differing(then.after.state, now.after.state)
+    return any(
+        trial.after is not None
+        and any(trial.after.state.value(atom) is then.after.state.value(atom) for atom in atoms)
+        for trial in inquiry.trials.seen[: inquiry.trials.known]
+        if trial.before.handle == then.after.handle
+    )
 
 
 def _changing(then: Trial, now: Trial) -> Diagnosis:
