@@ -7,7 +7,7 @@ differs ever since a certain step, and what differs with the step before.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
 from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.trials import Plan, Trial, Trials
 from aam_vision.query import Access, Situation
 from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State, Vocabulary, lifted_atoms
@@ -76,7 +77,10 @@ class Course:
                     for step in entry.steps:
                         led.setdefault(step.after.handle, (step.before, (step.action,)))
         starts = frozenset(situation.handle for situation in told.initial)
-        return cls(told.vocabulary, told.headers, tuple(trials.seen), led, starts)
+        seen = [*trials.seen]
+        if trials.access is Access.TRAJECTORY:  # nothing of what was seen there can be asked for again
+            seen = [*_with_parts_of_plans(trials), *trials.seen[trials.known :]]
+        return cls(told.vocabulary, told.headers, tuple(seen), led, starts)
 
     @cached_property
     def seen(self) -> list[Seen]:
@@ -198,11 +202,12 @@ class Course:
 
 
 def always(steps: Iterable[Seen], atoms: Sequence[LiftedAtom]) -> list[tuple[LiftedAtom, bool]]:
-    """The atoms, with their values, that had the same known value before each of the steps."""
-    values: dict[LiftedAtom, set[bool | None]] = {atom: set() for atom in atoms}
+    """The atoms, with their values, that had the same value before each of the steps, as far as it is known."""
+    values: dict[LiftedAtom, set[bool]] = {atom: set() for atom in atoms}
     for before, action, _ in steps:
         for atom in atoms:
-            values[atom].add(before.value(atom.ground(action.objects)))
+            if (value := before.value(atom.ground(action.objects))) is not None:
+                values[atom].add(value)
     return [(atom, value) for atom, found in values.items() for value in (True, False) if found == {value}]
 
 
@@ -236,3 +241,29 @@ def _effects(steps: Sequence[Seen], own: Sequence[int], atoms: Sequence[LiftedAt
                 usual, strange = sorted(outcomes.values(), key=len, reverse=True)
                 found.append(Split(tuple(usual), tuple(strange)))
     return found
+
+
+def _with_parts_of_plans(trials: Trials) -> Iterator[Trial]:
+    """The steps of an interrogation, those in the middle of plans included, as far as the end of the plan shows them."""
+    told = trials.transcript
+    for entry, (_, steps) in zip(told.entries, trials.of_entry, strict=True):
+        if isinstance(entry, Asked) and entry.response.executed > 1:
+            yield from _parts(entry, told)
+        yield from steps
+
+
+def _parts(entry: Asked, told: Transcript) -> Iterator[Trial]:
+    """The executed steps of a plan: what another step of it may have changed is unknown."""
+    plan = entry.query.plan[: entry.response.executed]
+    begun, ended = entry.query.initial.state, entry.response.final.state
+    atoms = {header.name: lifted_atoms(told.vocabulary, header, repeated=True) for header in told.headers}
+    touched = [{atom.ground(step.objects) for atom in atoms[step.name]} for step in plan]
+    for number, step in enumerate(plan):
+        earlier = frozenset().union(*touched[:number])
+        others = earlier.union(*touched[number + 1 :])
+        own = frozenset(touched[number] - others)
+        before = replace(begun, true=begun.true - earlier, unknown=begun.unknown | earlier)
+        after = replace(
+            begun, true=(begun.true - others - own) | (ended.true & own), unknown=begun.unknown | others
+        )
+        yield Trial(Situation(object(), before), step, Situation(object(), after))
