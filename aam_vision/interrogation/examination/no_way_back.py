@@ -133,7 +133,7 @@ def _random(course: Course, split: Split) -> Diagnosis:
     name = usual.step.name
     why = f"{name}: random, {cut(strange.outcome, 40)} in {seen} of {tried} attempts"
     shown = example(usual), example(strange)
-    chance = not (usual.executed and strange.executed)
+    chance = not strange.executed and 2 * seen < tried
     return Diagnosis(Family.RANDOM, name, why, shown, seen=seen, tried=tried, by_chance=chance)
 
 

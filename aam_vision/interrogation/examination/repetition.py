@@ -148,7 +148,7 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
         usual = unlike[0]
         unlike = [trial for trial in again if not trial.alike(usual)]
     found = random_outcome(usual, unlike[0], len(unlike), len(again))
-    return found if len(unlike) >= OFTEN else replace(found, by_chance=True)
+    return replace(found, by_chance=True) if usual.executed and len(unlike) < OFTEN else found
 
 
 def wrong_reading(
@@ -175,7 +175,7 @@ def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnos
         (example(usual), example(other)),
         seen=seen,
         tried=tried,
-        by_chance=not (usual.executed and other.executed),
+        by_chance=usual.executed and not other.executed,  # what is mostly refused is not refused by mistake
     )
 
 
