@@ -129,11 +129,18 @@ def _steady_refusals(course: Course, split: Split) -> bool:
 
 def _random(course: Course, split: Split) -> Diagnosis:
     usual, strange = course.trials[split.usual[0]], course.trials[split.strange[0]]
-    seen, tried = len(split.strange), len(split.order)
+    alone = len(course.splits(course.seen, usual.step.name)) == 1
+    numbers = split.order
+    if (
+        not alone
+    ):  # the outcomes have another frequency in each situation: count where the step was tried most
+        ((most, _),) = Counter(course.seen[n][:2] for n in numbers).most_common(1)
+        numbers = [n for n in numbers if course.seen[n][:2] == most]
+    seen, tried = sum(n in split.strange for n in numbers), len(numbers)
     name = usual.step.name
     why = f"{name}: random, {cut(strange.outcome, 40)} in {seen} of {tried} attempts"
     shown = example(usual), example(strange)
-    chance = not strange.executed and 2 * seen < tried
+    chance = alone and not strange.executed and 2 * seen < tried
     return Diagnosis(Family.RANDOM, name, why, shown, seen=seen, tried=tried, by_chance=chance)
 
 

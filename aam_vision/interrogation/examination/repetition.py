@@ -148,6 +148,8 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
         usual = unlike[0]
         unlike = [trial for trial in again if not trial.alike(usual)]
     found = random_outcome(usual, unlike[0], len(unlike), len(again))
+    if any(not trial.alike(executed[0]) for trial in executed):  # chance refusals alone do not explain that
+        found = replace(found, by_chance=False)
     return replace(found, by_chance=True) if usual.executed and len(unlike) < OFTEN else found
 
 

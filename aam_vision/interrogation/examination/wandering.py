@@ -17,6 +17,8 @@ Literals = list[tuple[LiftedAtom, bool]]
 
 ON_PURPOSE = 0.5
 """Share of the steps that are of the doubtful action, where it may be executed."""
+WRONG = 0.15
+"""Share of the steps that may be any of the doubtful action: one that is executed by mistake is no chance refusal."""
 GOING_BACK = 0.2
 """Share of the steps before which a way is sought to a state in which the action was executed."""
 AT_REST = 3
@@ -97,7 +99,10 @@ class Wanderer:
         If none is left, literals that held so far may not be needed.
         """
         rng = self.inquiry.rng
-        for held in (self._held, {}):
+        literals = self._held
+        if rng.random() < WRONG:
+            literals = {name: held for name, held in self._held.items() if name != self.name}
+        for held in (literals, {}):
             fresh: dict[str, list[GroundAction]] = {}
             for header in self.inquiry.trials.transcript.headers:
                 possible = _possible(header, at.state, held.get(header.name, []))
