@@ -136,7 +136,10 @@ def _random(course: Course, split: Split) -> Diagnosis:
     ):  # the outcomes have another frequency in each situation: count where the step was tried most
         ((most, _),) = Counter(course.seen[n][:2] for n in numbers).most_common(1)
         numbers = [n for n in numbers if course.seen[n][:2] == most]
-    seen, tried = sum(n in split.strange for n in numbers), len(numbers)
+    counted_strange = [n for n in numbers if n in split.strange]
+    seen, tried = len(counted_strange), len(numbers)
+    usual = next((course.trials[n] for n in numbers if n in split.usual), usual)
+    strange = course.trials[counted_strange[0]] if counted_strange else strange
     name = usual.step.name
     why = f"{name}: random, {cut(strange.outcome, 40)} in {seen} of {tried} attempts"
     shown = example(usual), example(strange)
