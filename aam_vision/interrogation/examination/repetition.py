@@ -10,7 +10,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import unseen_change
-from aam_vision.interrogation.examination.reaching import unexpected_on_the_way
+from aam_vision.interrogation.examination.reaching import kept, unexpected_on_the_way
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
@@ -148,9 +148,12 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
         usual = unlike[0]
         unlike = [trial for trial in again if not trial.alike(usual)]
     found = random_outcome(usual, unlike[0], len(unlike), len(again))
-    if any(not trial.alike(executed[0]) for trial in executed):  # chance refusals alone do not explain that
-        found = replace(found, by_chance=False)
-    return replace(found, by_chance=True) if usual.executed and len(unlike) < OFTEN else found
+    if usual.executed and len(unlike) < OFTEN:
+        return replace(found, by_chance=True)
+    alike = all(
+        trial.alike(executed[0]) for trial in executed
+    )  # else chance refusals alone do not explain it
+    return replace(found, by_chance=found.by_chance and alike)
 
 
 def wrong_reading(
@@ -229,22 +232,9 @@ def later_otherwise(inquiry: Inquiry, then: Trial, again: Sequence[Trial]) -> Di
             for trial in inquiry.trials.seen[: inquiry.trials.known]
             if trial.step.name == then.step.name and trial.executed and not inquiry.unexpected(trial)
         ]
-        if len(agreeing) > AGREEING or (len(again) >= SELDOM and _kept(inquiry, then, again[0])):
+        if len(agreeing) > AGREEING or (len(again) >= SELDOM and kept(inquiry, then, again[0])):
             return _changing(then, again[0])
     return seen_once(inquiry, then, again)
-
-
-def _kept(inquiry: Inquiry, then: Trial, now: Trial) -> bool:
-    """Whether the next picture after a step showed its outcome, too: then it was not misread."""
-    assert then.after is not None, "it was executed"
-    assert now.after is not None, "it was executed"
-    atoms = differing(then.after.state, now.after.state)
-    return any(
-        trial.after is not None
-        and any(trial.after.state.value(atom) is then.after.state.value(atom) for atom in atoms)
-        for trial in inquiry.trials.seen[: inquiry.trials.known]
-        if trial.before.handle == then.after.handle
-    )
 
 
 def _changing(then: Trial, now: Trial) -> Diagnosis:
