@@ -7,16 +7,16 @@ ends the interrogation: the agent contradicts what is proven of it.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.examination.plans import PredictedPlans
+from aam_vision.interrogation.examination.attempts import Attempts
+from aam_vision.interrogation.examination.plans import Choice, Chosen, Start
+from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.examination.surprises import progress
 from aam_vision.query import Access
 
@@ -25,6 +25,7 @@ SHARE = 4
 LONGEST = 8
 """Steps of a plan at most. Histories grow from plan to plan; where every question makes its own state, the first plan
 takes two thirds of all steps instead."""
+ELSEWHERE = 3
 WALKED = 6
 """The examination's steps for each step in which the agent acts on its own, as far as the access has walks.
 
@@ -42,6 +43,7 @@ class Examining:
     policy: Policy
     access: Access
     steps: int | None = None
+    _cache: dict = field(default_factory=dict, compare=False, repr=False)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move, a step of the examination, or in the end the policy's stop."""
@@ -61,26 +63,42 @@ class Examining:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
         if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
             return Walk(_one(self._beginnings(evidence), rng), wanted // WALKED, "examine", stopped=stop)
-        starts = self._starts(evidence, rng, begun=bool(done))
         first = not any(isinstance(move, Ask) for move in done)
-        longest = min(left, LONGEST)
+        attempts, predictions = self._worked_out(evidence)
+        choice = Choice(evidence, attempts, predictions, rng)
+        starts = [
+            Start(node, node.state, attempts.history(evidence.departure(node)))
+            for node in self._starts(evidence, rng, begun=bool(done), late=left <= wanted // 2)
+        ]
         if self.access is Access.SETTABLE and first:
-            longest = max(1, left * 2 // 3)
-        length = longest if first else int(rng.integers(1, longest + 1))
-        for start in starts:
-            plan = PredictedPlans(evidence, start.state, _used(evidence), rng).plan(length)
-            if plan:
-                return Ask(start, plan, "examine", stopped=stop, examines=True)
-        return None
+            return _asked(choice.long(starts, max(1, left // 2)), stop)
+        chosen = choice.plan(starts, min(left, LONGEST))
+        if chosen is None and self.access is not Access.TRAJECTORY:
+            others = [node for node in self._beginnings(evidence) if node.state != evidence.current.state]
+            rng.shuffle(others)
+            for node in others[:10]:
+                chosen = choice.plan([Start(node, node.state, attempts.history(evidence.departure(node)))], min(left, LONGEST))
+                if chosen is not None: break
+        return _asked(chosen, stop)
 
-    def _starts(self, evidence: Evidence, rng: np.random.Generator, *, begun: bool) -> list[Node]:
-        """Where the next plan may begin, in the order of preference."""
+    def _worked_out(self, evidence: Evidence) -> tuple[Attempts, Predictions]:
+        key = id(evidence), evidence.hypotheses.version
+        if self._cache.get("key") != key:
+            self._cache.update(key=key, attempts=Attempts(self.access), predictions=Predictions(evidence))
+        self._cache["attempts"].take_in(evidence)
+        return self._cache["attempts"], self._cache["predictions"]
+
+    def _starts(self, evidence: Evidence, rng: np.random.Generator, *, begun: bool, late: bool) -> list[Node]:
+        """Where the next plan may begin."""
         if self.access is Access.TRAJECTORY:
             return [evidence.current]
-        elsewhere = _one(self._beginnings(evidence), rng)
+        if begun and not late and self.access is not Access.SETTABLE:
+            return [evidence.current]
+        beginnings = self._beginnings(evidence)
+        elsewhere = [_one(beginnings, rng) for _ in range(ELSEWHERE)]
         if self.access is Access.SETTABLE or not begun:
-            return [elsewhere]
-        return [evidence.current, elsewhere]  # histories become long without extra steps
+            return elsewhere
+        return [evidence.current, *elsewhere]  # histories become long without extra steps
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""
@@ -115,18 +133,8 @@ def _taken(evidence: Evidence) -> int:
     )
 
 
-def _used(evidence: Evidence) -> Counter[str]:
-    """How often each action was executed in the examination."""
-    used: Counter[str] = Counter()
-    for exchange in evidence.exchanges:
-        if exchange.move is None or not exchange.move.examines:
-            continue
-        entry = exchange.entry
-        if isinstance(entry, Walked):
-            used.update(step.name for step in entry.actions)
-        elif isinstance(entry, Asked):
-            used.update(step.name for step in entry.query.plan[: entry.response.executed])
-    return used
+def _asked(chosen: Chosen | None, stop: Stop) -> Ask | None:
+    return None if chosen is None else Ask(chosen.start.node, chosen.plan, "examine", stopped=stop, examines=True)
 
 
 def _one(nodes: list[Node], rng: np.random.Generator) -> Node:

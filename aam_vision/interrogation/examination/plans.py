@@ -1,148 +1,149 @@
-"""Plans whose outcome the learned model predicts: executable steps, and at the end one that is refused.
+"""The choice of what is predicted next: plans that try predictions where they were not tried before.
 
-Their histories are unlike those that taught the model. Every action comes up as often as any other, however seldom the
-agent would choose it; steps that were done before are done again in the same perceived state after another history; an
-action that came up least is gone to on purpose, which repeats the rare ones.
+Several plans are drawn at random, with every action as probable as any other. The one that shows most that is new
+(``coverage``), for each of its steps, is asked.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
 from collections.abc import Sequence
-from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.examination.surprises import expected
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
-from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.joins import StateIndex, bindings
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.examination.attempts import Attempts, Prediction
+from aam_vision.interrogation.examination.coverage import History
+from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.strips import GroundAction, State
 
 Plan = tuple[GroundAction, ...]
 
-MAX_BINDINGS = 200
-"""Bindings of one action that are looked at in one state: the more, the evener the choice among them."""
-MAX_SEARCHED = 60
-"""States that are searched for one in which a certain action can be executed."""
-AGAIN = 0.5
-"""Share of the steps that repeat one done before in the same perceived state, where there is such a step."""
-REFUSALS_TRIED = 6
-"""Preconditions of which a violation is looked for, before a plan ends without a refused step."""
+DRAWN = 8
+"""Plans that are drawn from each state where one may begin."""
+COMPARED = 4
+"""Steps of one action that are compared at every step of them."""
+REFUSED = 0.3
+"""Share of the plans that end in a refusal."""
+REASONS = 3
+"""Reasons of a refusal for which near misses are looked for in every state."""
 
 
-class PredictedPlans:
-    """Plans from one state on, with their outcomes as far as they follow from the evidence."""
+class Start(NamedTuple):
+    """Where a plan may begin."""
+
+    node: Node
+    state: State
+    history: History
+
+
+class Chosen(NamedTuple):
+    """A plan, and how much it shows that is new for each of its steps."""
+
+    start: Start
+    plan: Plan
+    worth: float
+
+
+class Choice:
+    """The choice of the next plan, as of one moment of the examination."""
 
     def __init__(
-        self, evidence: Evidence, start: State, used: Counter[str], rng: np.random.Generator
+        self, evidence: Evidence, attempts: Attempts, predictions: Predictions, rng: np.random.Generator
     ) -> None:
-        """``used``: how often every action was executed in the examination so far."""
         self._evidence = evidence
+        self._attempts = attempts
+        self._predictions = predictions
         self._rng = rng
-        self._used = Counter(used)
-        self._indices = {start: StateIndex(start)}
-        self._start = start
-        self._options: dict[State, list[GroundAction]] = {}
 
-    def plan(self, length: int) -> Plan:
-        """A plan of at most ``length`` steps; empty if no outcome is certain in the state where it begins."""
-        state = self._start
-        plan = list(self._way_to_rarest(state, length - 1)) if self._rng.random() < AGAIN else []
-        for step in plan:
-            state = self._after(state, step)
-        while len(plan) < length - 1 and (options := self.executable(state)):
-            plan.append(self._chosen(state, options))
-            state = self._after(state, plan[-1])
-        refused = self._refused(state, plan)
-        if refused is None and (options := self.executable(state)):
-            refused = self._chosen(state, options)
-        return tuple(plan) if refused is None else (*plan, refused)
+    def plan(self, starts: Sequence[Start], longest: int, refusal: bool | None = None) -> Chosen | None:
+        """The best of the plans drawn, of at most ``longest`` steps; None if nothing is predicted in any start."""
+        refusal = bool(self._rng.random() < REFUSED) if refusal is None else refusal
+        best: Chosen | None = None
+        for start in starts:
+            for _ in range(DRAWN):
+                for one in self._drawn(start, int(self._rng.integers(1, longest + 1)), refusal=refusal):
+                    if best is None or one.worth > best.worth:
+                        best = one
+        if best is None and refusal:
+            return self._any(starts)
+        return best
 
-    def _after(self, state: State, step: GroundAction) -> State:
-        self._used[step.name] += 1
-        return self.successor(state, step)
-
-    def successor(self, state: State, step: GroundAction) -> State:
-        """The predicted state after a step in a state that is known already."""
-        after = self._evidence.predict(state, step)
-        if after not in self._indices:
-            self._indices[after] = self._indices[state].of(after)
-        return after
-
-    def executable(self, state: State) -> list[GroundAction]:
-        """The steps that the cautious model can execute."""
-        if state not in self._options:
-            self._options[state] = [
-                step
-                for action in self._evidence.hypotheses.actions.values()
-                if action.successes
-                for step in self._bound(action, state, action.cautious)
-                if not action.violated(*action.index.values(state, step.objects), action.cautious)
-            ]
-        return self._options[state]
-
-    def _bound(self, action: ActionHypotheses, state: State, holding: Literals) -> list[GroundAction]:
-        header = action.index.header
-        rows = bindings(
-            self._indices[state],
-            header,
-            atoms(action, holding.positive),
-            repeated=self._evidence.hypotheses.repeated,
-        )
-        return [GroundAction(header.name, row) for row in islice(rows, MAX_BINDINGS)]
-
-    def _chosen(self, state: State, options: Sequence[GroundAction]) -> GroundAction:
-        """One of the steps: every action is as probable as any other."""
-        if self._rng.random() < AGAIN:
-            options = [step for step in options if self._evidence.was_seen_in(state, step)] or options
-        names = list(dict.fromkeys(step.name for step in options))
-        name = names[int(self._rng.integers(len(names)))]
-        same = [step for step in options if step.name == name]
-        return same[int(self._rng.integers(len(same)))]
-
-    def _way_to_rarest(self, start: State, longest: int) -> Plan:
-        """The shortest way to execute an action that came up least, if one is found."""
-        known = [name for name, action in self._evidence.hypotheses.actions.items() if action.successes]
-        if not known:
-            return ()
-        rarest = min(known, key=lambda name: self._used[name])
-        came: dict[State, Plan] = {start: ()}
-        waiting = deque([start])
-        for _ in range(MAX_SEARCHED):
-            if not waiting:
+    def long(self, starts: Sequence[Start], length: int) -> Chosen | None:
+        """A plan of about so many steps, made of several."""
+        whole: Plan = ()
+        start = at = None
+        while len(whole) < length:
+            found = self.plan(starts if at is None else [at], min(8, length - len(whole)), refusal=False)
+            if found is None:
                 break
-            state = waiting.popleft()
-            options = self.executable(state)
-            if wanted := [step for step in options if step.name == rarest]:
-                return (*came[state], wanted[int(self._rng.integers(len(wanted)))])[:longest]
-            for step in options:
-                after = self.successor(state, step)
-                if after not in came and len(came[state]) + 1 < longest:
-                    came[after] = (*came[state], step)
-                    waiting.append(after)
-        return ()
+            start = start or found.start
+            steps = found.plan
+            state, history = found.start.state, found.start.history
+            done = []
+            for step in steps:
+                if self._predictions.refused(state, step):
+                    break
+                after = self._predictions.successor(state, step)
+                state, history = after, history.then(step.name, state, after)
+                done.append(step)
+            if not done: 
+                continue
+            whole = (*whole, *done)
+            at = Start(found.start.node, state, history)
+        return None if start is None or not whole else Chosen(start, whole, 0.0)
 
-    def _refused(self, state: State, plan: Sequence[GroundAction]) -> GroundAction | None:
-        """A step that every possible model refuses: one of the plan's own again, or a near miss."""
-        own = [step for step in dict.fromkeys(plan) if self._fails(state, step)]
-        if own and self._rng.random() < AGAIN / 2:
-            return own[int(self._rng.integers(len(own)))]
-        reasons = [
-            (action, literals)
-            for action in self._evidence.hypotheses.actions.values()
-            for literals in (*action.proven.singles(), *action.clauses)
-        ]
-        for number in self._rng.permutation(len(reasons))[:REFUSALS_TRIED]:
-            action, literals = reasons[int(number)]
-            others = action.cautious.without(literals)
-            holding = union([others, Literals(literals.negative, 0)])
-            near = [step for step in self._bound(action, state, holding) if self._fails(state, step)]
-            if near:
-                return near[int(self._rng.integers(len(near)))]
+    def _any(self, starts):
+        for start in starts:
+            for one in self._drawn(start, 1, refusal=False):
+                return one
         return None
 
-    def _fails(self, state: State, step: GroundAction) -> bool:
-        return expected(self._evidence, state, step) is False
+    def _drawn(self, start: Start, length: int, *, refusal: bool):
+        """The beginnings of one random plan."""
+        plan: Plan = ()
+        total, (_, state, history) = 0.0, start
+        while True:
+            if refusal and (found := self._refusal(state, history, plan)) is not None:
+                step, worth = found
+                yield Chosen(start, (*plan, step), (total + worth) / (len(plan) + 1))
+            if len(plan) >= length - refusal:
+                return
+            options = self._predictions.executable(state)
+            if not options:
+                return
+            names = list(dict.fromkeys(step.name for step in options))
+            name = names[int(self._rng.integers(len(names)))]
+            same = [step for step in options if step.name == name]
+            step, worth = self._best(state, history, Prediction(name), same)
+            total += worth
+            plan = (*plan, step)
+            if not refusal:
+                seen = self._attempts.worth(self._evidence, Prediction(name, seen=True), state, step, history)
+                yield Chosen(start, plan, (total + seen) / len(plan))
+            after = self._predictions.successor(state, step)
+            state, history = after, history.then(name, state, after)
+
+    def _best(self, state: State, history: History, prediction: Prediction, options: list[GroundAction]) -> tuple[GroundAction, float]:
+        drawn = self._rng.permutation(len(options))[:COMPARED]
+        worths = [
+            (self._attempts.worth(self._evidence, prediction, state, options[int(number)], history), int(number))
+            for number in drawn
+        ]
+        worth, number = max(worths)
+        return options[number], worth
+
+    def _refusal(self, state: State, history: History, plan: Plan) -> tuple[GroundAction, float] | None:
+        """A step that is refused there, and how much it shows."""
+        reasons = self._predictions.reasons()
+        found = []
+        for number in self._rng.permutation(len(reasons))[:REASONS]:
+            action, literals = reasons[int(number)]
+            near = self._predictions.near_misses(state, action, literals)
+            if near:
+                found.append(near[int(self._rng.integers(len(near)))])
+        if plan and self._predictions.refused(state, plan[-1]):
+            found.append(plan[-1])
+        rated = [(one, self._attempts.worth_of_refusal(self._evidence, state, one, history)) for one in found]
+        return max(rated, key=lambda one: one[1], default=None)
