@@ -1,4 +1,4 @@
-"""Under which circumstances a prediction was tried: the circumstances that no model of the class gives a part in it.
+"""Under which circumstances a prediction was tried: those that no model of the class gives a part in it.
 
 What a step comes to follows from the atoms of its own arguments, if the agent is a STRIPS agent; all else about the
 situation and its history must not matter. A fault is something that matters nevertheless. So each prediction is tried
@@ -18,14 +18,17 @@ from aam_vision.strips import Atom, GroundAction, State
 
 OTHER = "*"
 """In an atom: an object that is no argument of the step."""
-LONGEST = 64
+MOST_STEPS = 64
 """Steps of a history from which on longer ones count as equal."""
 MOST_USES = 10
 """The same of the executed steps of one action."""
-NEVER = 6.0
-"""The worth of a prediction that was not tried at all."""
-WEIGHTS = {"atom": 1.0, "count": 2.0, "argument": 0.5, "after": 0.7, "just": 1.0, "again": 0.5, "history": 0.5}
+FIRST = 6.0
+"""The worth of trying a prediction for the first time; the n-th time is worth an n-th of it, whatever is new."""
+WEIGHTS = {"atom": 1.0, "count": 2.0, "argument": 0.5, "after": 0.7, "just": 1.0, "again": 0.5, "past": 0.7}
 """The worth of a new circumstance of each kind; of several, the worth grows with the square root of their number."""
+
+Name = tuple[Hashable, ...]
+"""Of a circumstance: its kind, and what tells it from others of that kind."""
 
 
 class History(NamedTuple):
@@ -38,7 +41,7 @@ class History(NamedTuple):
     last: str = ""
     """The action of the last one."""
     changed: frozenset[Atom] = frozenset()
-    """The atoms that the last one of them changed."""
+    """The atoms that the last one changed."""
     refused: bool = False
     """Whether a step was refused since."""
 
@@ -55,70 +58,57 @@ class History(NamedTuple):
 class Circumstances(NamedTuple):
     """What is the case where a step is attempted, beside the atoms that its outcome follows from."""
 
-    shown: frozenset[tuple[Hashable, ...]]
-    """What is present; the first of each tuple is the kind."""
-    numbers: tuple[tuple[tuple[Hashable, ...], int], ...]
-    """Numbers, with their names."""
+    present: frozenset[Name]
+    numbers: tuple[tuple[Name, int], ...] = ()
 
 
-class Occasions:
-    """The circumstances of steps; those of equal states and arguments are worked out once."""
+def of_state(action: ActionHypotheses, state: State, step: GroundAction) -> Circumstances:
+    """The true atoms in terms of the arguments, those with other objects or one twice among them, and their number.
 
-    def __init__(self) -> None:
-        self._atoms: dict[tuple[State, tuple[str, ...]], frozenset[tuple[Hashable, ...]]] = {}
+    Atoms that the image hides count as false.
+    """
+    places: dict[str, int] = {}
+    for place, name in enumerate(step.objects):
+        places.setdefault(name, place)
+    atoms = [
+        ("atom", predicate, *[places.get(name, OTHER) for name in row]) for predicate, row in state.true
+    ]
+    arguments = [("argument", place, name) for place, name in enumerate(step.objects)]
+    counts = [
+        (("count", predicate.name), len(state.rows.get(predicate.name, ())))
+        for predicate in action.index.vocabulary.predicates
+    ]
+    return Circumstances(frozenset([*atoms, *arguments]), tuple(counts))
 
-    def of(
-        self, action: ActionHypotheses, state: State, step: GroundAction, history: History, *, again: bool
-    ) -> Circumstances:
-        """The circumstances of one step after a history; ``again``: it was attempted in an equal state before."""
-        own = {Atom(predicate, row) for _, (predicate, row) in action.index.grounded(step.objects)}
-        shown: set[tuple[Hashable, ...]] = {("argument", *pair) for pair in enumerate(step.objects)}
-        shown.add(("after", history.last, history.refused))
-        if history.changed & own:
-            shown |= {
-                ("just", bit)
-                for bit, atom in action.index.grounded(step.objects)
-                if atom in history.changed
-            }
-        if again:
-            shown.add(("again",))
-        counts = tuple(
-            (("count", predicate.name), len(state.rows.get(predicate.name, ())))
-            for predicate in action.index.vocabulary.predicates
-        )
-        uses = min(MOST_USES, history.uses.get(step.name, 0))
-        past = ((("history", "uses"), uses), (("history", "steps"), min(LONGEST, history.steps)))
-        return Circumstances(self._in(state, step.objects) | shown, (*counts, *past))
 
-    def _in(self, state: State, objects: tuple[str, ...]) -> frozenset[tuple[Hashable, ...]]:
-        """The true atoms in terms of the arguments: those that name one twice or another object are among them."""
-        known = self._atoms.get((state, objects))
-        if known is None:
-            places: dict[str, int] = {}
-            for place, name in enumerate(objects):
-                places.setdefault(name, place)
-            known = self._atoms[state, objects] = frozenset(
-                [
-                    ("atom", predicate, *[places.get(name, OTHER) for name in row])
-                    for predicate, row in state.true
-                ]
-            )
-        return known
+def of_history(
+    action: ActionHypotheses, step: GroundAction, history: History, *, again: bool
+) -> Circumstances:
+    """What happened before; ``again``: the step was attempted in an equal state earlier."""
+    present: list[Name] = [("after", history.last, history.refused)]
+    if history.changed:
+        own = action.index.grounded(step.objects)
+        present += [("just", bit) for bit, atom in own if atom in history.changed]
+    if again:
+        present.append(("again",))
+    uses = min(MOST_USES, history.uses.get(step.name, 0))
+    steps = min(MOST_STEPS, history.steps)
+    return Circumstances(frozenset(present), ((("past", "uses"), uses), (("past", "steps"), steps)))
 
 
 @dataclass
 class _Tried:
     """The circumstances under which one prediction was tried."""
 
-    sometimes: set[tuple[Hashable, ...]]
-    always: set[tuple[Hashable, ...]]
-    ranges: dict[tuple[Hashable, ...], tuple[int, int]]
+    sometimes: set[Name]
+    always: set[Name]
+    ranges: dict[Name, tuple[int, int]]
     times: int = 1
 
 
 @dataclass
 class Coverage:
-    """The predictions that were tried, each with the circumstances."""
+    """The predictions that were tried, each with the circumstances. The worth of a step never grows."""
 
     _tried: dict[Hashable, _Tried] = field(default_factory=dict)
 
@@ -127,24 +117,28 @@ class Coverage:
         tried = self._tried.get(prediction)
         if tried is None:
             ranges = {name: (value, value) for name, value in found.numbers}
-            self._tried[prediction] = _Tried(set(found.shown), set(found.shown), ranges)
+            self._tried[prediction] = _Tried(set(found.present), set(found.present), ranges)
             return
         tried.times += 1
-        tried.sometimes |= found.shown
-        tried.always &= found.shown
+        tried.sometimes |= found.present
+        tried.always &= found.present
         for name, value in found.numbers:
-            low, high = tried.ranges.get(name, (value, value))
+            low, high = tried.ranges[name]
             tried.ranges[name] = min(low, value), max(high, value)
 
     def worth(self, prediction: Hashable, found: Circumstances) -> float:
         """How much there is about these circumstances under which the prediction was not tried."""
         tried = self._tried.get(prediction)
         if tried is None:
-            return NEVER
-        new = Counter([one[0] for one in found.shown - tried.sometimes])
-        new.update([one[0] for one in tried.always - found.shown])
+            return FIRST
+        new = Counter([name[0] for name in found.present - tried.sometimes])
+        new.update([name[0] for name in tried.always - found.present])
         for name, value in found.numbers:
-            low, high = tried.ranges.get(name, (0, 0))
-            new[name[0]] += not low <= value <= high
-        worth = sum(WEIGHTS[str(kind)] * sqrt(number) for kind, number in new.items())
-        return worth + NEVER / (1 + tried.times)
+            low, high = tried.ranges[name]
+            if not low <= value <= high:
+                new[name[0]] += 1
+        return min(FIRST, sum(WEIGHTS[str(kind)] * sqrt(number) for kind, number in new.items()))
+
+    def times(self, prediction: Hashable) -> int:
+        """How often it was tried."""
+        return self._tried[prediction].times if prediction in self._tried else 0

@@ -25,15 +25,28 @@ SHARE = 4
 LONGEST = 8
 """Steps of a plan at most. Histories grow from plan to plan; where every question makes its own state, the first plan
 takes two thirds of all steps instead."""
-ELSEWHERE = 3
 WALKED = 6
 """The examination's steps for each step in which the agent acts on its own, as far as the access has walks.
 
 The agent then does what it can do; the model may hold that to be impossible.
 """
+ELSEWHERE = 3
+"""Situations in which a plan may begin, beside the one where the last plan ended."""
+IN_VAIN = 10
+"""Situations in which a plan is looked for at most, where there is none in those."""
 
 
-@dataclass(frozen=True)
+@dataclass
+class _Memory:
+    """What was worked out from the evidence as long as nothing was learned; it saves time and decides nothing."""
+
+    evidence: Evidence
+    version: int
+    attempts: Attempts
+    choice: Choice
+
+
+@dataclass
 class Examining:
     """The moves of a policy; once it stops with a proof, those of the examination.
 
@@ -43,7 +56,7 @@ class Examining:
     policy: Policy
     access: Access
     steps: int | None = None
-    _cache: dict = field(default_factory=dict, compare=False, repr=False)
+    _memory: _Memory | None = field(default=None, init=False, repr=False, compare=False)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move, a step of the examination, or in the end the policy's stop."""
@@ -62,48 +75,58 @@ class Examining:
         if done and isinstance(done[-1], Ask) and done[-1].plan:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
         if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
-            return Walk(_one(self._beginnings(evidence), rng), wanted // WALKED, "examine", stopped=stop)
-        first = not any(isinstance(move, Ask) for move in done)
-        attempts, predictions = self._worked_out(evidence)
-        choice = Choice(evidence, attempts, predictions, rng)
-        starts = [
-            Start(node, node.state, attempts.history(evidence.departure(node)))
-            for node in self._starts(evidence, rng, begun=bool(done), late=left <= wanted // 2)
-        ]
-        if self.access is Access.SETTABLE and first:
-            return _asked(choice.long(starts, max(1, left // 2)), stop)
-        chosen = choice.plan(starts, min(left, LONGEST))
-        if chosen is None and self.access is not Access.TRAJECTORY:
-            others = [node for node in self._beginnings(evidence) if node.state != evidence.current.state]
-            rng.shuffle(others)
-            for node in others[:10]:
-                chosen = choice.plan([Start(node, node.state, attempts.history(evidence.departure(node)))], min(left, LONGEST))
-                if chosen is not None: break
-        return _asked(chosen, stop)
+            return Walk(_some(self._beginnings(evidence), 1, rng)[0], wanted // WALKED, "examine", stopped=stop)
+        memory = self._worked_out(evidence)
+        starts = self._starts(evidence, memory, rng, late=left <= wanted // 2)
+        chosen: Chosen | None
+        if self.access is Access.SETTABLE and not any(isinstance(move, Ask) for move in done):
+            chosen = memory.choice.long(starts, max(1, left * 2 // 3), min(left, LONGEST), rng)
+        else:
+            chosen = memory.choice.plan(starts, min(left, LONGEST), rng)
+        if chosen is None:
+            chosen = self._elsewhere(evidence, memory, min(left, LONGEST), rng)
+        if chosen is None:
+            return None
+        return Ask(chosen.start.node, chosen.plan, "examine", stopped=stop, examines=True)
 
-    def _worked_out(self, evidence: Evidence) -> tuple[Attempts, Predictions]:
-        key = id(evidence), evidence.hypotheses.version
-        if self._cache.get("key") != key:
-            self._cache.update(key=key, attempts=Attempts(self.access), predictions=Predictions(evidence))
-        self._cache["attempts"].take_in(evidence)
-        return self._cache["attempts"], self._cache["predictions"]
+    def _starts(
+        self, evidence: Evidence, memory: _Memory, rng: np.random.Generator, *, late: bool
+    ) -> list[Start]:
+        """Where the next plan may begin: in the first half of the examination where the last one ended."""
+        nodes = [] if self.access is Access.SETTABLE else [evidence.current]
+        if self.access is not Access.TRAJECTORY and (late or not nodes):
+            nodes += _some(self._beginnings(evidence), ELSEWHERE, rng)
+        return [_start(evidence, memory, node) for node in nodes]
 
-    def _starts(self, evidence: Evidence, rng: np.random.Generator, *, begun: bool, late: bool) -> list[Node]:
-        """Where the next plan may begin."""
+    def _elsewhere(
+        self, evidence: Evidence, memory: _Memory, longest: int, rng: np.random.Generator
+    ) -> Chosen | None:
+        """A plan that begins where one can begin anew, if something is predicted there."""
         if self.access is Access.TRAJECTORY:
-            return [evidence.current]
-        if begun and not late and self.access is not Access.SETTABLE:
-            return [evidence.current]
-        beginnings = self._beginnings(evidence)
-        elsewhere = [_one(beginnings, rng) for _ in range(ELSEWHERE)]
-        if self.access is Access.SETTABLE or not begun:
-            return elsewhere
-        return [evidence.current, *elsewhere]  # histories become long without extra steps
+            return None
+        for node in _some(self._beginnings(evidence), IN_VAIN, rng):
+            if chosen := memory.choice.plan([_start(evidence, memory, node)], longest, rng):
+                return chosen
+        return None
+
+    def _worked_out(self, evidence: Evidence) -> _Memory:
+        version, memory = evidence.hypotheses.version, self._memory
+        if memory is None or memory.evidence is not evidence or memory.version != version:
+            attempts = Attempts(evidence, self.access)
+            memory = self._memory = _Memory(
+                evidence, version, attempts, Choice(attempts, Predictions(evidence))
+            )
+        memory.attempts.take_in()
+        return memory
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""
         initial = [node for node in evidence.nodes if node.initial]
         return initial if self.access is Access.RESET else [*initial, *evidence.visited]
+
+
+def _start(evidence: Evidence, memory: _Memory, node: Node) -> Start:
+    return Start(node, node.state, memory.attempts.history(evidence.departure(node)))
 
 
 def _stopped(evidence: Evidence) -> Stop | None:
@@ -133,9 +156,6 @@ def _taken(evidence: Evidence) -> int:
     )
 
 
-def _asked(chosen: Chosen | None, stop: Stop) -> Ask | None:
-    return None if chosen is None else Ask(chosen.start.node, chosen.plan, "examine", stopped=stop, examines=True)
-
-
-def _one(nodes: list[Node], rng: np.random.Generator) -> Node:
-    return nodes[int(rng.integers(len(nodes)))]
+def _some(nodes: list[Node], count: int, rng: np.random.Generator) -> list[Node]:
+    """So many of them at random, or all."""
+    return [nodes[int(number)] for number in rng.permutation(len(nodes))[:count]]

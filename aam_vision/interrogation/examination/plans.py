@@ -1,33 +1,32 @@
-"""The choice of what is predicted next: plans that try predictions where they were not tried before.
+"""The choice of what is predicted next: plans that try predictions under circumstances that are new (``coverage``).
 
-Several plans are drawn at random, with every action as probable as any other. The one that shows most that is new
-(``coverage``), for each of its steps, is asked.
+Some plans are drawn at random, with every action as probable as any other; some lead on the shortest way to a step
+nearby that shows much. The plan that shows most for each of its steps is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.examination.attempts import Attempts, Prediction
 from aam_vision.interrogation.examination.coverage import History
-from aam_vision.interrogation.examination.predictions import Predictions
+from aam_vision.interrogation.examination.predictions import Predictions, Way
 from aam_vision.strips import GroundAction, State
 
-Plan = tuple[GroundAction, ...]
-
-DRAWN = 8
-"""Plans that are drawn from each state where one may begin."""
-COMPARED = 4
+DRAWN = 4
+"""Plans that are drawn at random from each state where one may begin."""
+COMPARED = 3
 """Steps of one action that are compared at every step of them."""
 REFUSED = 0.3
 """Share of the plans that end in a refusal."""
-REASONS = 3
-"""Reasons of a refusal for which near misses are looked for in every state."""
+RARE = 0.5
+"""Share of the parts of a long plan that execute the action that was executed least in it."""
+SEARCHED, SEARCHED_FOR_REFUSALS = 150, 30
+"""States that are searched for a step that shows much."""
 
 
 class Start(NamedTuple):
@@ -39,111 +38,140 @@ class Start(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A plan, and how much it shows that is new for each of its steps."""
+    """A plan, how much it shows for each of its steps, and where it leads without a refused step at its end."""
 
     start: Start
-    plan: Plan
+    plan: Way
     worth: float
+    end: Start
 
 
 class Choice:
-    """The choice of the next plan, as of one moment of the examination."""
+    """The choice of plans; what it works out about states is of use for the next one."""
 
-    def __init__(
-        self, evidence: Evidence, attempts: Attempts, predictions: Predictions, rng: np.random.Generator
-    ) -> None:
-        self._evidence = evidence
+    def __init__(self, attempts: Attempts, predictions: Predictions) -> None:
         self._attempts = attempts
         self._predictions = predictions
-        self._rng = rng
+        self._known: dict[tuple[State, GroundAction, bool], float] = {}
+        """Worths that were worked out some time: they never grow."""
 
-    def plan(self, starts: Sequence[Start], longest: int, refusal: bool | None = None) -> Chosen | None:
-        """The best of the plans drawn, of at most ``longest`` steps; None if nothing is predicted in any start."""
-        refusal = bool(self._rng.random() < REFUSED) if refusal is None else refusal
-        best: Chosen | None = None
-        for start in starts:
-            for _ in range(DRAWN):
-                for one in self._drawn(start, int(self._rng.integers(1, longest + 1)), refusal=refusal):
-                    if best is None or one.worth > best.worth:
-                        best = one
-        if best is None and refusal:
-            return self._any(starts)
-        return best
-
-    def long(self, starts: Sequence[Start], length: int) -> Chosen | None:
-        """A plan of about so many steps, made of several."""
-        whole: Plan = ()
-        start = at = None
-        while len(whole) < length:
-            found = self.plan(starts if at is None else [at], min(8, length - len(whole)), refusal=False)
-            if found is None:
-                break
-            start = start or found.start
-            steps = found.plan
-            state, history = found.start.state, found.start.history
-            done = []
-            for step in steps:
-                if self._predictions.refused(state, step):
-                    break
-                after = self._predictions.successor(state, step)
-                state, history = after, history.then(step.name, state, after)
-                done.append(step)
-            if not done: 
-                continue
-            whole = (*whole, *done)
-            at = Start(found.start.node, state, history)
-        return None if start is None or not whole else Chosen(start, whole, 0.0)
-
-    def _any(self, starts):
-        for start in starts:
-            for one in self._drawn(start, 1, refusal=False):
-                return one
+    def plan(
+        self, starts: Sequence[Start], longest: int, rng: np.random.Generator, *, refusals: bool = True
+    ) -> Chosen | None:
+        """The best plan found, of at most ``longest`` steps; None if nothing is predicted in any start."""
+        refusal = refusals and bool(rng.random() < REFUSED)
+        kinds = (refusal, not refusal) if refusals else (False,)
+        for kind in kinds:
+            found = [one for start in starts for one in self._found(start, longest, rng, refusal=kind)]
+            if found:
+                return max(found, key=lambda one: one.worth)
         return None
 
-    def _drawn(self, start: Start, length: int, *, refusal: bool):
-        """The beginnings of one random plan."""
-        plan: Plan = ()
-        total, (_, state, history) = 0.0, start
-        while True:
-            if refusal and (found := self._refusal(state, history, plan)) is not None:
-                step, worth = found
-                yield Chosen(start, (*plan, step), (total + worth) / (len(plan) + 1))
-            if len(plan) >= length - refusal:
-                return
+    def long(self, starts: Sequence[Start], length: int, longest: int, rng: np.random.Generator) -> Chosen | None:
+        """A plan of so many steps, made of others, without a refused step; a shorter one where it can go on no longer."""
+        whole = self.plan(starts, min(longest, length), rng, refusals=False)
+        while whole is not None and len(whole.plan) < length:
+            left = min(longest, length - len(whole.plan))
+            more = self._rare(whole.end, left) if rng.random() < RARE else None
+            more = more or self.plan([whole.end], left, rng, refusals=False)
+            if more is None:
+                break
+            whole = whole._replace(plan=whole.plan + more.plan, end=more.end)
+        return whole
+
+    def _rare(self, start: Start, longest: int) -> Chosen | None:
+        """The shortest way to execute the action that was executed least in the plan's history."""
+        best: tuple[int, Way] | None = None
+        for way, state in self._predictions.surroundings(start.state, SEARCHED, longest - 1):
+            for step in self._predictions.executable(state):
+                uses = start.history.uses.get(step.name, 0)
+                if best is None or uses < best[0]:
+                    best = uses, (*way, step)
+        return None if best is None else self._rated(start, best[1], refusal=False)
+
+    def _found(
+        self, start: Start, longest: int, rng: np.random.Generator, *, refusal: bool
+    ) -> Iterator[Chosen]:
+        """Plans from one start; those that end in a refusal, or all others."""
+        if near := self._nearby(start, longest, refusal=refusal):
+            yield near
+        for _ in range(DRAWN):
+            yield from self._drawn(start, int(rng.integers(1, longest + 1)), rng, refusal=refusal)
+
+    def _nearby(self, start: Start, longest: int, *, refusal: bool) -> Chosen | None:
+        """The shortest way to the step in the surroundings whose state shows most that is new."""
+        most, best = 0.0, None
+        options: Callable[[State], list[GroundAction]]
+        options = self._predictions.refused if refusal else self._predictions.executable
+        count = SEARCHED_FOR_REFUSALS if refusal else SEARCHED
+        for way, state in self._predictions.surroundings(start.state, count, longest - 1):
+            for step in options(state):
+                key, least = (state, step, refusal), most * (len(way) + 1)
+                if self._known.get(key, least + 1) <= least:
+                    continue
+                self._known[key] = worth = self._worth_there(state, step, refusal=refusal)
+                if worth > least:
+                    most, best = worth / (len(way) + 1), (*way, step)
+        return None if best is None else self._rated(start, best, refusal=refusal)
+
+    def _worth_there(self, state: State, step: GroundAction, *, refusal: bool) -> float:
+        if refusal:
+            return self._attempts.refusal_worth_there(state, step)
+        return sum(
+            self._attempts.worth_there(Prediction(step.name, seen=seen), state, step)
+            for seen in (False, True)
+        )
+
+    def _rated(self, start: Start, plan: Way, *, refusal: bool) -> Chosen:
+        """A plan with its worth."""
+        total, (node, state, history) = 0.0, start
+        for number, step in enumerate(plan, 1):
+            if refusal and number == len(plan):
+                total += self._attempts.refusal_worth(state, step, history)
+                break
+            total += self._attempts.worth(Prediction(step.name), state, step, history)
+            if number == len(plan):
+                total += self._attempts.worth(Prediction(step.name, seen=True), state, step, history)
+            after = self._predictions.successor(state, step)
+            state, history = after, history.then(step.name, state, after)
+        return Chosen(start, plan, total / len(plan), Start(node, state, history))
+
+    def _drawn(
+        self, start: Start, length: int, rng: np.random.Generator, *, refusal: bool
+    ) -> Iterator[Chosen]:
+        """All beginnings of a random plan."""
+        plan: Way = ()
+        _, state, history = start
+        while len(plan) < length:
+            if refusal and (step := self._refusal(state, history, plan, rng)):
+                yield self._rated(start, (*plan, step), refusal=True)
             options = self._predictions.executable(state)
             if not options:
                 return
             names = list(dict.fromkeys(step.name for step in options))
-            name = names[int(self._rng.integers(len(names)))]
-            same = [step for step in options if step.name == name]
-            step, worth = self._best(state, history, Prediction(name), same)
-            total += worth
+            name = names[int(rng.integers(len(names)))]
+            step = self._best(state, history, [step for step in options if step.name == name], rng)
             plan = (*plan, step)
             if not refusal:
-                seen = self._attempts.worth(self._evidence, Prediction(name, seen=True), state, step, history)
-                yield Chosen(start, plan, (total + seen) / len(plan))
+                yield self._rated(start, plan, refusal=False)
             after = self._predictions.successor(state, step)
             state, history = after, history.then(name, state, after)
 
-    def _best(self, state: State, history: History, prediction: Prediction, options: list[GroundAction]) -> tuple[GroundAction, float]:
-        drawn = self._rng.permutation(len(options))[:COMPARED]
-        worths = [
-            (self._attempts.worth(self._evidence, prediction, state, options[int(number)], history), int(number))
-            for number in drawn
-        ]
-        worth, number = max(worths)
-        return options[number], worth
+    def _best(
+        self, state: State, history: History, options: Sequence[GroundAction], rng: np.random.Generator
+    ) -> GroundAction:
+        drawn = [options[int(number)] for number in rng.permutation(len(options))[:COMPARED]]
+        return max(
+            drawn, key=lambda step: self._attempts.worth(Prediction(step.name), state, step, history)
+        )
 
-    def _refusal(self, state: State, history: History, plan: Plan) -> tuple[GroundAction, float] | None:
-        """A step that is refused there, and how much it shows."""
-        reasons = self._predictions.reasons()
-        found = []
-        for number in self._rng.permutation(len(reasons))[:REASONS]:
-            action, literals = reasons[int(number)]
-            near = self._predictions.near_misses(state, action, literals)
-            if near:
-                found.append(near[int(self._rng.integers(len(near)))])
-        if plan and self._predictions.refused(state, plan[-1]):
-            found.append(plan[-1])
-        rated = [(one, self._attempts.worth_of_refusal(self._evidence, state, one, history)) for one in found]
-        return max(rated, key=lambda one: one[1], default=None)
+    def _refusal(
+        self, state: State, history: History, plan: Way, rng: np.random.Generator
+    ) -> GroundAction | None:
+        """A step that is refused there, the plan's last one again among them; None if there is none."""
+        options = self._predictions.refused(state)
+        drawn = [options[int(number)] for number in rng.permutation(len(options))[:COMPARED]]
+        if plan and self._predictions.is_refused(state, plan[-1]):
+            drawn.append(plan[-1])
+        worth = self._attempts.refusal_worth
+        return max(drawn, key=lambda step: worth(state, step, history), default=None)

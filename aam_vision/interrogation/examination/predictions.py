@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from itertools import islice
 
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -14,15 +16,21 @@ from aam_vision.strips import GroundAction, State
 
 MAX_BINDINGS = 200
 """Bindings of one action that are looked at in one state: the more, the evener the choice among them."""
+NEAR_MISSES = 10
+"""Refused steps for one reason that are looked at in one state."""
+
+Way = tuple[GroundAction, ...]
 
 
 class Predictions:
-    """What follows from the evidence about steps that were not asked for. It is worked out once for every state."""
+    """What follows from the evidence about steps that were not asked for; worked out once for every state."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._indices: dict[State, StateIndex] = {}
         self._options: dict[State, list[GroundAction]] = {}
+        self._edges: dict[State, list[tuple[GroundAction, State]]] = {}
+        self._refusals: dict[State, list[GroundAction]] = {}
 
     def successor(self, state: State, step: GroundAction) -> State:
         """The predicted state after a step."""
@@ -43,23 +51,54 @@ class Predictions:
             ]
         return self._options[state]
 
-    def refused(self, state: State, step: GroundAction) -> bool:
+    def is_refused(self, state: State, step: GroundAction) -> bool:
         """Whether every possible model refuses a step."""
         return expected(self._evidence, state, step) is False
 
-    def reasons(self) -> list[tuple[ActionHypotheses, Literals]]:
-        """All sets of literals of which one is required, as far as none is smaller."""
-        return [
-            (action, literals)
-            for action in self._evidence.hypotheses.actions.values()
-            for literals in (*action.proven.singles(), *action.clauses)
-        ]
+    def refused(self, state: State) -> list[GroundAction]:
+        """Steps that every possible model refuses: for every reason some for which all else holds, if there are such.
 
-    def near_misses(self, state: State, action: ActionHypotheses, literals: Literals) -> list[GroundAction]:
-        """Steps that are refused, as far as can be told for these literals alone: all else holds."""
-        others = action.cautious.without(literals)
-        holding = union([others, Literals(literals.negative, 0)])
-        return [step for step in self._bound(action, state, holding) if self.refused(state, step)]
+        Of actions that were never executed, nobody knows what else has to hold.
+        """
+        if state not in self._refusals:
+            found: dict[GroundAction, None] = {}
+            for action in self._evidence.hypotheses.actions.values():
+                for literals in (*action.proven.singles(), *action.clauses):
+                    near = self._near_misses(action, state, literals)
+                    apart = max(1, len(near) // NEAR_MISSES)
+                    found.update(dict.fromkeys(near[::apart][:NEAR_MISSES]))
+            self._refusals[state] = list(found)
+        return self._refusals[state]
+
+    def surroundings(self, state: State, count: int, longest: int) -> Iterator[tuple[Way, State]]:
+        """The nearest states, at most so many, each with a shortest predicted way of at most ``longest`` steps."""
+        came: dict[State, Way] = {state: ()}
+        waiting = deque([state])
+        while waiting:
+            one = waiting.popleft()
+            way = came[one]
+            yield way, one
+            if len(way) == longest:
+                continue
+            for step, after in self._leading_on(one):
+                if len(came) == count:
+                    break
+                if after not in came:
+                    came[after] = (*way, step)
+                    waiting.append(after)
+
+    def _leading_on(self, state: State) -> list[tuple[GroundAction, State]]:
+        if state not in self._edges:
+            self._edges[state] = [(step, self.successor(state, step)) for step in self.executable(state)]
+        return self._edges[state]
+
+    def _near_misses(
+        self, action: ActionHypotheses, state: State, literals: Literals
+    ) -> list[GroundAction]:
+        holding = Literals(0, 0)
+        if action.successes:
+            holding = union([action.cautious.without(literals), Literals(literals.negative, 0)])
+        return [step for step in self._bound(action, state, holding) if self.is_refused(state, step)]
 
     def _bound(self, action: ActionHypotheses, state: State, holding: Literals) -> list[GroundAction]:
         header = action.index.header
@@ -75,4 +114,3 @@ class Predictions:
         if state not in self._indices:
             self._indices[state] = StateIndex(state)
         return self._indices[state]
-
