@@ -70,9 +70,7 @@ def of_state(action: ActionHypotheses, state: State, step: GroundAction) -> Circ
     places: dict[str, int] = {}
     for place, name in enumerate(step.objects):
         places.setdefault(name, place)
-    atoms = [
-        ("atom", predicate, *[places.get(name, OTHER) for name in row]) for predicate, row in state.true
-    ]
+    atoms = [("atom", predicate, *[places.get(name, OTHER) for name in row]) for predicate, row in state.true]
     arguments = [("argument", place, name) for place, name in enumerate(step.objects)]
     counts = [
         (("count", predicate.name), len(state.rows.get(predicate.name, ())))

@@ -75,12 +75,14 @@ class Examining:
         if done and isinstance(done[-1], Ask) and done[-1].plan:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
         if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
-            return Walk(_some(self._beginnings(evidence), 1, rng)[0], wanted // WALKED, "examine", stopped=stop)
+            return Walk(
+                _some(self._beginnings(evidence), 1, rng)[0], wanted // WALKED, "examine", stopped=stop
+            )
         memory = self._worked_out(evidence)
         starts = self._starts(evidence, memory, rng, late=left <= wanted // 2)
         chosen: Chosen | None
         if self.access is Access.SETTABLE and not any(isinstance(move, Ask) for move in done):
-            chosen = memory.choice.long(starts, max(1, left * 2 // 3), min(left, LONGEST), rng)
+            chosen = memory.choice.long(starts[0], max(1, left * 2 // 3), min(left, LONGEST), rng)
         else:
             chosen = memory.choice.plan(starts, min(left, LONGEST), rng)
         if chosen is None:

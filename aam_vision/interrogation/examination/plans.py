@@ -38,12 +38,11 @@ class Start(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A plan, how much it shows for each of its steps, and where it leads without a refused step at its end."""
+    """A plan, and how much it shows for each of its steps."""
 
     start: Start
     plan: Way
     worth: float
-    end: Start
 
 
 class Choice:
@@ -55,31 +54,41 @@ class Choice:
         self._known: dict[tuple[State, GroundAction, bool], float] = {}
         """Worths that were worked out some time: they never grow."""
 
-    def plan(
-        self, starts: Sequence[Start], longest: int, rng: np.random.Generator, *, refusals: bool = True
-    ) -> Chosen | None:
+    def plan(self, starts: Sequence[Start], longest: int, rng: np.random.Generator) -> Chosen | None:
         """The best plan found, of at most ``longest`` steps; None if nothing is predicted in any start."""
-        refusal = refusals and bool(rng.random() < REFUSED)
-        kinds = (refusal, not refusal) if refusals else (False,)
-        for kind in kinds:
+        refusal = bool(rng.random() < REFUSED)
+        for kind in (refusal, not refusal):
             found = [one for start in starts for one in self._found(start, longest, rng, refusal=kind)]
             if found:
                 return max(found, key=lambda one: one.worth)
         return None
 
-    def long(self, starts: Sequence[Start], length: int, longest: int, rng: np.random.Generator) -> Chosen | None:
-        """A plan of so many steps, made of others, without a refused step; a shorter one where it can go on no longer."""
-        whole = self.plan(starts, min(longest, length), rng, refusals=False)
-        while whole is not None and len(whole.plan) < length:
-            left = min(longest, length - len(whole.plan))
-            more = self._rare(whole.end, left) if rng.random() < RARE else None
-            more = more or self.plan([whole.end], left, rng, refusals=False)
-            if more is None:
-                break
-            whole = whole._replace(plan=whole.plan + more.plan, end=more.end)
-        return whole
+    def long(self, start: Start, length: int, longest: int, rng: np.random.Generator) -> Chosen | None:
+        """A plan of so many steps, none of which is refused; a shorter one where it can go on no longer.
 
-    def _rare(self, start: Start, longest: int) -> Chosen | None:
+        Every action comes up again and again, as what happens only after many uses of one shows nowhere else.
+        """
+        plan: Way = ()
+        at = start
+        while len(plan) < length:
+            left = min(longest, length - len(plan))
+            way = self._rare(at, left) if rng.random() < RARE else ()
+            if not way and (options := self._predictions.executable(at.state)):
+                way = (_one_of_each(options, rng),)
+            if not way:
+                break
+            plan, at = (*plan, *way), self._after(at, way)
+        return Chosen(start, plan, 0.0) if plan else None
+
+    def _after(self, start: Start, way: Way) -> Start:
+        """Where a way of executed steps leads."""
+        node, state, history = start
+        for step in way:
+            after = self._predictions.successor(state, step)
+            state, history = after, history.then(step.name, state, after)
+        return Start(node, state, history)
+
+    def _rare(self, start: Start, longest: int) -> Way:
         """The shortest way to execute the action that was executed least in the plan's history."""
         best: tuple[int, Way] | None = None
         for way, state in self._predictions.surroundings(start.state, SEARCHED, longest - 1):
@@ -87,7 +96,7 @@ class Choice:
                 uses = start.history.uses.get(step.name, 0)
                 if best is None or uses < best[0]:
                     best = uses, (*way, step)
-        return None if best is None else self._rated(start, best[1], refusal=False)
+        return () if best is None else best[1]
 
     def _found(
         self, start: Start, longest: int, rng: np.random.Generator, *, refusal: bool
@@ -124,7 +133,7 @@ class Choice:
 
     def _rated(self, start: Start, plan: Way, *, refusal: bool) -> Chosen:
         """A plan with its worth."""
-        total, (node, state, history) = 0.0, start
+        total, (_, state, history) = 0.0, start
         for number, step in enumerate(plan, 1):
             if refusal and number == len(plan):
                 total += self._attempts.refusal_worth(state, step, history)
@@ -134,7 +143,7 @@ class Choice:
                 total += self._attempts.worth(Prediction(step.name, seen=True), state, step, history)
             after = self._predictions.successor(state, step)
             state, history = after, history.then(step.name, state, after)
-        return Chosen(start, plan, total / len(plan), Start(node, state, history))
+        return Chosen(start, plan, total / len(plan))
 
     def _drawn(
         self, start: Start, length: int, rng: np.random.Generator, *, refusal: bool
@@ -148,8 +157,7 @@ class Choice:
             options = self._predictions.executable(state)
             if not options:
                 return
-            names = list(dict.fromkeys(step.name for step in options))
-            name = names[int(rng.integers(len(names)))]
+            name = _one_of_each(options, rng).name
             step = self._best(state, history, [step for step in options if step.name == name], rng)
             plan = (*plan, step)
             if not refusal:
@@ -161,9 +169,7 @@ class Choice:
         self, state: State, history: History, options: Sequence[GroundAction], rng: np.random.Generator
     ) -> GroundAction:
         drawn = [options[int(number)] for number in rng.permutation(len(options))[:COMPARED]]
-        return max(
-            drawn, key=lambda step: self._attempts.worth(Prediction(step.name), state, step, history)
-        )
+        return max(drawn, key=lambda step: self._attempts.worth(Prediction(step.name), state, step, history))
 
     def _refusal(
         self, state: State, history: History, plan: Way, rng: np.random.Generator
@@ -175,3 +181,11 @@ class Choice:
             drawn.append(plan[-1])
         worth = self._attempts.refusal_worth
         return max(drawn, key=lambda step: worth(state, step, history), default=None)
+
+
+def _one_of_each(options: Sequence[GroundAction], rng: np.random.Generator) -> GroundAction:
+    """One of the steps: every action is as probable as any other."""
+    names = list(dict.fromkeys(step.name for step in options))
+    name = names[int(rng.integers(len(names)))]
+    same = [step for step in options if step.name == name]
+    return same[int(rng.integers(len(same)))]

@@ -10,7 +10,7 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
-from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.strips import GroundAction, State
 
@@ -63,10 +63,9 @@ class Predictions:
         if state not in self._refusals:
             found: dict[GroundAction, None] = {}
             for action in self._evidence.hypotheses.actions.values():
-                for literals in (*action.proven.singles(), *action.clauses):
-                    near = self._near_misses(action, state, literals)
-                    apart = max(1, len(near) // NEAR_MISSES)
-                    found.update(dict.fromkeys(near[::apart][:NEAR_MISSES]))
+                reasons = [*action.proven.singles(), *action.clauses]
+                for literals in reasons if action.successes else reasons[:1]:
+                    found.update(dict.fromkeys(self._near_misses(action, state, literals)))
             self._refusals[state] = list(found)
         return self._refusals[state]
 
@@ -92,13 +91,12 @@ class Predictions:
             self._edges[state] = [(step, self.successor(state, step)) for step in self.executable(state)]
         return self._edges[state]
 
-    def _near_misses(
-        self, action: ActionHypotheses, state: State, literals: Literals
-    ) -> list[GroundAction]:
-        holding = Literals(0, 0)
-        if action.successes:
-            holding = union([action.cautious.without(literals), Literals(literals.negative, 0)])
-        return [step for step in self._bound(action, state, holding) if self.is_refused(state, step)]
+    def _near_misses(self, action: ActionHypotheses, state: State, literals: Literals) -> list[GroundAction]:
+        if not action.successes:
+            return [step for step in self._bound(action, state, NOTHING) if self.is_refused(state, step)]
+        holding = union([action.cautious.without(literals), Literals(literals.negative, 0)])
+        near = [step for step in self._bound(action, state, holding) if self.is_refused(state, step)]
+        return near[:: 1 + len(near) // NEAR_MISSES]
 
     def _bound(self, action: ActionHypotheses, state: State, holding: Literals) -> list[GroundAction]:
         header = action.index.header
