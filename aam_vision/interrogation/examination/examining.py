@@ -82,7 +82,8 @@ class Examining:
         starts = self._starts(evidence, memory, rng, late=left <= wanted // 2)
         chosen: Chosen | None
         if self.access is Access.SETTABLE and not any(isinstance(move, Ask) for move in done):
-            chosen = memory.choice.long(starts[0], max(1, left * 2 // 3), min(left, LONGEST), rng)
+            start = _start(evidence, memory, _some(_initial(evidence), 1, rng)[0])
+            chosen = memory.choice.long(start, max(1, left * 2 // 3), min(left, LONGEST), rng)
         else:
             chosen = memory.choice.plan(starts, min(left, LONGEST), rng)
         if chosen is None:
@@ -123,8 +124,13 @@ class Examining:
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""
-        initial = [node for node in evidence.nodes if node.initial]
+        initial = _initial(evidence)
         return initial if self.access is Access.RESET else [*initial, *evidence.visited]
+
+
+def _initial(evidence: Evidence) -> list[Node]:
+    """Where the problems begin."""
+    return [node for node in evidence.nodes if node.initial]
 
 
 def _start(evidence: Evidence, memory: _Memory, node: Node) -> Start:

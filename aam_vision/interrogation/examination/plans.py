@@ -17,16 +17,16 @@ from aam_vision.interrogation.examination.coverage import History
 from aam_vision.interrogation.examination.predictions import Predictions, Way
 from aam_vision.strips import GroundAction, State
 
-DRAWN = 4
-"""Plans that are drawn at random from each state where one may begin."""
+DRAWN = 8
+"""Plans that are drawn at random, from all states together where one may begin."""
 COMPARED = 3
 """Steps of one action that are compared at every step of them."""
 REFUSED = 0.3
 """Share of the plans that end in a refusal."""
 RARE = 0.5
 """Share of the parts of a long plan that execute the action that was executed least in it."""
-SEARCHED, SEARCHED_FOR_REFUSALS = 150, 30
-"""States that are searched for a step that shows much."""
+SEARCHED, SEARCHED_FOR_REFUSALS = 150, 20
+"""States that are searched for a step that shows much, around all of these together."""
 
 
 class Start(NamedTuple):
@@ -58,7 +58,11 @@ class Choice:
         """The best plan found, of at most ``longest`` steps; None if nothing is predicted in any start."""
         refusal = bool(rng.random() < REFUSED)
         for kind in (refusal, not refusal):
-            found = [one for start in starts for one in self._found(start, longest, rng, refusal=kind)]
+            found = [
+                one
+                for start in starts
+                for one in self._found(start, longest, rng, refusal=kind, share=len(starts))
+            ]
             if found:
                 return max(found, key=lambda one: one.worth)
         return None
@@ -99,20 +103,20 @@ class Choice:
         return () if best is None else best[1]
 
     def _found(
-        self, start: Start, longest: int, rng: np.random.Generator, *, refusal: bool
+        self, start: Start, longest: int, rng: np.random.Generator, *, refusal: bool, share: int
     ) -> Iterator[Chosen]:
-        """Plans from one start; those that end in a refusal, or all others."""
-        if near := self._nearby(start, longest, refusal=refusal):
+        """Plans from one of ``share`` starts; those that end in a refusal, or all others."""
+        count = (SEARCHED_FOR_REFUSALS if refusal else SEARCHED) // share
+        if near := self._nearby(start, longest, count, refusal=refusal):
             yield near
-        for _ in range(DRAWN):
+        for _ in range(DRAWN // share):
             yield from self._drawn(start, int(rng.integers(1, longest + 1)), rng, refusal=refusal)
 
-    def _nearby(self, start: Start, longest: int, *, refusal: bool) -> Chosen | None:
+    def _nearby(self, start: Start, longest: int, count: int, *, refusal: bool) -> Chosen | None:
         """The shortest way to the step in the surroundings whose state shows most that is new."""
         most, best = 0.0, None
         options: Callable[[State], list[GroundAction]]
         options = self._predictions.refused if refusal else self._predictions.executable
-        count = SEARCHED_FOR_REFUSALS if refusal else SEARCHED
         for way, state in self._predictions.surroundings(start.state, count, longest - 1):
             for step in options(state):
                 key, least = (state, step, refusal), most * (len(way) + 1)

@@ -16,7 +16,7 @@ from aam_vision.strips import GroundAction, State
 
 MAX_BINDINGS = 200
 """Bindings of one action that are looked at in one state: the more, the evener the choice among them."""
-NEAR_MISSES = 10
+NEAR_MISSES = 4
 """Refused steps for one reason that are looked at in one state."""
 
 Way = tuple[GroundAction, ...]
@@ -96,7 +96,7 @@ class Predictions:
             return [step for step in self._bound(action, state, NOTHING) if self.is_refused(state, step)]
         holding = union([action.cautious.without(literals), Literals(literals.negative, 0)])
         near = [step for step in self._bound(action, state, holding) if self.is_refused(state, step)]
-        return near[:: 1 + len(near) // NEAR_MISSES]
+        return near[:: 1 + (len(near) - 1) // NEAR_MISSES]
 
     def _bound(self, action: ActionHypotheses, state: State, holding: Literals) -> list[GroundAction]:
         header = action.index.header
