@@ -72,9 +72,7 @@ class Attempts:
     def worth_there(self, prediction: Prediction, state: State, step: GroundAction) -> float:
         """How much is new about the state in which a prediction is tried; it never grows."""
         there = self._state(state, step)
-        often = FIRST / (1 + self._ever.times(prediction)) + LATE * FIRST / (
-            1 + self._lately.times(prediction)
-        )
+        often = FIRST / (1 + self._ever.times(prediction)) + FIRST / (1 + self._lately.times(prediction))
         return often + self._ever.worth(prediction, there) + LATE * self._lately.worth(prediction, there)
 
     def worth(self, prediction: Prediction, state: State, step: GroundAction, history: History) -> float:

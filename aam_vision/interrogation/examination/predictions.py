@@ -96,7 +96,7 @@ class Predictions:
             return [step for step in self._bound(action, state, NOTHING) if self.is_refused(state, step)]
         holding = union([action.cautious.without(literals), Literals(literals.negative, 0)])
         near = [step for step in self._bound(action, state, holding) if self.is_refused(state, step)]
-        return near[:: 1 + (len(near) - 1) // NEAR_MISSES]
+        return near[:: max(1, len(near) // NEAR_MISSES)][:NEAR_MISSES]
 
     def _bound(self, action: ActionHypotheses, state: State, holding: Literals) -> list[GroundAction]:
         header = action.index.header
