@@ -88,11 +88,16 @@ class Legality:
         self._nevers = [item for item in vocabulary.constraints if isinstance(item, Never)]
         self._asked = self._asked_of(entries, scene, places)
         self._kinds = [
-            self._kind_of_place(entries, np.flatnonzero(heads), np.flatnonzero((heads == self._asked.T).all(1)))
+            self._kind_of_place(
+                entries, np.flatnonzero(heads), np.flatnonzero((heads == self._asked.T).all(1))
+            )
             for heads in np.unique(self._asked, axis=1).T
             if heads.any()
         ]
-        self._counts = [*self._declared_counts(vocabulary), *self._counts_of_things(entries, vocabulary, scene)]
+        self._counts = [
+            *self._declared_counts(vocabulary),
+            *self._counts_of_things(entries, vocabulary, scene),
+        ]
 
     def settle(
         self, probabilities: Probabilities, low: Probabilities, high: Probabilities
@@ -132,7 +137,11 @@ class Legality:
                     doubtful[head] = self._asked[head]
 
     def _infer(
-        self, probabilities: Probabilities, sure: Truth, doubtful: Truth, unsettled: list[tuple[_PlaceKind, int]]
+        self,
+        probabilities: Probabilities,
+        sure: Truth,
+        doubtful: Truth,
+        unsettled: list[tuple[_PlaceKind, int]],
     ) -> None:
         """Decide doubtful answers where all legal boards agree, in place."""
         options = [self._options(kind, probabilities, sure, doubtful, column) for kind, column in unsettled]
@@ -202,7 +211,9 @@ class Legality:
             if entry.hidden_by is not None and self._looks[entry.hidden_by] in at:
                 meaningful[:, own] &= ~answers[:, at[self._looks[entry.hidden_by]]]
             if entry.reading is Reading.ON:
-                meaningful[:, own] &= answers[:, [at[look] for look in self._looks.values() if look in at]].any(1)
+                meaningful[:, own] &= answers[
+                    :, [at[look] for look in self._looks.values() if look in at]
+                ].any(1)
         meant = answers & meaningful
         legal = np.ones(len(answers), bool)
         for never in self._nevers:

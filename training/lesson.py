@@ -129,7 +129,9 @@ class Lesson(LightningModule):  # type: ignore[misc]
     def __init__(self, network: BoardNetwork, steps: int, only: Sequence[str] = ()) -> None:
         super().__init__()
         self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self._trained_heads = [number for number, head in enumerate(network.heads) if not only or head in only]
+        self._trained_heads = [
+            number for number, head in enumerate(network.heads) if not only or head in only
+        ]
         """Numbers of the classifiers that are trained."""
         if only:
             self.network.freeze_shared()  # stays so in training: Lightning keeps each module's mode
