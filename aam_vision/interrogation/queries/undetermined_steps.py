@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
+from math import prod
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -80,6 +81,8 @@ def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_
         starts: where a query may begin.
         looks: how many pairs of a state and a step are looked at.
     """
+    if sum(_number_of_steps(evidence, node.state.objects) for node in starts) > looks:
+        return Found(None, exhausted=False)  # too large a world for trying everything: most of it would be left
     outcomes = _Outcomes(evidence)
     seen = {node.state for node in starts}
     queue: deque[tuple[Node, tuple[GroundAction, ...], State]] = deque(
@@ -150,6 +153,14 @@ def _steps(evidence: Evidence, objects: Objects, *, only_first: bool = False) ->
         rows = bindings(index, action.index.header, (), repeated=repeated)
         for row in islice(rows, 1) if only_first and not action.index.merges else rows:
             yield GroundAction(name, row)
+
+
+def _number_of_steps(evidence: Evidence, objects: Objects) -> int:
+    """The number of instructions with all their arguments, those included that name an object twice."""
+    return sum(
+        prod(len(objects.of_type(kind)) for kind in action.index.header.types)
+        for action in evidence.hypotheses.actions.values()
+    )
 
 
 def _states(action: ActionHypotheses, initial: State, objects: Row) -> Iterator[State] | None:
