@@ -18,8 +18,9 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, IterableDataset
 
+from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.network import BoardNetwork, place_logits
-from aam_vision.classifiers.networks import SHARED, make_network
+from aam_vision.classifiers.networks import make_network
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
