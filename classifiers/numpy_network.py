@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.architecture import FLAT, LAYERS, SHARED, Convolution, Weights, trunk
-from aam_vision.classifiers.products import product
+from aam_vision.products import product
 
 _EPSILON: Final = 1e-5
 """Torch adds it to the variance when it normalises a batch."""
