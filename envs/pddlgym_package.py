@@ -112,5 +112,5 @@ def pddlgym() -> Any:
     """
     folder = pddl_folder().parent
     whole = _Package("pddlgym", folder)
-    whole.rendering = _Package("pddlgym.rendering", folder / "rendering")
+    vars(whole)["rendering"] = _Package("pddlgym.rendering", folder / "rendering")
     return whole

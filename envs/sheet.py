@@ -68,7 +68,8 @@ class Sheet:
             [[1.0 / wide, 0, -low * (1.0 / wide)], [0, 1.0 / high, -low * (1.0 / high)], [0, 0, 1.0]]
         )
         axes = np.array([[x1 - x0, 0, x0], [0, y1 - y0, y0], [0, 0, 1.0]])
-        return axes @ limits
+        matrix: NDArray[np.float64] = axes @ limits
+        return matrix
 
     def background(self) -> Pixels:
         """The empty board, (height, width, 3): every cell is filled, and framed in grey."""
