@@ -18,10 +18,13 @@ from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, 
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.derived import Derived
+from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
-from aam_vision.planning.mutexes import Mutexes, PossibleOperator
+from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.mutexes import Mutexes
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
+from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction
 
 MAX_OPERATORS = 50_000
@@ -74,6 +77,10 @@ class Reachability:
         possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
         return grounding, Mutexes(possible, _starts(self._nodes))
 
+    @cached_property
+    def _possible_facts(self) -> PossibleFacts | None:
+        return None if self._ground is None else PossibleFacts(self.objects, *self._ground)
+
     def gather(
         self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
     ) -> Literals | None:
@@ -119,7 +126,11 @@ class Reachability:
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
         key = (action.index.header.name, literals)
         if key not in self._known:
-            self._known[key] = next(self._rows(action, literals), None) is not None
+            try:
+                facts = self._possible_facts
+                self._known[key] = facts is not None and facts.somewhere(action, literals)
+            except TooManyBindings:
+                self._known[key] = False
         return self._known[key]
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
