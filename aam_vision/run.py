@@ -121,7 +121,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
     if arguments.cache is not None:
         target = targets.cached(target, arguments.cache)
     from aam_vision.agents.journal import Journal
-    from aam_vision.run_folder import Times, clear, keep_images, save
+    from aam_vision.run_folder import Times, clear, keep_images, note_origins, save
 
     with (
         closing(target),
@@ -132,6 +132,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
         if resumed is None:
             clear(folder)
         keep_images(target, folder)
+        note_origins(target, journal)
         try:
             result, failure = _interrogated(arguments, interrogation, target, journal, clock)
         except KeyboardInterrupt:

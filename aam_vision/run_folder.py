@@ -56,6 +56,12 @@ def keep_images(target: Target, folder: Path) -> None:
         target.keep_images(Album(folder).keep)
 
 
+def note_origins(target: Target, journal: Journal) -> None:
+    """Note where the predicates come from and where things are in the images, so that a killed run can tell it, too."""
+    journal.note("sources", target.sources)
+    journal.note("scenes", target.scenes())
+
+
 def save(
     folder: Path,
     arguments: Arguments,
@@ -87,8 +93,6 @@ def _write_report(target: Target, folder: Path, journal: Journal) -> None:
     from aam_vision.report.recorded import read_journal
     from aam_vision.report.weighed import account_of
 
-    journal.note("sources", target.sources)
-    journal.note("scenes", target.scenes())
     if target.truth is not None:
         write_atomically(folder / "truth.pddl", domain_text(target.truth()))
     else:

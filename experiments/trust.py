@@ -42,13 +42,14 @@ MISREAD_TOO = ("effect depends on own atom", "silent no-op")
 KINDS = ("noise", "program", "fault", "honest")
 COLUMNS = (
     "agents", "access", "runs", "complete", "assumed", "budget", "not-strips", "silently wrong", "wrong certain",
-    "assumed, unnamed", "showed", "named right", "literal", "frequency", "accused", "exam", "steps", "seconds",
+    "assumed, unnamed", "showed", "named right", "diagnosed, right", "literal", "frequency", "accused", "exam", "steps", "seconds",
 )  # fmt: skip
-"""``assumed``: complete under its assumptions; ``assumed, unnamed``: of those, wrong with nothing said. ``named right``: of those that showed; ``literal`` and ``frequency``:
-of those that were named right. ``accused``: honest agents of which anything was said."""
+"""``assumed``: complete under its assumptions; ``assumed, unnamed``: of those, wrong with nothing said. ``named right``: of those that showed; ``diagnosed,
+right``: of those in which an answer contradicted the others, which leaves out faults that nobody could notice in what was
+asked; ``literal`` and ``frequency``: of those that were named right. ``accused``: honest agents of which anything was said."""
 NAMED = ("agent", "access", "flip_rate", "refusal_rate", "flips", "exam", "seed", "size")
 """The parameters of a job: with these ``trust_runs.trusted`` repeats a run."""
-DETAILS = ("assumed, unnamed", "literal", "frequency", "exam", "steps", "seconds")
+DETAILS = ("assumed, unnamed", "diagnosed, right", "literal", "frequency", "exam", "steps", "seconds")
 """Columns that the terminal has no room for."""
 
 
@@ -207,6 +208,7 @@ def _line(agents: str, access: str, rows: Sequence[Row]) -> list[Any]:
         sum(row["equivalent"] is False and row["diagnosis"] is None for row in assumed),
         len(showed) if showed else None,
         _share([row["right"] for row in showed]),
+        _share([row["right"] for row in showed if row["diagnosis"] is not None]),
         _share([row["literal_right"] for row in rows]),
         _share([row["frequency_right"] for row in rows]),
         _share([row["accused"] for row in honest]),

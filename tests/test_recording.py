@@ -10,6 +10,7 @@ import pytest
 from aam_vision.arguments import Arguments
 from aam_vision.commandline import run_command
 from aam_vision.display import Display
+from aam_vision.report.recorded import read_run
 from aam_vision.run import INTERRUPTED, interrogate_agent
 
 
@@ -29,6 +30,9 @@ def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(
         ended = interrogate_agent(Arguments("doors", out=tmp_path / "run", record=first, quiet=True))
     assert ended == INTERRUPTED
     assert "images of 2 queries" in capsys.readouterr().err
+    begun = read_run(tmp_path / "run")
+    assert begun.sources, "an interrupted run says where its predicates come from"
+    assert begun.boxes
     assert interrogate_agent(Arguments(resume=tmp_path / "run", record=second, quiet=True)) == 0
     assert interrogate_agent(Arguments("doors", out=tmp_path / "other", record=whole, quiet=True)) == 0
     assert 0 < first.stat().st_size < second.stat().st_size

@@ -141,21 +141,23 @@ class Task:
         self, starts: Sequence[NumberedOperator], operators: Sequence[NumberedOperator], reached: int
     ) -> None:
         self.initial_state = SearchState(0)
+        self.operators = operators
+        self.reached = reached
+        """The bit that an operator of a goal makes true."""
         self._starts = starts
-        self._reached = reached
         self._needing: dict[int, list[NumberedOperator]] = defaultdict(list)
         for operator in operators:
-            for bit in _bits(operator.required):
+            for bit in bits_of(operator.required):
                 self._needing[bit].append(operator)
 
     def needing(self, made: int) -> Iterator[NumberedOperator]:
         """The operators that require one of these bits."""
-        for bit in _bits(made):
+        for bit in bits_of(made):
             yield from self._needing.get(bit, ())
 
     def goal_reached(self, state: SearchState) -> bool:
         """Whether an operator of a goal was applied."""
-        return bool(state.bits & self._reached)
+        return bool(state.bits & self.reached)
 
     def get_successor_states(self, state: SearchState) -> list[tuple[NumberedOperator, SearchState]]:
         """The operators that apply, each with the state to which it leads."""
@@ -169,7 +171,7 @@ class Task:
         return successors
 
 
-def _bits(mask: int) -> Iterator[int]:
+def bits_of(mask: int) -> Iterator[int]:
     """The numbers of the bits that are set."""
     while mask:
         low = mask & -mask

@@ -52,6 +52,8 @@ class Limits:
 
     seconds: float = 30.0
     states: int = 10_000
+    guided: int = 0
+    """States of a second search, guided by a heuristic, where the first ended at its limit; 0: none is made."""
 
 
 class Planner(Protocol):

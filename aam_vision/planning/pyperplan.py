@@ -1,15 +1,19 @@
 """pyperplan behind the Planner protocol, in process.
 
-One breadth-first search serves all starts and finds a plan with the fewest steps. The states are integers
-(:mod:`aam_vision.planning.numbered`): pyperplan's ``Task`` tries all operators in every state, ours only those that may
-have become applicable, and it stops at the limits.
+One breadth-first search serves all starts and finds a plan with the fewest steps. Where it ends at its limits, a greedy
+best-first search follows, guided by the additive heuristic. The states are integers (:mod:`aam_vision.planning.numbered`):
+pyperplan's ``Task`` tries all operators in every state, ours only those that may have become applicable, and it stops at
+the limits.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import replace
 from time import process_time
 
+from aam_vision.planning.additive import AdditiveHeuristic
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.numbered import NumberedOperator, NumberedOperators, SearchState, Task
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
@@ -40,7 +44,7 @@ class _BoundedTask:
 
 
 class PyperplanPlanner:
-    """Breadth-first search by pyperplan."""
+    """Breadth-first search by pyperplan, and greedy best-first search where that is too long."""
 
     name = "pyperplan"
 
@@ -49,21 +53,25 @@ class PyperplanPlanner:
         """The operators of the last search: the next one is often over the same."""
 
     def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
-        """A plan with the fewest steps, or why there is none."""
-        from pyperplan.search import breadth_first_search
+        """A plan (one with the fewest steps, if few states have to be looked at), or why there is none."""
+        from pyperplan.search import breadth_first_search, greedy_best_first_search
 
         if not problem.goals:
             return Verdict.UNSOLVABLE
         if self._numbered.operators is not problem.operators:
             self._numbered = NumberedOperators(problem.operators)
-        task = _BoundedTask(self._numbered.task(problem), limits)
-        logging.getLogger().disabled, before = True, logging.getLogger().disabled
+        task = self._numbered.task(problem)
         try:
-            steps = breadth_first_search(task)
+            steps = _searched(lambda bounded: breadth_first_search(bounded), task, limits)
         except _LimitReached:
-            return Verdict.LIMIT
-        finally:
-            logging.getLogger().disabled = before
+            if not limits.guided:
+                return Verdict.LIMIT
+            heuristic = AdditiveHeuristic(task)
+            guided = replace(limits, states=limits.guided)
+            try:
+                steps = _searched(lambda bounded: greedy_best_first_search(bounded, heuristic), task, guided)
+            except _LimitReached:
+                return Verdict.LIMIT
         if steps is None:
             return Verdict.UNSOLVABLE
         goals = len(problem.starts) + len(problem.operators)
@@ -75,3 +83,14 @@ class PyperplanPlanner:
                 for step in steps
             ]
         )
+
+
+def _searched(
+    search: Callable[[_BoundedTask], list[NumberedOperator] | None], task: Task, limits: Limits
+) -> list[NumberedOperator] | None:
+    """The plan that a search finds; what pyperplan logs is not shown."""
+    logging.getLogger().disabled, before = True, logging.getLogger().disabled
+    try:
+        return search(_BoundedTask(task, limits))
+    finally:
+        logging.getLogger().disabled = before

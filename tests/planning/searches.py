@@ -35,7 +35,8 @@ def counter(bits: int) -> tuple[list[Operator], list[Atom]]:
     return operators, facts
 
 
-def _certain(goal: Operator, state: State) -> bool:
+def certain(goal: Operator, state: State) -> bool:
+    """Whether the goal holds in the state, whatever is unknown there."""
     return goal.positive <= state.true and not goal.negative & (state.true | state.unknown)
 
 
@@ -58,7 +59,7 @@ class Search:
         executed, final = self.model.run(self.starts[outcome.start], outcome.plan)
         assert executed == len(outcome.plan)
         assert outcome.goal in self.problem.goals
-        assert _certain(outcome.goal, final)
+        assert certain(outcome.goal, final)
 
 
 @st.composite
@@ -87,7 +88,7 @@ def searches(draw: st.DrawFn) -> Search:
         goals.append(
             goal(f"goal-{number}", *([f for f in signs if signs[f] is sign] for sign in (True, False)))
         )
-    wanted = [depth[state] for state in depth if any(_certain(goal, state) for goal in goals)]
+    wanted = [depth[state] for state in depth if any(certain(goal, state) for goal in goals)]
     everything = frozenset().union(*(start.true for start in starts))
     grounding = ground([domains.lifted_operator(s) for s in model.actions], everything, objects)
     problem = SearchProblem(grounding.operators, [(start.true, start.unknown) for start in starts], goals)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.mutexes import Mutexes
-from aam_vision.strips import Atom, Model, State
+from aam_vision.strips import Atom, Model, Objects, State, Types
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
@@ -34,12 +34,6 @@ def _assert_possible(mutexes: Mutexes, states: Sequence[State], facts: Sequence[
     for state in states:
         false = [fact for fact in facts if fact not in state.true]
         assert mutexes.possible(state.true, false)
-        beside = mutexes.companions(state.true, ())
-        assert beside is not None
-        assert not beside.nowhere
-        for fact in facts:
-            assert beside.allow(fact, fact in state.true)
-            assert not beside.beside(fact, fact in state.true).nowhere
 
 
 @thorough(100)
@@ -122,3 +116,82 @@ def test_a_token_is_never_in_two_places_nor_nowhere() -> None:
     assert not mutexes.possible([places[0]], [places[0]])
     assert not mutexes.possible([("never", ())])
     assert mutexes.possible([], [("never", ())])
+
+
+def _things_and_places(things: int, places: int) -> tuple[list[PossibleOperator], frozenset[Atom]]:
+    """Things that are moved to free places by a hand, which holds one at most."""
+    names = [f"thing-{number}" for number in range(things)]
+    spots = [f"place-{number}" for number in range(places)]
+    moves = []
+    for name in names:
+        for spot in spots:
+            here, free, held = Atom("at", (name, spot)), Atom("free", (spot,)), Atom("held", (name,))
+            empty, thing = Atom("empty", ()), Atom("thing", (name,))
+            moves.append(
+                PossibleOperator(
+                    frozenset([here, empty, thing]),
+                    frozenset([held]),
+                    frozenset([held, free]),
+                    frozenset([here, empty]),
+                )
+            )
+            moves.append(
+                PossibleOperator(
+                    frozenset([held, free, thing]),
+                    frozenset([here]),
+                    frozenset([here, empty]),
+                    frozenset([held, free]),
+                )
+            )
+    start = {Atom("thing", (name,)) for name in names} | {Atom("empty", ())}
+    start |= {Atom("at", (name, spot)) for name, spot in zip(names, spots, strict=False)}
+    start |= {Atom("free", (spot,)) for spot in spots[things:]}
+    return moves, frozenset(start)
+
+
+def test_representatives_exclude_what_a_table_of_all_things_excludes() -> None:
+    operators, start = _things_and_places(4, 6)
+    states = [(start, frozenset[Atom]())]
+    full, shared = Mutexes(operators, states), Mutexes(operators, states, max_literals=0)
+    assert shared.compatibility.packed.size < full.compatibility.packed.size
+    facts = sorted({fact for operator in operators for part in operator for fact in part})
+    for one in facts:
+        for other in facts:
+            for signs in ((True, True), (True, False), (False, False)):
+                signed = list(zip((one, other), signs, strict=True))
+                positive = [fact for fact, sign in signed if sign]
+                negative = [fact for fact, sign in signed if not sign]
+                assert shared.possible(positive, negative) is full.possible(positive, negative)
+
+
+@thorough(80)
+@given(domains.domains(constants=True))
+def test_representatives_never_make_a_reachable_state_impossible(domain: Domain) -> None:
+    model, start = domain.model, domain.problems[0]
+    starts = [state for state in domain.problems if state.objects == start.objects]
+    states = domains.reachable(model, starts, limit=150)
+    assume(states is not None)
+    given_states = [(state.true, frozenset[Atom]()) for state in starts]
+    mutexes = Mutexes(_operators(model, start), given_states, max_literals=0)
+    _assert_possible(mutexes, list(states or ()), domains.ground_atoms(model.vocabulary, start.objects))
+
+
+@thorough(60)
+@given(st.integers(3, 5), st.integers(0, 3), st.data())
+def test_things_that_can_be_unknown_or_start_apart_stay_possible(
+    things: int, free: int, data: st.DataObject
+) -> None:
+    """Representatives under several starts, hidden facts and things of which a different thing is true for ever."""
+    operators, start = _things_and_places(things, things + free)
+    marked = data.draw(st.booleans())
+    mark = frozenset([Atom("marked", ("thing-0",))]) if marked else frozenset[Atom]()
+    state = State(start | mark, Objects({}, Types()))
+    seen = [state]
+    for operator in data.draw(st.lists(st.sampled_from(operators), max_size=15)):
+        true = seen[-1].true
+        if operator.positive <= true and not operator.negative & true:
+            seen.append(State((true - operator.delete) | operator.add, state.objects))
+    hidden = data.draw(st.frozensets(st.sampled_from(sorted(start)), max_size=3))
+    mutexes = Mutexes(operators, [(state.true - hidden, hidden)], max_literals=0)
+    facts = sorted({fact for operator in operators for part in operator for fact in part})
+    _assert_possible(mutexes, seen, [Atom(*fact) for fact in facts])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from hypothesis import given
+from pyperplan.search.searchspace import make_root_node
 
+from aam_vision.planning.additive import AdditiveHeuristic
 from aam_vision.planning.grounding import Operator
+from aam_vision.planning.numbered import NumberedOperators
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import Atom, GroundAction
-from tests.planning.searches import Search, counter, goal, searches
+from tests.planning.searches import Search, certain, counter, goal, searches
 from tests.profiles import thorough
 
 PATIENT = Limits(seconds=60, states=20_000)
@@ -18,6 +21,37 @@ PATIENT = Limits(seconds=60, states=20_000)
 @given(searches())
 def test_a_plan_is_found_exactly_if_there_is_one_and_it_is_a_shortest(search: Search) -> None:
     search.assert_answered(PyperplanPlanner().solve(search.problem, PATIENT))
+
+
+@thorough(100)
+@given(searches())
+def test_a_guided_search_goes_on_where_the_blind_one_ends(search: Search) -> None:
+    """Its plans are right, though not the shortest; and it too proves that there is none."""
+    outcome = PyperplanPlanner().solve(search.problem, Limits(seconds=60, states=1, guided=20_000))
+    assert isinstance(outcome, Found) == (search.distance is not None)
+    if isinstance(outcome, Found):
+        executed, final = search.model.run(search.starts[outcome.start], outcome.plan)
+        assert executed == len(outcome.plan)
+        assert certain(outcome.goal, final)
+
+
+def test_the_additive_estimate_is_exact_for_a_chain_and_infinite_where_there_is_no_way() -> None:
+    steps = [
+        Operator(
+            GroundAction("go", (str(number),)),
+            frozenset([Atom("at", (str(number),))]),
+            frozenset(),
+            frozenset([Atom("at", (str(number + 1),))]),
+            frozenset([Atom("at", (str(number),))]),
+        )
+        for number in range(6)
+    ]
+    there, nowhere = goal("there", [Atom("at", ("6",))]), goal("nowhere", [Atom("at", ("7",))])
+    start = (frozenset([Atom("at", ("2",))]), frozenset[Atom]())
+    for wanted, steps_left in ((there, 5.0), (nowhere, float("inf"))):  # the goal's own operator counts
+        task = NumberedOperators(steps).task(SearchProblem(steps, [start], [wanted]))
+        ((_, state),) = task.get_successor_states(task.initial_state)
+        assert AdditiveHeuristic(task)(make_root_node(state)) == steps_left
 
 
 def test_limits_are_told_apart_from_unsolvable() -> None:

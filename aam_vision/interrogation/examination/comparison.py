@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
-from aam_vision.interrogation.examination.dependence import outcomes
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.examination.repetition import (
@@ -31,7 +30,7 @@ RETURNS = 6
 NOTHING = 6
 """Other steps that are attempted where the doubtful one was refused."""
 FEW = 2
-"""Of these, so many have to be refused at least, and none executed, before nothing counts as possible there."""
+"""Of these, so many have to be refused at least, of several actions, and none executed, before nothing is possible."""
 OTHER_STEPS = 5
 """Other steps that are attempted before or after the doubtful one, to see whose effect was strange."""
 
@@ -78,7 +77,21 @@ def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
             continue
         if found := _hidden(inquiry, trial, doubtful):
             return found
-    return _back_to_known(inquiry, doubtful)
+    return _back_to_known(inquiry, doubtful) or _known_where_made(inquiry, doubtful)
+
+
+def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Steps of the same action that were seen after others, in the same state as it can be made."""
+    trials = inquiry.trials
+    known: dict[State, Trial] = {}
+    for trial in trials.seen if trials.access is Access.SETTABLE else ():
+        if trial.step.name == doubtful.step.name and trial.history is not None and trial.history.asked:
+            known.setdefault(trial.before.state, trial)
+    for state, trial in islice(known.items(), RETURNS):
+        now = trials.attempt(History(Situation(state, state)), trial.step)
+        if now is not None and not now.alike(trial) and (found := _hidden(inquiry, now, trial)):
+            return found
+    return None
 
 
 def _round_trips(inquiry: Inquiry, doubtful: Trial) -> Iterator[History]:
@@ -166,14 +179,15 @@ def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         return None
     state, name = doubtful.before.state, doubtful.step.name
     options = [step for step in inquiry.plans(state).executable(state) if step != doubtful.step]
-    refused = 0
-    for step in options[:: max(1, len(options) // NOTHING)][:NOTHING]:
+    first = list({step.name: step for step in options}.values())  # every action once
+    others = [step for step in options if step not in first]
+    steps = [*first, *others[:: max(1, len(others) // NOTHING)]][:NOTHING]
+    if len(steps) < FEW or all(step.name == name for step in steps):
+        return None
+    for step in steps:
         trial = inquiry.again(replace(doubtful, step=step))
         if trial is None or trial.executed:
             return None
-        refused += 1
-    if refused < FEW:
-        return None
     earlier = [one for one in inquiry.trials.seen if one.executed and one.step.name == name]
     shown = (*(example(one) for one in earlier[:1]), example(doubtful))
     return Diagnosis(
@@ -244,35 +258,3 @@ def explored(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         if found := alike_but_different(inquiry, doubtful):
             return found
     return None
-
-
-def on_trajectory(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Random or hidden, by how the outcomes follow each other, where nothing can be had again.
-
-    An outcome that comes and goes, and that no literal explains, is random. One that stays once it has come depends on
-    something that is not seen.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
-    trials, name = inquiry.trials, doubtful.step.name
-    if trials.access is not Access.TRAJECTORY:
-        return None
-    for _ in inquiry.random_steps(name, trials.here or doubtful.before):
-        pass
-    usual, strange = outcomes(inquiry, name)
-    if len(strange) < FEW or not usual:
-        return None
-    header = inquiry.evidence.hypotheses[name].index.header
-    if separating_literal(inquiry.evidence.hypotheses.vocabulary, header, usual, strange):
-        return None
-    shown = example(usual[0]), example(strange[0])
-    first = next(number for number, trial in enumerate(trials.seen) if trial is strange[0])
-    if any(trial is one for trial in trials.seen[first:] for one in usual):
-        seen, tried = len(strange), len(usual) + len(strange)
-        why = f"{name}: random, {cut(strange[0].outcome, 40)} in {seen} of {tried} attempts"
-        return Diagnosis(
-            Family.RANDOM, name, why, shown, seen=seen, tried=tried, by_chance=not strange[0].executed
-        )
-    why = f"{name}: hidden, {cut(strange[0].outcome, 50)} ever since a certain step"
-    return Diagnosis(Family.HIDDEN, name, why, shown)

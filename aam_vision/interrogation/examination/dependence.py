@@ -64,7 +64,10 @@ def conditional(
     evidence, name = inquiry.evidence, doubtful.step.name
     usual, strange = outcomes(inquiry, name)
     header = evidence.hypotheses[name].index.header
-    literal = literal or separating_literal(evidence.hypotheses.vocabulary, header, usual, strange)
+    vocabulary = evidence.hypotheses.vocabulary
+    literal = literal or separating_literal(vocabulary, header, usual, strange)
+    if literal is None and inquiry.steadfast:  # each of them comes out the same every time
+        literal = separating_literal(vocabulary, header, usual, strange, enough=1, own=True)
     normal = normal or (usual[0] if usual else None)
     examples = (example(doubtful),) if normal is None else (example(normal), example(doubtful))
     if literal is not None:

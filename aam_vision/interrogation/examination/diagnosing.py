@@ -7,7 +7,12 @@ In this order, since each question presumes that the ones before it were answere
 3. Is a strange change undone by the next step, or made by whatever step comes? Then a picture was misread, or an
    effect came late.
 4. Does the step come out the same in the same perceived situation after another history? If not, something is hidden.
-5. Does one literal tell the situations in which it comes out as expected from the others? Then it is conditional.
+5. Does one literal tell the situations in which it comes out as expected from the others? Then it is conditional,
+   unless the steps agree with each other once the step before each is taken into account (``previous_step``): then
+   an image, an effect or a refusal comes one step late.
+
+On a trajectory nothing can be had again but a step that left everything as it was. There steps are made at random, and
+the order in which the outcomes follow each other tells the families apart (``no_way_back``).
 """
 
 from __future__ import annotations
@@ -20,15 +25,17 @@ from aam_vision.interrogation.examination.comparison import (
     alike_but_different,
     explored,
     nothing_works,
-    on_trajectory,
     other_history,
     strange_effect,
 )
 from aam_vision.interrogation.examination.dependence import conditional, one_literal_changed
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut
+from aam_vision.interrogation.examination.no_way_back import by_literal, by_order, on_trajectory
+from aam_vision.interrogation.examination.previous_step import by_previous_step
 from aam_vision.interrogation.examination.repetition import change_not_seen, misread_at_rest, not_repeatable
 from aam_vision.interrogation.examination.trials import Spent, Trial, Trials
+from aam_vision.query import Access
 
 LONGEST = 100
 """Characters of the line that says what is wrong."""
@@ -37,11 +44,12 @@ EXPERIMENTS = (
     strange_effect,
     alike_but_different,
     nothing_works,
-    on_trajectory,
     other_history,
     one_literal_changed,
     explored,
 )
+AT_REST = (not_repeatable, nothing_works)
+"""Those for which nothing has to be had again."""
 
 
 def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
@@ -68,16 +76,21 @@ def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
 
 def _verdict(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
     if doubtful is not None:
-        for experiment in EXPERIMENTS:
+        for experiment in EXPERIMENTS if inquiry.trials.access is not Access.TRAJECTORY else AT_REST:
             if found := experiment(inquiry, doubtful):
                 return found
+    if found := on_trajectory(inquiry, doubtful):
+        return found
     return _verdict_without(inquiry, doubtful)
 
 
 def _verdict_without(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
     """The verdict that follows from what was seen, with no further experiment."""
+    if inquiry.trials.access is Access.TRAJECTORY and (found := by_order(inquiry, doubtful)):
+        return found
     if doubtful is not None:
-        return conditional(inquiry, doubtful)
+        found = by_previous_step(inquiry, doubtful) or conditional(inquiry, doubtful)
+        return (by_literal(inquiry, doubtful) or found) if found.family is Family.UNKNOWN else found
     names = [step.name for entry in inquiry.trials.transcript.entries[-1:] for step in entry.actions]
     name = names[-1] if names else "the agent"
     return Diagnosis(

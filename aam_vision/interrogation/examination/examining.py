@@ -7,16 +7,16 @@ ends the interrogation: the agent contradicts what is proven of it.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.examination.plans import PredictedPlans
+from aam_vision.interrogation.examination.attempts import Attempts
+from aam_vision.interrogation.examination.plans import Choice, Chosen, Start
+from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.examination.surprises import progress
 from aam_vision.query import Access
 
@@ -30,9 +30,23 @@ WALKED = 6
 
 The agent then does what it can do; the model may hold that to be impossible.
 """
+ELSEWHERE = 3
+"""Situations in which a plan may begin, beside the one where the last plan ended."""
+IN_VAIN = 10
+"""Situations in which a plan is looked for at most, where there is none in those."""
 
 
-@dataclass(frozen=True)
+@dataclass
+class _Memory:
+    """What was worked out from the evidence as long as nothing was learned; it saves time and decides nothing."""
+
+    evidence: Evidence
+    version: int
+    attempts: Attempts
+    choice: Choice
+
+
+@dataclass
 class Examining:
     """The moves of a policy; once it stops with a proof, those of the examination.
 
@@ -42,6 +56,7 @@ class Examining:
     policy: Policy
     access: Access
     steps: int | None = None
+    _memory: _Memory | None = field(default=None, init=False, repr=False, compare=False)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move, a step of the examination, or in the end the policy's stop."""
@@ -60,32 +75,66 @@ class Examining:
         if done and isinstance(done[-1], Ask) and done[-1].plan:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
         if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
-            return Walk(_one(self._beginnings(evidence), rng), wanted // WALKED, "examine", stopped=stop)
-        starts = self._starts(evidence, rng, begun=bool(done))
-        first = not any(isinstance(move, Ask) for move in done)
-        longest = min(left, LONGEST)
-        if self.access is Access.SETTABLE and first:
-            longest = max(1, left * 2 // 3)
-        length = longest if first else int(rng.integers(1, longest + 1))
-        for start in starts:
-            plan = PredictedPlans(evidence, start.state, _used(evidence), rng).plan(length)
-            if plan:
-                return Ask(start, plan, "examine", stopped=stop, examines=True)
+            return Walk(
+                _some(self._beginnings(evidence), 1, rng)[0], wanted // WALKED, "examine", stopped=stop
+            )
+        memory = self._worked_out(evidence)
+        starts = self._starts(evidence, memory, rng, late=left <= wanted // 2)
+        chosen: Chosen | None
+        if self.access is Access.SETTABLE and not any(isinstance(move, Ask) for move in done):
+            start = _start(evidence, memory, _some(_initial(evidence), 1, rng)[0])
+            chosen = memory.choice.long(start, max(1, left * 2 // 3), min(left, LONGEST), rng)
+        else:
+            chosen = memory.choice.plan(starts, min(left, LONGEST), rng)
+        if chosen is None:
+            chosen = self._elsewhere(evidence, memory, min(left, LONGEST), rng)
+        if chosen is None:
+            return None
+        return Ask(chosen.start.node, chosen.plan, "examine", stopped=stop, examines=True)
+
+    def _starts(
+        self, evidence: Evidence, memory: _Memory, rng: np.random.Generator, *, late: bool
+    ) -> list[Start]:
+        """Where the next plan may begin: in the first half of the examination where the last one ended."""
+        nodes = [] if self.access is Access.SETTABLE else [evidence.current]
+        if self.access is not Access.TRAJECTORY and (late or not nodes):
+            nodes += _some(self._beginnings(evidence), ELSEWHERE, rng)
+        return [_start(evidence, memory, node) for node in nodes]
+
+    def _elsewhere(
+        self, evidence: Evidence, memory: _Memory, longest: int, rng: np.random.Generator
+    ) -> Chosen | None:
+        """A plan that begins where one can begin anew, if something is predicted there."""
+        if self.access is Access.TRAJECTORY:
+            return None
+        for node in _some(self._beginnings(evidence), IN_VAIN, rng):
+            if chosen := memory.choice.plan([_start(evidence, memory, node)], longest, rng):
+                return chosen
         return None
 
-    def _starts(self, evidence: Evidence, rng: np.random.Generator, *, begun: bool) -> list[Node]:
-        """Where the next plan may begin, in the order of preference."""
-        if self.access is Access.TRAJECTORY:
-            return [evidence.current]
-        elsewhere = _one(self._beginnings(evidence), rng)
-        if self.access is Access.SETTABLE or not begun:
-            return [elsewhere]
-        return [evidence.current, elsewhere]  # histories become long without extra steps
+    def _worked_out(self, evidence: Evidence) -> _Memory:
+        version, memory = evidence.hypotheses.version, self._memory
+        if memory is None or memory.evidence is not evidence or memory.version != version:
+            attempts = Attempts(evidence, self.access)
+            memory = self._memory = _Memory(
+                evidence, version, attempts, Choice(attempts, Predictions(evidence))
+            )
+        memory.attempts.take_in()
+        return memory
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""
-        initial = [node for node in evidence.nodes if node.initial]
+        initial = _initial(evidence)
         return initial if self.access is Access.RESET else [*initial, *evidence.visited]
+
+
+def _initial(evidence: Evidence) -> list[Node]:
+    """Where the problems begin."""
+    return [node for node in evidence.nodes if node.initial]
+
+
+def _start(evidence: Evidence, memory: _Memory, node: Node) -> Start:
+    return Start(node, node.state, memory.attempts.history(evidence.departure(node)))
 
 
 def _stopped(evidence: Evidence) -> Stop | None:
@@ -115,19 +164,6 @@ def _taken(evidence: Evidence) -> int:
     )
 
 
-def _used(evidence: Evidence) -> Counter[str]:
-    """How often each action was executed in the examination."""
-    used: Counter[str] = Counter()
-    for exchange in evidence.exchanges:
-        if exchange.move is None or not exchange.move.examines:
-            continue
-        entry = exchange.entry
-        if isinstance(entry, Walked):
-            used.update(step.name for step in entry.actions)
-        elif isinstance(entry, Asked):
-            used.update(step.name for step in entry.query.plan[: entry.response.executed])
-    return used
-
-
-def _one(nodes: list[Node], rng: np.random.Generator) -> Node:
-    return nodes[int(rng.integers(len(nodes)))]
+def _some(nodes: list[Node], count: int, rng: np.random.Generator) -> list[Node]:
+    """So many of them at random, or all."""
+    return [nodes[int(number)] for number in rng.permutation(len(nodes))[:count]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import product
 
 from aam_vision.interrogation.examination.trials import Trial
@@ -15,20 +15,35 @@ ENOUGH = 2
 
 
 def separating_literal(
-    vocabulary: Vocabulary, header: ActionHeader, expected: Sequence[Trial], other: Sequence[Trial]
+    vocabulary: Vocabulary,
+    header: ActionHeader,
+    expected: Sequence[Trial],
+    other: Sequence[Trial],
+    *,
+    enough: int = ENOUGH,
+    own: bool = False,
 ) -> str | None:
     """A literal that is false wherever the step came out as expected, and true wherever it did not; None if none does.
 
     First literals over the action's own arguments, one argument named twice included; then whether some other object
     stands in a relation; then single ground atoms.
+
+    Args:
+        vocabulary: the predicates that the literal may have.
+        header: the action's.
+        expected: steps that came out as expected.
+        other: those that did not.
+        enough: how many there are of each kind, at least.
+        own: only literals over the action's own arguments.
     """
-    if len(expected) < ENOUGH or len(other) < ENOUGH:
+    if len(expected) < enough or len(other) < enough:
         return None
-    for text, value in (
-        *_own(vocabulary, header),
-        *_with_another(vocabulary, header),
-        *_ground(expected[0].before.state, other[0].before.state),
-    ):
+    names = {predicate.name for predicate in vocabulary.predicates}
+    literals = [*_own(vocabulary, header)]
+    if not own:
+        literals += _with_another(vocabulary, header)
+        literals += _ground(names, expected[0].before.state, other[0].before.state)
+    for text, value in literals:
         normal = {value(trial) for trial in expected}
         strange = {value(trial) for trial in other}
         if None in normal | strange or len(normal) > 1 or len(strange) > 1 or normal == strange:
@@ -52,8 +67,8 @@ def _own(vocabulary: Vocabulary, header: ActionHeader) -> Iterator[tuple[str, _V
         yield lifted.text(header.parameters), value
 
 
-def _ground(*states: State) -> Iterator[tuple[str, _Value]]:
-    for atom in sorted({atom for state in states for atom in state.true}):
+def _ground(names: Collection[str], *states: State) -> Iterator[tuple[str, _Value]]:
+    for atom in sorted({atom for state in states for atom in state.true if atom.predicate in names}):
 
         def value(trial: Trial, atom: Atom = atom) -> bool | None:
             return trial.before.state.value(atom)

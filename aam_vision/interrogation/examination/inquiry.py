@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.examination.diagnosis import Example
-from aam_vision.interrogation.examination.plans import PredictedPlans
+from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.examination.surprises import differing, expected
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.query import Access, Situation
@@ -50,9 +50,9 @@ class Inquiry:
         evidence, number = _before_contradiction(trials.transcript)
         return cls(trials, evidence, number, rng)
 
-    def plans(self, state: State) -> PredictedPlans:
+    def plans(self, state: State) -> Predictions:
         """Steps from a state on that the model can execute, and where it thinks that they lead."""
-        return PredictedPlans(self.evidence, state, Counter(), self.rng)
+        return Predictions(self.evidence)
 
     def unexpected(self, trial: Trial) -> bool:
         """Whether a step came out otherwise than the evidence says."""

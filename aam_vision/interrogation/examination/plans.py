@@ -1,148 +1,195 @@
-"""Plans whose outcome the learned model predicts: executable steps, and at the end one that is refused.
+"""The choice of what is predicted next: plans that try predictions under circumstances that are new (``coverage``).
 
-Their histories are unlike those that taught the model. Every action comes up as often as any other, however seldom the
-agent would choose it; steps that were done before are done again in the same perceived state after another history; an
-action that came up least is gone to on purpose, which repeats the rare ones.
+Some plans are drawn at random, with every action as probable as any other; some lead on the shortest way to a step
+nearby that shows much. The plan that shows most for each of its steps is asked.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.examination.surprises import expected
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
-from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.joins import StateIndex, bindings
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.examination.attempts import Attempts, Prediction
+from aam_vision.interrogation.examination.coverage import History
+from aam_vision.interrogation.examination.predictions import Predictions, Way
 from aam_vision.strips import GroundAction, State
 
-Plan = tuple[GroundAction, ...]
+DRAWN = 8
+"""Plans that are drawn at random, from all states together where one may begin."""
+COMPARED = 3
+"""Steps of one action that are compared at every step of them."""
+REFUSED = 0.3
+"""Share of the plans that end in a refusal."""
+RARE = 0.5
+"""Share of the parts of a long plan that execute the action that was executed least in it."""
+SEARCHED, SEARCHED_FOR_REFUSALS = 150, 20
+"""States that are searched for a step that shows much, around all of these together."""
 
-MAX_BINDINGS = 200
-"""Bindings of one action that are looked at in one state: the more, the evener the choice among them."""
-MAX_SEARCHED = 60
-"""States that are searched for one in which a certain action can be executed."""
-AGAIN = 0.5
-"""Share of the steps that repeat one done before in the same perceived state, where there is such a step."""
-REFUSALS_TRIED = 6
-"""Preconditions of which a violation is looked for, before a plan ends without a refused step."""
+
+class Start(NamedTuple):
+    """Where a plan may begin."""
+
+    node: Node
+    state: State
+    history: History
 
 
-class PredictedPlans:
-    """Plans from one state on, with their outcomes as far as they follow from the evidence."""
+class Chosen(NamedTuple):
+    """A plan, and how much it shows for each of its steps."""
 
-    def __init__(
-        self, evidence: Evidence, start: State, used: Counter[str], rng: np.random.Generator
-    ) -> None:
-        """``used``: how often every action was executed in the examination so far."""
-        self._evidence = evidence
-        self._rng = rng
-        self._used = Counter(used)
-        self._indices = {start: StateIndex(start)}
-        self._start = start
-        self._options: dict[State, list[GroundAction]] = {}
+    start: Start
+    plan: Way
+    worth: float
 
-    def plan(self, length: int) -> Plan:
-        """A plan of at most ``length`` steps; empty if no outcome is certain in the state where it begins."""
-        state = self._start
-        plan = list(self._way_to_rarest(state, length - 1)) if self._rng.random() < AGAIN else []
-        for step in plan:
-            state = self._after(state, step)
-        while len(plan) < length - 1 and (options := self.executable(state)):
-            plan.append(self._chosen(state, options))
-            state = self._after(state, plan[-1])
-        refused = self._refused(state, plan)
-        if refused is None and (options := self.executable(state)):
-            refused = self._chosen(state, options)
-        return tuple(plan) if refused is None else (*plan, refused)
 
-    def _after(self, state: State, step: GroundAction) -> State:
-        self._used[step.name] += 1
-        return self.successor(state, step)
+class Choice:
+    """The choice of plans; what it works out about states is of use for the next one."""
 
-    def successor(self, state: State, step: GroundAction) -> State:
-        """The predicted state after a step in a state that is known already."""
-        after = self._evidence.predict(state, step)
-        if after not in self._indices:
-            self._indices[after] = self._indices[state].of(after)
-        return after
+    def __init__(self, attempts: Attempts, predictions: Predictions) -> None:
+        self._attempts = attempts
+        self._predictions = predictions
+        self._known: dict[tuple[State, GroundAction, bool], float] = {}
+        """Worths that were worked out some time: they never grow."""
 
-    def executable(self, state: State) -> list[GroundAction]:
-        """The steps that the cautious model can execute."""
-        if state not in self._options:
-            self._options[state] = [
-                step
-                for action in self._evidence.hypotheses.actions.values()
-                if action.successes
-                for step in self._bound(action, state, action.cautious)
-                if not action.violated(*action.index.values(state, step.objects), action.cautious)
+    def plan(self, starts: Sequence[Start], longest: int, rng: np.random.Generator) -> Chosen | None:
+        """The best plan found, of at most ``longest`` steps; None if nothing is predicted in any start."""
+        refusal = bool(rng.random() < REFUSED)
+        for kind in (refusal, not refusal):
+            found = [
+                one
+                for start in starts
+                for one in self._found(start, longest, rng, refusal=kind, share=len(starts))
             ]
-        return self._options[state]
-
-    def _bound(self, action: ActionHypotheses, state: State, holding: Literals) -> list[GroundAction]:
-        header = action.index.header
-        rows = bindings(
-            self._indices[state],
-            header,
-            atoms(action, holding.positive),
-            repeated=self._evidence.hypotheses.repeated,
-        )
-        return [GroundAction(header.name, row) for row in islice(rows, MAX_BINDINGS)]
-
-    def _chosen(self, state: State, options: Sequence[GroundAction]) -> GroundAction:
-        """One of the steps: every action is as probable as any other."""
-        if self._rng.random() < AGAIN:
-            options = [step for step in options if self._evidence.was_seen_in(state, step)] or options
-        names = list(dict.fromkeys(step.name for step in options))
-        name = names[int(self._rng.integers(len(names)))]
-        same = [step for step in options if step.name == name]
-        return same[int(self._rng.integers(len(same)))]
-
-    def _way_to_rarest(self, start: State, longest: int) -> Plan:
-        """The shortest way to execute an action that came up least, if one is found."""
-        known = [name for name, action in self._evidence.hypotheses.actions.items() if action.successes]
-        if not known:
-            return ()
-        rarest = min(known, key=lambda name: self._used[name])
-        came: dict[State, Plan] = {start: ()}
-        waiting = deque([start])
-        for _ in range(MAX_SEARCHED):
-            if not waiting:
-                break
-            state = waiting.popleft()
-            options = self.executable(state)
-            if wanted := [step for step in options if step.name == rarest]:
-                return (*came[state], wanted[int(self._rng.integers(len(wanted)))])[:longest]
-            for step in options:
-                after = self.successor(state, step)
-                if after not in came and len(came[state]) + 1 < longest:
-                    came[after] = (*came[state], step)
-                    waiting.append(after)
-        return ()
-
-    def _refused(self, state: State, plan: Sequence[GroundAction]) -> GroundAction | None:
-        """A step that every possible model refuses: one of the plan's own again, or a near miss."""
-        own = [step for step in dict.fromkeys(plan) if self._fails(state, step)]
-        if own and self._rng.random() < AGAIN / 2:
-            return own[int(self._rng.integers(len(own)))]
-        reasons = [
-            (action, literals)
-            for action in self._evidence.hypotheses.actions.values()
-            for literals in (*action.proven.singles(), *action.clauses)
-        ]
-        for number in self._rng.permutation(len(reasons))[:REFUSALS_TRIED]:
-            action, literals = reasons[int(number)]
-            others = action.cautious.without(literals)
-            holding = union([others, Literals(literals.negative, 0)])
-            near = [step for step in self._bound(action, state, holding) if self._fails(state, step)]
-            if near:
-                return near[int(self._rng.integers(len(near)))]
+            if found:
+                return max(found, key=lambda one: one.worth)
         return None
 
-    def _fails(self, state: State, step: GroundAction) -> bool:
-        return expected(self._evidence, state, step) is False
+    def long(self, start: Start, length: int, longest: int, rng: np.random.Generator) -> Chosen | None:
+        """A plan of so many steps, none of which is refused; a shorter one where it can go on no longer.
+
+        Every action comes up again and again, as what happens only after many uses of one shows nowhere else.
+        """
+        plan: Way = ()
+        at = start
+        while len(plan) < length:
+            left = min(longest, length - len(plan))
+            way = self._rare(at, left) if rng.random() < RARE else ()
+            if not way and (options := self._predictions.executable(at.state)):
+                way = (_one_of_each(options, rng),)
+            if not way:
+                break
+            plan, at = (*plan, *way), self._after(at, way)
+        return Chosen(start, plan, 0.0) if plan else None
+
+    def _after(self, start: Start, way: Way) -> Start:
+        """Where a way of executed steps leads."""
+        node, state, history = start
+        for step in way:
+            after = self._predictions.successor(state, step)
+            state, history = after, history.then(step.name, state, after)
+        return Start(node, state, history)
+
+    def _rare(self, start: Start, longest: int) -> Way:
+        """The shortest way to execute the action that was executed least in the plan's history."""
+        best: tuple[int, Way] | None = None
+        for way, state in self._predictions.surroundings(start.state, SEARCHED, longest - 1):
+            for step in self._predictions.executable(state):
+                uses = start.history.uses.get(step.name, 0)
+                if best is None or uses < best[0]:
+                    best = uses, (*way, step)
+        return () if best is None else best[1]
+
+    def _found(
+        self, start: Start, longest: int, rng: np.random.Generator, *, refusal: bool, share: int
+    ) -> Iterator[Chosen]:
+        """Plans from one of ``share`` starts; those that end in a refusal, or all others."""
+        count = (SEARCHED_FOR_REFUSALS if refusal else SEARCHED) // share
+        if near := self._nearby(start, longest, count, refusal=refusal):
+            yield near
+        for _ in range(DRAWN // share):
+            yield from self._drawn(start, int(rng.integers(1, longest + 1)), rng, refusal=refusal)
+
+    def _nearby(self, start: Start, longest: int, count: int, *, refusal: bool) -> Chosen | None:
+        """The shortest way to the step in the surroundings whose state shows most that is new."""
+        most, best = 0.0, None
+        options: Callable[[State], list[GroundAction]]
+        options = self._predictions.refused if refusal else self._predictions.executable
+        for way, state in self._predictions.surroundings(start.state, count, longest - 1):
+            for step in options(state):
+                key, least = (state, step, refusal), most * (len(way) + 1)
+                if self._known.get(key, least + 1) <= least:
+                    continue
+                self._known[key] = worth = self._worth_there(state, step, refusal=refusal)
+                if worth > least:
+                    most, best = worth / (len(way) + 1), (*way, step)
+        return None if best is None else self._rated(start, best, refusal=refusal)
+
+    def _worth_there(self, state: State, step: GroundAction, *, refusal: bool) -> float:
+        if refusal:
+            return self._attempts.refusal_worth_there(state, step)
+        return sum(
+            self._attempts.worth_there(Prediction(step.name, seen=seen), state, step)
+            for seen in (False, True)
+        )
+
+    def _rated(self, start: Start, plan: Way, *, refusal: bool) -> Chosen:
+        """A plan with its worth."""
+        total, (_, state, history) = 0.0, start
+        for number, step in enumerate(plan, 1):
+            if refusal and number == len(plan):
+                total += self._attempts.refusal_worth(state, step, history)
+                break
+            total += self._attempts.worth(Prediction(step.name), state, step, history)
+            if number == len(plan):
+                total += self._attempts.worth(Prediction(step.name, seen=True), state, step, history)
+            after = self._predictions.successor(state, step)
+            state, history = after, history.then(step.name, state, after)
+        return Chosen(start, plan, total / len(plan))
+
+    def _drawn(
+        self, start: Start, length: int, rng: np.random.Generator, *, refusal: bool
+    ) -> Iterator[Chosen]:
+        """All beginnings of a random plan."""
+        plan: Way = ()
+        _, state, history = start
+        while len(plan) < length:
+            if refusal and (step := self._refusal(state, history, plan, rng)):
+                yield self._rated(start, (*plan, step), refusal=True)
+            options = self._predictions.executable(state)
+            if not options:
+                return
+            name = _one_of_each(options, rng).name
+            step = self._best(state, history, [step for step in options if step.name == name], rng)
+            plan = (*plan, step)
+            if not refusal:
+                yield self._rated(start, plan, refusal=False)
+            after = self._predictions.successor(state, step)
+            state, history = after, history.then(name, state, after)
+
+    def _best(
+        self, state: State, history: History, options: Sequence[GroundAction], rng: np.random.Generator
+    ) -> GroundAction:
+        drawn = [options[int(number)] for number in rng.permutation(len(options))[:COMPARED]]
+        return max(drawn, key=lambda step: self._attempts.worth(Prediction(step.name), state, step, history))
+
+    def _refusal(
+        self, state: State, history: History, plan: Way, rng: np.random.Generator
+    ) -> GroundAction | None:
+        """A step that is refused there, the plan's last one again among them; None if there is none."""
+        options = self._predictions.refused(state)
+        drawn = [options[int(number)] for number in rng.permutation(len(options))[:COMPARED]]
+        if plan and self._predictions.is_refused(state, plan[-1]):
+            drawn.append(plan[-1])
+        worth = self._attempts.refusal_worth
+        return max(drawn, key=lambda step: worth(state, step, history), default=None)
+
+
+def _one_of_each(options: Sequence[GroundAction], rng: np.random.Generator) -> GroundAction:
+    """One of the steps: every action is as probable as any other."""
+    names = list(dict.fromkeys(step.name for step in options))
+    name = names[int(rng.integers(len(names)))]
+    same = [step for step in options if step.name == name]
+    return same[int(rng.integers(len(same)))]

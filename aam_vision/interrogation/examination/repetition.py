@@ -10,8 +10,9 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import unseen_change
+from aam_vision.interrogation.examination.reaching import kept, unexpected_on_the_way
 from aam_vision.interrogation.examination.surprises import differing
-from aam_vision.interrogation.examination.trials import Trial
+from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
 from aam_vision.strips import Atom, GroundAction
 
@@ -26,6 +27,8 @@ LOOKS = 30
 """Looks at one situation, to find out whether it is read the same each time: they cost no step."""
 AGREEING = 1
 """Steps that came out as expected, at most, before one of them that never does so again counts as a change."""
+SELDOM = 10
+"""Repetitions in which an outcome never came again, at least, before it is no chance that it came once."""
 OFTEN = 4
 """Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
 
@@ -36,9 +39,11 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     Raises:
         Spent: too many steps have been attempted.
     """
-    if found := _read_otherwise(inquiry, doubtful):
+    if found := _read_otherwise(inquiry, doubtful) or _varying_where_made(inquiry, doubtful):
         return found
     again = repeated(inquiry, doubtful)
+    if not again and (earlier := unexpected_on_the_way(inquiry, doubtful)) is not None:
+        doubtful, again = earlier, repeated(inquiry, earlier)
     if not again:
         return None
     if found := varying(inquiry, again):
@@ -49,6 +54,16 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         inquiry.steadfast = len(again) >= FEWEST
         return _changed(inquiry, doubtful)
     return seen_once(inquiry, doubtful, again)
+
+
+def _varying_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Random or misread, if the step varies in the situation as it can be made: no chance on the way to it plays a part."""
+    state, history = doubtful.before.state, doubtful.history
+    if inquiry.trials.access is not Access.SETTABLE or history is None or not history.asked:
+        return None
+    made = Situation(state, state)
+    again = repeated(inquiry, replace(doubtful, before=made, history=History(made)))
+    return varying(inquiry, again) if again else None
 
 
 def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
@@ -133,7 +148,12 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
         usual = unlike[0]
         unlike = [trial for trial in again if not trial.alike(usual)]
     found = random_outcome(usual, unlike[0], len(unlike), len(again))
-    return found if len(unlike) >= OFTEN else replace(found, by_chance=True)
+    if usual.executed and len(unlike) < OFTEN:
+        return replace(found, by_chance=True)
+    alike = all(
+        trial.alike(executed[0]) for trial in executed
+    )  # else chance refusals alone do not explain it
+    return replace(found, by_chance=found.by_chance and alike)
 
 
 def wrong_reading(
@@ -160,7 +180,7 @@ def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnos
         (example(usual), example(other)),
         seen=seen,
         tried=tried,
-        by_chance=not (usual.executed and other.executed),
+        by_chance=usual.executed and not other.executed,  # what is mostly refused is not refused by mistake
     )
 
 
@@ -212,7 +232,7 @@ def later_otherwise(inquiry: Inquiry, then: Trial, again: Sequence[Trial]) -> Di
             for trial in inquiry.trials.seen[: inquiry.trials.known]
             if trial.step.name == then.step.name and trial.executed and not inquiry.unexpected(trial)
         ]
-        if len(agreeing) > AGREEING:
+        if len(agreeing) > AGREEING or (len(again) >= SELDOM and kept(inquiry, then, again[0])):
             return _changing(then, again[0])
     return seen_once(inquiry, then, again)
 

@@ -112,8 +112,15 @@ class Trials:
     def __post_init__(self) -> None:
         for situation in self.transcript.initial:
             self._ways.setdefault(situation.handle, History(situation))
+        begins = [
+            number == 0
+            for entry in self.transcript.entries
+            for number in range(1 if isinstance(entry, Asked) else len(entry.steps))
+        ]
         self.transcript = self.transcript.in_single_steps()
-        for entry in self.transcript.entries:
+        for entry, begun_anew in zip(self.transcript.entries, begins, strict=True):
+            if begun_anew:
+                self._walked = None
             self._set_out(entry)
             begun = self.history(entry.query.initial) if isinstance(entry, Asked) else None
             steps = list(self._in_steps(entry))

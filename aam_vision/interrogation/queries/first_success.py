@@ -12,6 +12,7 @@ from functools import partial
 from itertools import combinations, product
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
+from aam_vision.interrogation.beliefs.transfer import Transfer
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
@@ -98,12 +99,51 @@ def reachable_first_success(
     if len(action.clauses) >= MAX_CLAUSES or searches.exhausted:
         return None
     likely = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
-    first = in_smallest_clause(action, likely)[:SEEDS] if action.clauses else [NOTHING]
+    first = [NOTHING]
+    if action.clauses:
+        likely, first = _after_refusals(evidence, action, beliefs, paths, likely)
     found = planned_states(evidence, action, paths, first=first, likely=likely, reach=searches.reach)
     for (start, path, step), state in found:
         if not action.certain_to_fail(action.violated(*action.index.values(state, step.objects))):
             return Ask(start, (*path, step), f"see {name} succeed")
     return None
+
+
+def _after_refusals(
+    evidence: Evidence,
+    action: ActionHypotheses,
+    beliefs: Beliefs,
+    paths: Sequence[Reachability],
+    rarest: Sequence[Literals],
+) -> tuple[list[Literals], list[Literals]]:
+    """What should hold where the next step is asked, and which literals of a clause to meet, the most promising first.
+
+    An action often requires what others with such parameters do. So what those require is made to hold first, and the
+    literal of the clause comes first beside which most of that can hold: it may be the only thing that was missing.
+    """
+    name = action.index.header.name
+    transfer = Transfer(
+        evidence.hypotheses,
+        lambda other, bit: beliefs.probability(other, Literals(bit, 0), evidence.hypotheses[other]),
+    )
+    factor = {literal: transfer.factor(name, action.index.atom(literal.positive)) for literal in rarest}
+    likely = sorted(rarest, key=lambda literal: -factor[literal])  # of equals, the rarest stays first
+    expected = [literal for literal in likely if factor[literal] > 1]
+
+    def worth(fixed: Literals) -> float:
+        gathered = [path.gather(action, fixed, likely) for path in paths]
+        return max(
+            sum(factor[literal] for literal in expected if literal.within(holding))
+            for holding in gathered
+            if holding is not None
+        )
+
+    possible = [
+        literal
+        for literal in in_smallest_clause(action, rarest)
+        if any(path.gather(action, literal, []) is not None for path in paths)
+    ]
+    return likely, sorted(possible, key=lambda literal: -worth(literal))[:SEEDS]
 
 
 def in_smallest_clause(action: ActionHypotheses, likely: Sequence[Literals]) -> list[Literals]:

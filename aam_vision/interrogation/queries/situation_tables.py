@@ -111,7 +111,7 @@ class SituationTables:
     ) -> None:
         """Add the values under these bindings, each with the first situation that shows them."""
         selected = [(number, atom) for number, atom in enumerate(action.index.atoms) if watched >> number & 1]
-        size = len(action.index.atoms)
+        size = max(len(action.index.atoms), 1)
         values = np.zeros((len(rows), 2, size), dtype=bool)
         for number, atom in selected:
             for kind in (0, 1):
@@ -185,12 +185,13 @@ class KnownSituations:
         groups: dict[int, list[tuple[int, Node]]] = {}
         for place, node in enumerate(nodes):
             groups.setdefault(self._number(node.state.objects), []).append((place, node))
-        found = []
+        first: dict[tuple[int, int], int] = {}
         for number, group in groups.items():
             tables = self._problems[number][1]
             tables.update(group)
-            found += tables.patterns(action, required, watched, begin)
-        return found
+            for held, unknown, place in tables.patterns(action, required, watched, begin):
+                first[held, unknown] = min(place, first.get((held, unknown), place))
+        return [Pattern(*values, place) for values, place in first.items()]
 
     def _number(self, objects: Objects) -> int:
         """The number of the problem with these objects."""

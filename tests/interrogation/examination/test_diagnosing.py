@@ -9,13 +9,15 @@ from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosing import LONGEST
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.trials import MAX_STEPS
+from aam_vision.interrogation.examination.repetition import random_outcome
+from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access, Agent
-from experiments.faults.registry import FAULTY, faulty_agent
-from experiments.faults.verdicts import literal_right
+from aam_vision.query import Access, Agent, Situation
+from aam_vision.strips import GroundAction, Objects, State, Types
+from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
+from experiments.faults.verdicts import interval, literal_right
 
 GOING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
 
@@ -49,6 +51,45 @@ def test_the_family_is_named(family: str, access: Access) -> None:
     found = [interrogated(faulty_agent(family, access, seed)).diagnosis for seed in range(3)]
     named = [one.family.value for one in found if one is not None]
     assert sum(name in FAULTY[family].right for name in named) >= 2, named
+
+
+@pytest.mark.parametrize("access", [Access.TRAJECTORY, Access.RESET, Access.SNAPSHOT])
+@pytest.mark.parametrize("family", ["stale state", "lagging image", "delayed effect"])
+def test_what_comes_one_step_late_is_not_called_conditional(family: str, access: Access) -> None:
+    _assert_named(family, access)
+
+
+@pytest.mark.parametrize(
+    "family",
+    ["hidden counter", "hidden fuel", "states misread", "random refusal"],
+)
+def test_the_order_of_the_steps_names_the_family_where_nothing_can_be_had_again(family: str) -> None:
+    _assert_named(family, Access.TRAJECTORY)
+
+
+def _assert_named(family: str, access: Access) -> None:
+    """At least three of four diagnoses are right."""
+    found = [interrogated(faulty_agent(family, access, seed)).diagnosis for seed in range(6)]
+    right = right_verdicts(family, access)
+    named = [one.family.value in right for one in found if one is not None]
+    assert sum(named) >= max(1, 3 * len(named) // 4), [one and one.why for one in found]
+
+
+def test_a_frequency_is_that_of_the_step_and_not_of_the_way_to_it() -> None:
+    for seed in range(8):
+        agent = faulty_agent("silent no-op", Access.SETTABLE, seed)
+        found = interrogated(agent, seed).diagnosis
+        if found is not None and found.family is Family.RANDOM and found.tried:
+            low, high = interval(found.seen, found.tried)
+            assert low <= 0.2 <= high, found.why
+
+
+def test_what_is_mostly_refused_is_not_refused_by_mistake() -> None:
+    step = GroundAction("go", ())
+    at = Situation(0, State(frozenset(), Objects({}, Types({}))))
+    refused, executed = Trial(at, step, None), Trial(at, step, at)
+    assert random_outcome(executed, refused, 5, 30).by_chance
+    assert not random_outcome(refused, executed, 5, 30).by_chance
 
 
 @pytest.mark.parametrize("access", GOING_BACK)

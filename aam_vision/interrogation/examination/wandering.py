@@ -1,0 +1,140 @@
+"""Steps where nothing can be had again: of the doubtful action where it may be executed, and of others in between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice, product
+
+from aam_vision.interrogation.examination.course import Seen, always, violated
+from aam_vision.interrogation.examination.inquiry import Inquiry
+from aam_vision.interrogation.examination.trials import History, Trial
+from aam_vision.query import Situation
+from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, State, lifted_atoms
+
+Literals = list[tuple[LiftedAtom, bool]]
+
+ON_PURPOSE = 0.5
+"""Share of the steps that are of the doubtful action, where it may be executed."""
+WRONG = 0.15
+"""Share of the steps that may be any of the doubtful action: one that is executed by mistake is no chance refusal."""
+GOING_BACK = 0.2
+"""Share of the steps before which a way is sought to a state in which the action was executed."""
+AT_REST = 3
+"""Times that a step is attempted in one situation, at most."""
+BINDINGS = 300
+"""Steps of one action that are considered in one state."""
+
+
+@dataclass
+class Wanderer:
+    """Makes steps one after the other from where the agent stands.
+
+    Args:
+        inquiry: the agent, and what is known of it.
+        name: the doubtful action.
+    """
+
+    inquiry: Inquiry
+    name: str
+    _tried: Counter[tuple[Hashable, GroundAction]] = field(default_factory=Counter)
+    _followed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often the second action was attempted right after the first one."""
+    _held: dict[str, Literals] = field(default_factory=dict)
+    """For every action that was executed the literals that held each time."""
+
+    def __post_init__(self) -> None:
+        for trial in self.inquiry.trials.seen:
+            self._narrow(trial)
+
+    def steps(self, count: int) -> Iterator[Trial]:
+        """So many steps, and each as soon as it was made; fewer if nothing is left to try.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        last: Trial | None = None
+        for _ in range(count):
+            at = self.inquiry.trials.here
+            if at is None:
+                return
+            if last is not None and self._asked_again(last, at):
+                step: GroundAction | None = last.step
+            else:
+                if self.inquiry.rng.random() < GOING_BACK:
+                    at = self._gone_back(at)
+                step = self._chosen(at, last)
+            if step is None:
+                return
+            last = self.inquiry.trials.attempt(History(at), step)
+            if last is None:
+                return
+            self._tried[last.before.handle, step] += 1
+            if last.after is not None and last.after.state == last.before.state:
+                self._tried[last.after.handle, step] = self._tried[last.before.handle, step]
+            self._narrow(last)
+            yield last
+
+    def _asked_again(self, last: Trial, at: Situation) -> bool:
+        """Whether a step that changed nothing is asked for in the same situation once more."""
+        unchanged = last.after is None or last.after.state == last.before.state
+        return unchanged and self._tried[at.handle, last.step] < AT_REST
+
+    def _gone_back(self, at: Situation) -> Situation:
+        """The nearest state in which the action was executed, if the model leads there; else where the agent stands."""
+        trials = self.inquiry.trials
+        known = {one.before.state for one in trials.seen if one.step.name == self.name and one.executed}
+        for _, way in islice(self.inquiry.ways(at.state, known), 1):
+            for step in way:
+                trial = trials.attempt(History(at), step)
+                if trial is None or trial.after is None:
+                    break
+                at = trial.after
+        return trials.here or at
+
+    def _chosen(self, at: Situation, last: Trial | None) -> GroundAction | None:
+        """A step that may be executed: the doubtful action's often, else one of the action that followed least.
+
+        If none is left, literals that held so far may not be needed.
+        """
+        rng = self.inquiry.rng
+        literals = self._held
+        if rng.random() < WRONG:
+            literals = {name: held for name, held in self._held.items() if name != self.name}
+        for held in (literals, {}):
+            fresh: dict[str, list[GroundAction]] = {}
+            for header in self.inquiry.trials.transcript.headers:
+                possible = _possible(header, at.state, held.get(header.name, []))
+                if steps := [step for step in possible if not self._tried[at.handle, step]]:
+                    fresh[header.name] = steps
+            if not fresh:
+                continue
+            name = self.name
+            if name not in fresh or rng.random() >= ON_PURPOSE:
+                previous = "" if last is None else last.step.name
+                fewest = min(self._followed[previous, one] for one in fresh)
+                names = [one for one in fresh if self._followed[previous, one] == fewest]
+                name = names[int(rng.integers(len(names)))]
+                self._followed[previous, name] += 1
+            return fresh[name][int(rng.integers(len(fresh[name])))]
+        return None
+
+    def _narrow(self, trial: Trial) -> None:
+        """Keep the literals that held where a step was executed, too."""
+        if not trial.executed:
+            return
+        name, seen = trial.step.name, Seen(trial.before.state, trial.step, None)
+        if name not in self._held:
+            told = self.inquiry.trials.transcript
+            header = next(header for header in told.headers if header.name == name)
+            self._held[name] = always([seen], lifted_atoms(told.vocabulary, header))
+        else:
+            self._held[name] = [one for one in self._held[name] if not violated(seen, [one])]
+
+
+def _possible(header: ActionHeader, state: State, literals: Literals) -> list[GroundAction]:
+    """The steps of an action that none of the literals rules out."""
+    rows = product(*(state.objects.of_type(kind) for kind in header.types))
+    steps = (GroundAction(header.name, row) for row in rows if len(set(row)) == len(row))
+    return list(islice((step for step in steps if not violated(Seen(state, step, None), literals)), BINDINGS))

@@ -1,0 +1,130 @@
+"""Which circumstances count as new, and that the examination seeks them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.domains import generate, load
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.examination.attempts import Attempts, Prediction
+from aam_vision.interrogation.examination.coverage import (
+    OTHER,
+    Coverage,
+    History,
+    of_history,
+    of_state,
+)
+from aam_vision.interrogation.examination.predictions import Predictions
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.query import Access
+from aam_vision.strips import Atom, GroundAction, State
+from experiments.faults.registry import faulty_agent
+
+
+def gripper() -> tuple[Hypotheses, State]:
+    model = load("gripper")
+    state = generate("gripper", 2, np.random.default_rng(0)).initial
+    return Hypotheses(model.vocabulary, model.headers), state
+
+
+def a_step(hypotheses: Hypotheses, state: State, name: str = "move") -> GroundAction:
+    header = hypotheses[name].index.header
+    drawn: list[str] = []
+    for kind in header.types:
+        drawn.append(next(one for one in state.objects.of_type(kind) if one not in drawn))
+    return GroundAction(name, tuple(drawn))
+
+
+def test_atoms_of_other_objects_and_of_one_argument_twice_are_circumstances() -> None:
+    hypotheses, state = gripper()
+    step = a_step(hypotheses, state)
+    first = step.objects[0]
+    dressed = State(
+        state.true | {Atom("near", (first, first)), Atom("near", ("elsewhere", first))}, state.objects
+    )
+    found = of_state(hypotheses["move"], dressed, step).present
+    assert ("atom", "near", 0, 0) in found
+    assert ("atom", "near", OTHER, 0) in found
+    assert ("atom", "near", 0, 0) not in of_state(hypotheses["move"], state, step).present
+
+
+def test_what_was_tried_is_worth_nothing_again_and_never_more_than_before() -> None:
+    hypotheses, state = gripper()
+    step = a_step(hypotheses, state)
+    action = hypotheses["move"]
+    here = of_state(action, state, step)
+    fewer = of_state(action, State(frozenset(sorted(state.true)[1:]), state.objects), step)
+    coverage = Coverage()
+    worths = [coverage.worth("move", fewer)]
+    coverage.add("move", here)
+    worths.append(coverage.worth("move", fewer))
+    assert coverage.worth("move", here) == 0
+    coverage.add("move", fewer)
+    worths.append(coverage.worth("move", fewer))
+    assert worths == sorted(worths, reverse=True)
+    assert worths[1] > worths[2] == 0
+
+
+def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -> None:
+    hypotheses, state = gripper()
+    step = a_step(hypotheses, state)
+    action = hypotheses["move"]
+    changed = frozenset([next(Atom(*fact) for _, fact in action.index.grounded(step.objects))])
+    coverage = Coverage()
+    coverage.add("move", of_history(action, step, History(), again=False))
+    for history in (History(3, {"move": 3}, "move"), History(1, {}, "", changed), History(refused=True)):
+        assert coverage.worth("move", of_history(action, step, history, again=False)) > 0
+    assert coverage.worth("move", of_history(action, step, History(), again=True)) > 0
+
+
+def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
+    problem = generate("gripper", 2, np.random.default_rng(0)).initial
+    agent = SymbolicAgent(load("gripper"), [problem], Access.SETTABLE)
+    result = Interrogation(agent, exam=40).run(np.random.default_rng(0))
+    evidence = Evidence(result.hypotheses)
+    for situation in result.transcript.initial:
+        evidence.begin(situation)
+    by_and_by, at_once = Attempts(evidence, agent.access), Attempts(evidence, agent.access)
+    for entry in result.transcript.entries:
+        evidence.take_in(entry)
+        by_and_by.take_in()
+    at_once.take_in()
+    predictions = Predictions(evidence)
+    options = predictions.executable(problem)
+    assert options
+    for step in options:
+        worths = [
+            attempts.worth(Prediction(step.name), problem, step, History())
+            for attempts in (by_and_by, at_once)
+        ]
+        assert worths[0] == worths[1]
+    for step in predictions.refused(problem):
+        assert predictions.is_refused(problem, step)
+        assert by_and_by.refusal_worth(problem, step, History()) == at_once.refusal_worth(
+            problem, step, History()
+        )
+
+
+@pytest.mark.parametrize("seed", range(6000, 6003))
+def test_a_condition_on_one_argument_twice_is_found(seed: int) -> None:
+    agent = faulty_agent("repeated arguments", Access.SNAPSHOT, seed)
+    with pytest.raises(Interrupted) as raised:
+        Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+    assert raised.value.result.status == "not-strips"
+
+
+def test_long_plans_use_every_action_often_under_settable_access() -> None:
+    problem = generate("gripper", 2, np.random.default_rng(1)).initial
+    agent = SymbolicAgent(load("gripper"), [problem], Access.SETTABLE)
+    result = Interrogation(agent, exam=60).run(np.random.default_rng(0))
+    longest = max(
+        (entry.query.plan for entry in result.transcript.entries if isinstance(entry, Asked)), key=len
+    )
+    assert len(longest) == 50 * 2 // 3  # a sixth of the 60 steps is the agent's own walk
+    names = [step.name for step in longest]
+    assert all(names.count(header.name) >= 4 for header in agent.headers)
