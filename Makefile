@@ -48,10 +48,13 @@ nightly: export AAM_PROFILE := nightly
 nightly: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 	$(PY) $(PYTEST)
 
-## bench: CPU time of whole interrogations, and how it grows with the domain
+## bench: CPU time of whole interrogations, and how it grows with the domain and with the world
+BENCH := runs/bench
 .PHONY: bench
 bench: $(VENV)/ready
 	$(PY) -m pytest benchmarks -s --benchmark-columns=min,mean,rounds --benchmark-sort=name
+	rm -rf $(BENCH)
+	$(PY) -m experiments.growth --small --access snapshot --access settable --out $(BENCH)
 
 ## kills: 200 runs and agents killed at random moments (5-10 minutes)
 .PHONY: kills
@@ -90,6 +93,7 @@ results: $(VENV)/ready $(VENV)/fast-downward .venv-peers/ready
 	$(PY) -m experiments.reassessment --first-seed 20 --out $(RESULTS)/reassessment || failed=1; \
 	$(PY) -m experiments.trust --runs 1000 --first-seed 200 --job-seconds 120 --out $(RESULTS)/trust || failed=1; \
 	$(PY) -m experiments.fama --out $(RESULTS)/fama || failed=1; \
+	$(PY) -m experiments.growth --first-seed 100 --seeds 3 --out $(RESULTS)/growth || failed=1; \
 	.venv-peers/bin/python -m experiments.peers --seeds 5 --out $(RESULTS)/peers || failed=1; \
 	$(PY) -m experiments.headline --results $(RESULTS) --out docs/results --readme README.md || failed=1; \
 	cp $(RESULTS)/*/*.md $(RESULTS)/*/*.svg docs/results; \

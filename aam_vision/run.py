@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from aam_vision.strips import Model
     from aam_vision.targets import Target
 
+FIRST_LINE = 0.1
+"""Seconds of loading after which a line says so."""
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
 NOT_STRIPS = 4
@@ -111,7 +113,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
         check_unused(folder, force=arguments.force)
     if arguments.write_ppo is not None:
         check_writable(arguments.write_ppo, "--write-ppo")
-    with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet):
+    with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet, seconds=FIRST_LINE):
         target = targets.of(arguments)
     if arguments.record is not None:
         check_images(arguments.record, target)

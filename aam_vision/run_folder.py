@@ -1,4 +1,7 @@
-"""The files of a run: ``model.pddl``, ``result.json``, ``report.html``, and the images that the agent showed."""
+"""The files of a run: ``model.pddl``, ``result.json``, ``report.html``, and the images that the agent showed.
+
+What writes the report is imported when there is something to report: until then, a run has begun to show something.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,19 @@ import json
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from aam_vision.agents.journal import Journal
-from aam_vision.arguments import Arguments
 from aam_vision.checks import RESULTS
 from aam_vision.commandline import write_atomically
-from aam_vision.interrogation.task.result import Result
-from aam_vision.pddl import domain_text
 from aam_vision.planning.planner import cpu_seconds
 from aam_vision.report.album import Album
-from aam_vision.report.page import page
-from aam_vision.report.recorded import images, read_journal
-from aam_vision.report.weighed import account_of
-from aam_vision.strips import Model
-from aam_vision.summary import summary, text
-from aam_vision.targets import Target
+
+if TYPE_CHECKING:
+    from aam_vision.agents.journal import Journal
+    from aam_vision.arguments import Arguments
+    from aam_vision.interrogation.task.result import Result
+    from aam_vision.strips import Model
+    from aam_vision.targets import Target
 
 
 class Times(NamedTuple):
@@ -72,6 +72,10 @@ def save(
     journal: Journal,
 ) -> str:
     """Write and print what was learned; return its status."""
+    from aam_vision.pddl import domain_text
+    from aam_vision.report.recorded import images
+    from aam_vision.summary import summary, text
+
     model = domain_text(result.model)
     found = summary(arguments, target, result, times.figures(), prior, partial(images, journal))
     write_atomically(folder / "model.pddl", model)
@@ -84,6 +88,11 @@ def save(
 
 def _write_report(target: Target, folder: Path, journal: Journal) -> None:
     """Write ``report.html`` from the contents of the folder, and the true model that it compares with."""
+    from aam_vision.pddl import domain_text
+    from aam_vision.report.page import page
+    from aam_vision.report.recorded import read_journal
+    from aam_vision.report.weighed import account_of
+
     if target.truth is not None:
         write_atomically(folder / "truth.pddl", domain_text(target.truth()))
     else:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from aam_vision.envs.board import Layout
 
 
+KEPT = 4096
+"""States of one problem whose codes are kept; the oldest go first. Every step shows its state twice."""
+
+
 class BoardCodes:
     """The code of every cell's stack of sprites in the states of one problem."""
 
@@ -24,9 +28,18 @@ class BoardCodes:
 
         self._domain = layout.domain
         self._literals = Literals(layout)
+        self._known: dict[frozenset[Atom], Codes] = {}
 
     def __call__(self, atoms: frozenset[Atom]) -> Codes:
-        """The codes of a legal state, (rows, columns); its unchangeable atoms may be left out."""
+        """The codes of a legal state, (rows, columns), not to be changed; its unchangeable atoms may be left out."""
+        known = self._known.get(atoms)
+        if known is None:
+            known = self._known[atoms] = self._found(atoms)
+            if len(self._known) > KEPT:
+                del self._known[next(iter(self._known))]
+        return known
+
+    def _found(self, atoms: frozenset[Atom]) -> Codes:
         from aam_vision.envs.pddlgym_drawing import cells, stacks
 
         found, known = cells(self._domain, self._literals.of_state(atoms)), stacks(self._domain)

@@ -29,7 +29,9 @@ BOUNDED = "snapshot"
 """The access to which the bounds belong."""
 MEGABYTES = 1000
 """The memory that no run should exceed."""
-LIMIT_S = 600.0
+LIMIT_S = 300.0
+SMALL = 2
+"""Sizes of a family where not all are wanted."""
 COLUMNS = (
     "family", "size", "objects", "access", "CPU s", "at most", "MB", "queries", "steps", "status", "equivalent",
     "exact", "wrong certain", "runs",
@@ -44,10 +46,12 @@ def growth(
         list[str] | None, typer.Option(help=f"Only {', '.join(FAMILIES)} (repeatable).")
     ] = None,
     size: Annotated[
-        list[int] | None, typer.Option(min=1, help="Sizes (repeatable); default those of the family.")
+        list[int] | None,
+        typer.Option(min=1, help=f"Sizes (repeatable); default all under {BOUNDED} access, else {SMALL}."),
     ] = None,
+    small: Annotated[bool, typer.Option("--small", help=f"Only the {SMALL} smallest sizes.")] = False,
     access: Annotated[
-        list[str] | None, typer.Option(help=f"{', '.join(ACCESSES)} (repeatable); default {BOUNDED}.")
+        list[str] | None, typer.Option(help=f"Only {', '.join(ACCESSES)} (repeatable).")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of every size.")] = 1,
     first_seed: Annotated[int, typer.Option(min=0, help="The first of their seeds.")] = 0,
@@ -63,6 +67,7 @@ def growth(
 
     Examples:
         python -m experiments.growth
+        python -m experiments.growth --small --access snapshot
         python -m experiments.growth --family sokoban --size 10 --size 20 --seeds 3
         python -m experiments.growth --family rovers --access settable --access reset
     """
@@ -74,9 +79,9 @@ def growth(
         raise UnusableInput("has at least 3 blocks", "size", min(size))
     jobs: list[Parameters] = [
         {"family": name, "size": one, "access": allowed, "seed": seed, "max_steps": max_steps}
-        for allowed in access or [BOUNDED]
+        for allowed in access or ACCESSES
         for name in family or FAMILIES
-        for one in size or FAMILIES[name].sizes
+        for one in size or _sizes(name, allowed, small=small)
         for seed in range(first_seed, first_seed + seeds)
     ]
     return report(
@@ -90,6 +95,11 @@ def growth(
         failures=True,
         alone=True,
     )
+
+
+def _sizes(family: str, access: str, *, small: bool) -> tuple[int, ...]:
+    sizes = FAMILIES[family].sizes
+    return sizes[:SMALL] if small or access != BOUNDED else sizes
 
 
 def summary(rows: Sequence[Row]) -> Table:

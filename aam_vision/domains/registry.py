@@ -30,7 +30,7 @@ _FOLDER = Path(__file__).parent / "pddl"
 def load(name: str) -> Model:
     """The model of a packaged domain. Its vocabulary has the name that the competition's problems refer to.
 
-    It is read once: the first time takes a second, which is how long unified-planning takes to be imported.
+    It is read once: the first time unified-planning has to be imported, too.
 
     Raises:
         UnusableInput: there is no domain of that name.

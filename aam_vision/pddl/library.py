@@ -8,11 +8,16 @@ as that predicate. So every name gets a prefix that says what it names, which ``
 from __future__ import annotations
 
 import re
+import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import groupby
+from types import ModuleType
 from typing import Any
 
 from aam_vision.pddl.literals import Literal, Names
@@ -98,13 +103,39 @@ def parse(
 
 @cache
 def _reader() -> Any:
-    """The reader, made once: that takes as long as reading a small file. The first import takes a second."""
-    from unified_planning.environment import Environment
-    from unified_planning.io import PDDLReader
+    """The reader, made once: that takes as long as reading a small file."""
+    with _configurations_later():
+        from unified_planning.environment import Environment
+        from unified_planning.io import PDDLReader
 
+        Environment()  # imports its engines
     environment = Environment()
     environment.error_used_name = False
     return PDDLReader(environment)
+
+
+@contextmanager
+def _configurations_later() -> Iterator[None]:
+    """Let unified-planning be imported without ConfigSpace, and so without scipy, three quarters of the time.
+
+    It takes one name from there, to be called by those who tune planners: then it is imported.
+    """
+    name = "ConfigSpace"
+    if name in sys.modules or find_spec(name) is None:
+        yield
+        return
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        return import_module(name).ConfigurationSpace(*arguments, **options)
+
+    stand_in = ModuleType(name)
+    stand_in.ConfigurationSpace = called  # type: ignore[attr-defined]
+    sys.modules[name] = stand_in
+    try:
+        yield
+    finally:
+        if sys.modules.get(name) is stand_in:
+            del sys.modules[name]
 
 
 def plain(named: Any) -> str:

@@ -1,20 +1,17 @@
-"""Which policy interrogates under which access."""
+"""Which policy interrogates under which access. Only the one that is chosen is imported."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.evidence.moves import Policy
-from aam_vision.interrogation.policies.aia import AiaPolicy
-from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.policies.exhaustive import Exhaustive
-from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
-from aam_vision.interrogation.policies.replay_under_reset import Replaying
-from aam_vision.interrogation.policies.settable import SettablePolicy
-from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
-from aam_vision.planning.planner import Planner
-from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.query import Access
-from aam_vision.strips import Model
+
+if TYPE_CHECKING:
+    from aam_vision.interrogation.evidence.moves import Policy
+    from aam_vision.planning.planner import Planner
+    from aam_vision.planning.ppo import ProblemFolder
+    from aam_vision.strips import Model
 
 POLICIES = ("economical", "aia")
 
@@ -52,18 +49,36 @@ def policy_for(
             argument="policy",
             value=name,
         )
+    from aam_vision.interrogation.policies.exhaustive import Exhaustive
+
     exhaustive = Exhaustive(_policy(access, name, planner, prior, ppo), access)
-    return Replaying(exhaustive) if access is Access.RESET else exhaustive
+    if access is Access.RESET:
+        from aam_vision.interrogation.policies.replay_under_reset import Replaying
+
+        return Replaying(exhaustive)
+    return exhaustive
 
 
 def _policy(
     access: Access, name: str, planner: Planner, prior: Model | None, ppo: ProblemFolder | None
 ) -> Policy:
     if name == "aia":
+        from aam_vision.interrogation.policies.aia import AiaPolicy
+
         show = None if ppo is None else ppo.write
         return AiaPolicy(planner=planner, constructed=access is Access.SETTABLE, show=show)
     if access is Access.SETTABLE:
-        return SettablePolicy() if prior is None else ReassessmentPolicy(prior)
+        if prior is not None:
+            from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
+
+            return ReassessmentPolicy(prior)
+        from aam_vision.interrogation.policies.settable import SettablePolicy
+
+        return SettablePolicy()
     if access is Access.TRAJECTORY:
+        from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
+
         return TrajectoryPolicy(planner=planner)
+    from aam_vision.interrogation.policies.economical import EconomicalPolicy
+
     return EconomicalPolicy(planner=planner)
