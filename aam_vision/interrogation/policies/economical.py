@@ -25,8 +25,8 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, origins, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
-from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Note
+from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.policies.walking import Walker, after_walking, uncovering_walk
 from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
@@ -42,6 +42,8 @@ from aam_vision.strips import GroundAction
 
 SEGMENT = "segment"
 """The purpose of steps that violate undecided literals."""
+BEYOND = "beyond every query"
+"""Begins the note of a move that tells which literals no query can decide."""
 MAX_SEGMENTS = 8
 """Segments of one query."""
 ON_THE_WAY = Limits(states=2000)
@@ -94,6 +96,10 @@ class _Queries:
         self._exchanges = 0
         self._reachability = KnownReachability()
         self._equivalence = Derived[Indistinguishability]()
+        self._beyond: dict[str, Literals] | None = None
+        """Literals that no query can tell, as proven when a segment of the last kind was first asked for."""
+        self._noted: dict[str, Literals] | None = None
+        """The same, where a move tells it."""
 
     def next(self) -> Ask | None:
         """The next query; None when no way is found to ask what is open."""
@@ -107,7 +113,10 @@ class _Queries:
         for ask, _ in asked_for(self._evidence, SEGMENT, since=self._exchanges):
             first = ask.plan[ask.replayed :][: ask.aims[0].step + 1]
             self._asked.add(((ask.wanted or ask.start).number, first))
+            if ask.note[:1] == (BEYOND,):
+                self._noted = _literals_of(ask.note)
         self._exchanges = len(self._evidence.exchanges)
+        self._beyond = self._noted
 
     def _first_success(self) -> Ask | None:
         """A query whose last step was never executed, where it is most likely to succeed."""
@@ -138,7 +147,10 @@ class _Queries:
             if segment is None:
                 break
             steps += segment.steps
-        return Ask(start, steps, "; then ".join(texts), aims=tuple(aims))
+        note: Note = ()
+        if self._beyond is not None and self._noted is None:
+            note = (BEYOND, *(part for name, literals in self._beyond.items() for part in (name, *literals)))
+        return Ask(start, steps, "; then ".join(texts), aims=tuple(aims), note=note)
 
     def _first_segment(self, standpoint: Standpoint) -> Segment | None:
         """The best segment to begin with."""
@@ -160,11 +172,25 @@ class _Queries:
         )
 
     def _last_segment(self, standpoint: Standpoint) -> Segment | None:
-        """A segment about any literal that some query may still tell, where less is asked to hold if need be."""
-        equivalence = self.equivalence()
+        """A segment about any literal that some query may still tell, where less is asked to hold if need be.
+
+        What no query could tell at an earlier moment none can tell now. So the proofs of the first time, which are
+        written on its move, serve for all later ones.
+        """
+        if self._beyond is None:
+            equivalence, actions = self.equivalence(), standpoint.hypotheses.actions
+            self._beyond = {
+                name: union(
+                    literal
+                    for literal in action.undecided.singles()
+                    if equivalence.precondition(name, literal) is Prospect.CLOSED
+                )
+                for name, action in actions.items()
+            }
+        beyond = self._beyond
 
         def open_to_question(name: str, literal: Literals) -> bool:
-            return equivalence.precondition(name, literal) is not Prospect.CLOSED
+            return not literal.within(beyond[name])
 
         return self._new(
             self._planned.find(
@@ -205,6 +231,14 @@ class _Queries:
         """The proofs for what can never be told, under the hypotheses of this moment."""
         basis = self._evidence.hypotheses.version, origins(self._evidence)
         return self._equivalence.on(basis, lambda: indistinguishability_of(self._evidence))
+
+
+def _literals_of(note: Note) -> dict[str, Literals]:
+    """The literals of each action that such a note tells: a name and two masks, one after the other."""
+    return {
+        str(name): Literals(int(str(positive)), int(str(negative)))
+        for name, positive, negative in zip(note[1::3], note[2::3], note[3::3], strict=True)
+    }
 
 
 def _positive(name: str, literal: Literals) -> bool:

@@ -82,7 +82,9 @@ def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_
         looks: how many pairs of a state and a step are looked at.
     """
     if sum(_number_of_steps(evidence, node.state.objects) for node in starts) > looks:
-        return Found(None, exhausted=False)  # too large a world for trying everything: most of it would be left
+        return Found(
+            None, exhausted=False
+        )  # too large a world for trying everything: most of it would be left
     outcomes = _Outcomes(evidence)
     seen = {node.state for node in starts}
     queue: deque[tuple[Node, tuple[GroundAction, ...], State]] = deque(
