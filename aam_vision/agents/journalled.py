@@ -24,7 +24,7 @@ from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.agents.returning import Passage, Returning
 from aam_vision.errors import UnusableInput
-from aam_vision.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.query import Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import State
 
 
@@ -95,7 +95,7 @@ class JournalledAgent(AgentDecorator):
 
         The generator gets the state that it had when the move was made.
         """
-        if self.live or self._moves_made >= len(self._moves):
+        if self._moves_made >= len(self._moves):
             return None
         told = self._moves[self._moves_made]
         self._moves_made += 1
@@ -106,6 +106,13 @@ class JournalledAgent(AgentDecorator):
         self._set([told.get("random")], 0, rng)
         return start, told
 
+    def upcoming(self) -> Mapping[str, Any] | None:
+        """What was noted of the next recorded move, which stays the next one; None once all have been made again."""
+        told = self._moves[self._moves_made] if self._moves_made < len(self._moves) else None
+        if told is not None and not isinstance(told, dict):
+            raise self.damaged("a move is none")
+        return told
+
     def note_move(self, start: Situation | None, told: Mapping[str, Any], rng: np.random.Generator) -> None:
         """Record a move that is about to be made; it is written together with its first exchange."""
         self._moves_made += 1
@@ -115,6 +122,12 @@ class JournalledAgent(AgentDecorator):
             "random": _plain(rng.bit_generator.state),
         }
         self._journal.add("moves", self._moves_made, content)
+
+    def expect(self, questions: Sequence[Expected]) -> None:
+        """Pass on what will be asked next, but for what is recorded."""
+        if left := questions[len(self._rows) - self._done :]:
+            self._catch_up()
+            super().expect(left)
 
     def image(self, situation: Situation) -> str | None:
         """The name of the image that is kept of a situation, if there is one and the agent is back where it was."""

@@ -188,6 +188,10 @@ class StandingProcessAgent(ProcessAgent):
                 self._ways.came(number, passage.before.handle, passage.steps)
         self._next = max(self._situations, default=-1) + 1
 
+    def number_from(self, number: int) -> None:
+        """Number the next situations from this number on."""
+        self._next = number
+
     def _known(self, situation: Situation) -> tuple[int, int]:
         assert isinstance(situation.handle, int), "a situation of this agent"
         return situation.handle, self._situations[situation.handle][0]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.graph import Evidence, Exchange
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.examination.plans import PredictedPlans
@@ -36,12 +36,14 @@ The agent then does what it can do; the model may hold that to be impossible.
 class Examining:
     """The moves of a policy; once it stops with a proof, those of the examination.
 
-    ``steps``: how many are examined; None for a quarter of those that the interrogation took.
+    ``steps``: how many are examined; None for a quarter of those that the interrogation took. ``histories``: how many
+    grow side by side, one for each copy of the agent.
     """
 
     policy: Policy
     access: Access
     steps: int | None = None
+    histories: int = 1
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move, a step of the examination, or in the end the policy's stop."""
@@ -49,23 +51,29 @@ class Examining:
         if not isinstance(stop, Stop) or not stop.complete:
             return stop
         wanted = _taken(evidence) // SHARE if self.steps is None else self.steps
-        left = wanted - progress(evidence).steps
-        return self._examination(evidence, stop, wanted, left, rng) or stop if left > 0 else stop
+        left = wanted - (progress(evidence).steps if self.histories == 1 else _begun(evidence))
+        if left <= 0 and self.histories == 1:
+            return stop
+        return self._examination(evidence, stop, wanted, left, rng) or stop
 
     def _examination(
         self, evidence: Evidence, stop: Stop, wanted: int, left: int, rng: np.random.Generator
     ) -> Move | None:
         """The next step of the examination; None if nothing can be predicted."""
         done = _exchanges(evidence)
-        if done and isinstance(done[-1], Ask) and done[-1].plan:
-            return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
-        if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
-            return Walk(_one(self._beginnings(evidence), rng), wanted // WALKED, "examine", stopped=stop)
-        starts = self._starts(evidence, rng, begun=bool(done))
-        first = not any(isinstance(move, Ask) for move in done)
+        ends = [_end(evidence, one.entry) for one in done if isinstance(one.move, Ask) and one.move.plan]
+        looks = sum(isinstance(one.move, Ask) and not one.move.plan for one in done)
+        if looks < len(ends) and (left <= 0 or len(ends) % self.histories == 0):
+            return Ask(ends[looks], (), "look again", stopped=stop, examines=True)
+        if left <= 0:
+            return None
+        if walk := self._walk(evidence, stop, wanted, len(done), rng):
+            return walk
+        starts = self._starts(evidence, ends, rng)
+        first = len(ends) < self.histories
         longest = min(left, LONGEST)
         if self.access is Access.SETTABLE and first:
-            longest = max(1, left * 2 // 3)
+            longest = max(1, longest if self.histories > 1 else 0, left * 2 // 3 // self.histories)
         length = longest if first else int(rng.integers(1, longest + 1))
         for start in starts:
             plan = PredictedPlans(evidence, start.state, _used(evidence), rng).plan(length)
@@ -73,14 +81,30 @@ class Examining:
                 return Ask(start, plan, "examine", stopped=stop, examines=True)
         return None
 
-    def _starts(self, evidence: Evidence, rng: np.random.Generator, *, begun: bool) -> list[Node]:
-        """Where the next plan may begin, in the order of preference."""
+    def _walk(
+        self, evidence: Evidence, stop: Stop, wanted: int, done: int, rng: np.random.Generator
+    ) -> Walk | None:
+        """A walk, before all else: one, or several short ones side by side."""
+        steps = wanted // WALKED
+        if self.access is Access.TRAJECTORY or not steps:
+            return None
+        walks = min(self.histories, -(-steps // LONGEST))
+        if done >= walks:
+            return None
+        steps = steps * (done + 1) // walks - steps * done // walks
+        return Walk(_one(self._beginnings(evidence), rng), steps, "examine", stopped=stop)
+
+    def _starts(self, evidence: Evidence, ends: list[Node], rng: np.random.Generator) -> list[Node]:
+        """Where the next plan may begin, in the order of preference; ``ends`` is where the plans so far led."""
         if self.access is Access.TRAJECTORY:
             return [evidence.current]
         elsewhere = _one(self._beginnings(evidence), rng)
-        if self.access is Access.SETTABLE or not begun:
+        if self.access is Access.SETTABLE or (self.histories > 1 and len(ends) < self.histories):
             return [elsewhere]
-        return [evidence.current, elsewhere]  # histories become long without extra steps
+        if self.histories > 1:
+            return [ends[-self.histories], elsewhere]
+        begun = bool(_exchanges(evidence))
+        return [evidence.current, elsewhere] if begun else [elsewhere]  # histories become long without extra steps
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""
@@ -96,14 +120,28 @@ def _stopped(evidence: Evidence) -> Stop | None:
     return last.move.stopped
 
 
-def _exchanges(evidence: Evidence) -> list[Ask | Walk]:
-    """The moves of the examination so far."""
-    found: list[Ask | Walk] = []
+def _exchanges(evidence: Evidence) -> list[Exchange]:
+    """The examination so far."""
+    found: list[Exchange] = []
     for exchange in reversed(evidence.exchanges):
         if exchange.move is None or not exchange.move.examines or exchange.told:
             break
-        found.append(exchange.move)
+        found.append(exchange)
     return found[::-1]
+
+
+def _begun(evidence: Evidence) -> int:
+    """The steps of the examination that were asked for; a walk counts in full, even if it ended early."""
+    return sum(
+        one.move.steps if isinstance(one.move, Walk) else len(one.entry.actions)
+        for one in _exchanges(evidence)
+    )
+
+
+def _end(evidence: Evidence, entry: Entry) -> Node:
+    """Where a query has led."""
+    assert isinstance(entry, Asked), "it is no walk"
+    return evidence.situation(entry.response.final)
 
 
 def _taken(evidence: Evidence) -> int:
