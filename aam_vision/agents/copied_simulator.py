@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from aam_vision.perception import Frame, Scene, Simulator
 from aam_vision.strips import GroundAction
-from aam_vision.workers.crew import Crew
+from aam_vision.workers.crew import Crew, Task
 
 PROVED_STEPS = 2
 """Steps that every copy makes before it is asked anything, to see that all are the same simulator."""
@@ -76,10 +75,9 @@ class CopiedSimulator:
         self._steps: dict[tuple[int, GroundAction], int | None] = {}
         """Steps that a copy has made and that have not been asked for yet: where they lead, None if refused."""
         self._choices: dict[tuple[int, str], tuple[Choice, dict[str, Any]]] = {}
-        self._plans: dict[tuple[int, tuple[GroundAction, ...]], Future[list[Step]]] = {}
-        self._walks: dict[tuple[int, str], Future[list[OwnStep]]] = {}
+        self._plans: dict[tuple[int, tuple[GroundAction, ...]], Task] = {}
+        self._walks: dict[tuple[int, str], Task] = {}
         self._latest: tuple[int, Frame] | None = None
-        self.worker = 0
 
     @property
     def scene(self) -> Scene:
@@ -124,7 +122,7 @@ class CopiedSimulator:
         if self._latest is None or self._latest[0] != self._at:
             sight = self._frames.pop(self._at, None)
             if sight is None:
-                sight = self._result(self._crew.begin(_look, self._problem, self._snapshots[self._at]))
+                sight = self._crew.collect(self._crew.begin(_look, self._problem, self._snapshots[self._at]))
             self._latest = self._at, sight.frame()
         return self._latest[1]
 
@@ -133,7 +131,7 @@ class CopiedSimulator:
         action = GroundAction(name, objects)
         key = self._at, action
         if key not in self._steps:
-            self._take_in(self._at, self._result(self._plan_with(action)))
+            self._take_in(self._at, self._crew.collect(self._plan_with(action)))
         after = self._steps.pop(key)
         if after is not None:
             self._at = after
@@ -146,11 +144,11 @@ class CopiedSimulator:
             begun = self._walks.pop(key, None)
             if begun is None:
                 begun = self._crew.begin(_walk, self._problem, self._snapshots[self._at], 1, rng)
-            self._take_in_walk(self._at, rng, self._result(begun))
+            self._take_in_walk(self._at, rng, self._crew.collect(begun))
         chosen, rng.bit_generator.state = self._choices.pop(key)
         return chosen
 
-    def _plan_with(self, action: GroundAction) -> Future[list[Step]]:
+    def _plan_with(self, action: GroundAction) -> Task:
         """What was begun from here with this step, or is begun now."""
         for snapshot, plan in self._plans:
             if snapshot == self._at and plan[0] == action:
@@ -178,11 +176,6 @@ class CopiedSimulator:
         number = len(self._snapshots) - 1
         self._frames[number] = sight
         return number
-
-    def _result(self, future: Future[Any]) -> Any:
-        found = future.result()
-        self.worker = future.worker  # type: ignore[attr-defined]
-        return found
 
 
 def _state(rng: np.random.Generator) -> str:

@@ -11,7 +11,6 @@ situation was reached (``returning``): it goes back to where it was itself, or m
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,7 +19,7 @@ import numpy as np
 from aam_vision.agents.returning import Passage, Returning
 from aam_vision.query import Access, Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
-from aam_vision.workers.crew import Crew
+from aam_vision.workers.crew import Crew, Task
 
 PROVED_STEPS = 2
 """Steps that every copy makes before it is asked anything, to see that all are the same agent."""
@@ -52,10 +51,8 @@ class StatelessCopies:
         self.headers: tuple[ActionHeader, ...] = agent.headers
         self.access: Access = agent.access
         self.refuses_surely = bool(getattr(agent, "refuses_surely", False))
-        self.worker = 0
-        """The number of the copy that gave the latest answer, from 1."""
         self._crew = crew
-        self._begun: dict[Key, Future[Any]] = {}
+        self._begun: dict[Key, Task] = {}
 
     @property
     def unused(self) -> int:
@@ -76,7 +73,7 @@ class StatelessCopies:
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        return list(self._result(self._crew.begin(_initial)))
+        return list(self._crew.collect(self._crew.begin(_initial)))
 
     def ask(self, query: Query) -> Response:
         """The answer of one of the copies.
@@ -85,7 +82,7 @@ class StatelessCopies:
             AgentFailed: none can answer.
         """
         begun = self._begun.pop(_key(query), None) or self._begin_query(query)
-        return self._taken_in(query, self._result(begun))
+        return self._taken_in(query, self._crew.collect(begun))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The steps of one of the copies.
@@ -95,13 +92,13 @@ class StatelessCopies:
         """
         key = (start.handle, steps, _state(rng))
         begun = self._begun.pop(key, None) or self._begin_walk(start, steps, rng)
-        walked, rng.bit_generator.state = self._result(begun)
+        walked, rng.bit_generator.state = self._crew.collect(begun)
         return self._walked(start, walked)
 
-    def _begin_query(self, query: Query) -> Future[Any]:
+    def _begin_query(self, query: Query) -> Task:
         return self._crew.begin(_ask, query)
 
-    def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Future[Any]:
+    def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
         return self._crew.begin(_walk, start, steps, rng)
 
     def _taken_in(self, query: Query, response: Response) -> Response:
@@ -109,11 +106,6 @@ class StatelessCopies:
 
     def _walked(self, start: Situation, walked: list[WalkStep]) -> list[WalkStep]:
         return walked
-
-    def _result(self, future: Future[Any]) -> Any:
-        found = future.result()
-        self.worker = future.worker  # type: ignore[attr-defined]
-        return found
 
 
 @dataclass(frozen=True)
@@ -139,7 +131,7 @@ class NumberedCopies(StatelessCopies):
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        found: list[tuple[State, Any]] = self._result(self._crew.begin(_initial_memos))
+        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(_initial_memos))
         return [self._remember(state, None, None, (), memo) for state, memo in found]
 
     def memo(self, situation: Situation) -> Any:
@@ -158,11 +150,11 @@ class NumberedCopies(StatelessCopies):
                 self._remember(passage.after.state, None, before, passage.steps, passage.memo)
         self._next = max(self._reached, default=-1) + 1
 
-    def _begin_query(self, query: Query) -> Future[Any]:
+    def _begin_query(self, query: Query) -> Task:
         start, history = self._inside(query.initial)
         return self._crew.begin(_ask_there, history, self._numbers(1), Query(start, query.plan))
 
-    def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Future[Any]:
+    def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
         there, history = self._inside(start)
         return self._crew.begin(_walk_there, history, self._numbers(steps), there, steps, rng)
 

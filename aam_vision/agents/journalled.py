@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.encoding import (
-    Malformed,
-    plan_json,
-    state_json,
-    vocabulary_json,
-)
+from aam_vision.agents.encoding import Malformed, plan_json, state_json, vocabulary_json
 from aam_vision.agents.image import digests
 from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.journal_contents import Contents, memo
@@ -26,6 +21,7 @@ from aam_vision.agents.returning import Passage, Returning
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import State
+from aam_vision.workers.crew import Crew
 
 
 class JournalledAgent(AgentDecorator):
@@ -35,18 +31,24 @@ class JournalledAgent(AgentDecorator):
         agent: its handles must be numbers or states; if numbers, it must be ``Returning``.
         journal: with or without entries.
         generators: random generators that answers depend on, such as the noise of a camera.
+        crew: the copies that answer, if there are several.
 
     Raises:
         UnusableInput: the journal is damaged, or about another agent.
     """
 
     def __init__(
-        self, agent: Agent, journal: Journal, generators: Sequence[np.random.Generator] = ()
+        self,
+        agent: Agent,
+        journal: Journal,
+        generators: Sequence[np.random.Generator] = (),
+        crew: Crew | None = None,
     ) -> None:
         super().__init__(agent)
         self._journal = journal
         self._returning = _innermost(agent)
         self._generators = tuple(generators)
+        self._crew = crew
         about = {"access": agent.access.value, **vocabulary_json(agent.vocabulary, agent.headers)}
         known = journal.about("agent")
         if known is None:
@@ -222,7 +224,8 @@ class JournalledAgent(AgentDecorator):
     def _record(self, kind: str, question: Any, answer: Any, rng: np.random.Generator | None) -> None:
         random = [rng and _plain(rng.bit_generator.state)]
         random += [_plain(generator.bit_generator.state) for generator in self._generators]
-        self._journal.write(self._done + 1, Row(kind, question, answer, random))
+        worker = 0 if self._crew is None else self._crew.latest
+        self._journal.write(self._done + 1, Row(kind, question, answer, random), worker)
         self._rows.append(Row(kind, None, None, None))
         self._done += 1
 

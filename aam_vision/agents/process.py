@@ -42,6 +42,10 @@ class ProcessAgent:
         self._objects = hello.problems
         self._by_name = {header.name: header for header in hello.headers}
 
+    def close(self) -> None:
+        """End the program."""
+        self._conversation.close()
+
     def _run(self, problem: int, start: Start, plan: Sequence[GroundAction]) -> tuple[int, Reached]:
         found = self._conversation.ask(run_question(problem, start, plan))
         return checked("run", lambda: read_run(found, plan, self.vocabulary, self._objects[problem]))

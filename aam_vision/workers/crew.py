@@ -45,17 +45,25 @@ class Crew:
         hire: makes a copy; called in a thread of its own, and again when a copy was lost.
         prove: a job that tells something of a fresh copy, which must be the same of all: else they are not the same
             thing. It is given what the first one told, or None.
+        end: called once all are closed.
     """
 
     def __init__(
-        self, size: int, hire: Callable[[], Copy], prove: Callable[[Any, Any], Any] | None = None
+        self,
+        size: int,
+        hire: Callable[[], Copy],
+        prove: Callable[[Any, Any], Any] | None = None,
+        end: Callable[[], None] = lambda: None,
     ) -> None:
         self.size = size
         self.lost = 0
         """How many copies were lost at work, and replaced."""
+        self.latest = 0
+        """The number of the copy, from 1, whose result was collected last."""
         self._hire = hire
         self._prove = prove
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._end = end
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._lock = Lock()
         self._told: Any = None
         self._begun: list[Future[None]] = [Future() for _ in range(size)]
@@ -68,25 +76,32 @@ class Crew:
         for thread in self._threads:
             thread.start()
 
-    def begin(self, job: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have a job done by the next copy that is free.
+    def begin(self, job: Callable[..., Any], *arguments: Any) -> Task:
+        """Have a job done by the next copy that is free."""
+        task = Task(job, arguments)
+        self._tasks.put(task)
+        return task
 
-        Returns:
-            Its result, later. It has the number of the copy, from 1, as ``worker``.
+    def collect(self, task: Task) -> Any:
+        """The result of a job, once it is there.
+
+        Raises:
+            AgentFailed: the job raised that, or several copies were lost with it.
         """
-        given = _Job(job, arguments)
-        self._jobs.put(given)
-        return given.result
+        found = task.result.result()
+        self.latest = task.worker
+        return found
 
     def close(self) -> None:
         """End all copies; jobs that are not done yet never will be."""
         self._closed = True
         for _ in self._threads:
-            self._jobs.put(None)
+            self._tasks.put(None)
         with self._lock:
             copies = list(self._copies.values())
         for copy in copies:
             copy.close()
+        self._end()
 
     def ready(self) -> None:
         """Wait until all copies have begun.
@@ -106,16 +121,18 @@ class Crew:
             self._begun[number - 1].set_result(None)
         except Exception as error:  # whatever it is, whoever waits is told
             self._begun[number - 1].set_exception(error)
-        while (job := self._jobs.get()) is not None and not self._closed:
-            copy = self._done(job, number, copy)
+        while (task := self._tasks.get()) is not None and not self._closed:
+            copy = self._done(task, number, copy)
         self._dismiss(number)
 
-    def _done(self, job: _Job, number: int, copy: Copy | None) -> Copy | None:
-        """Do a job; returns the copy that has done it."""
+    def _done(self, task: Task, number: int, copy: Copy | None) -> Copy | None:
+        """Do a task; returns the copy that has done it, None if that was lost."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 copy = copy or self._fresh(number)
-                job.finish(number, copy.call(job.job, *job.arguments))
+                found = copy.call(task.job, *task.arguments)
+                task.worker = number
+                task.result.set_result(found)
                 return copy
             except CopyLost as error:
                 self._dismiss(number)
@@ -123,10 +140,11 @@ class Crew:
                 with self._lock:
                     self.lost += not self._closed
                 if self._closed or attempt == ATTEMPTS:
-                    job.fail(AgentFailed(f"worker {number} was lost {attempt} times at one question: {error}"))
+                    why = f"worker {number} was lost {attempt} times at one question: {error}"
+                    task.result.set_exception(AgentFailed(why))
                     return None
             except Exception as error:  # whatever a copy raises is for whoever waits for the result
-                job.fail(error)
+                task.result.set_exception(error)
                 return copy
         return copy
 
@@ -159,20 +177,15 @@ class Crew:
             copy.close()
 
 
-class _Job:
-    """A job, and who did it."""
+class Task:
+    """A job that was begun."""
 
     def __init__(self, job: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.job = job
         self.arguments = arguments
         self.result: Future[Any] = Future()
-
-    def finish(self, number: int, result: Any) -> None:
-        self.result.worker = number  # type: ignore[attr-defined]
-        self.result.set_result(result)
-
-    def fail(self, error: Exception) -> None:
-        self.result.set_exception(error)
+        self.worker = 0
+        """The copy that has done it, from 1."""
 
 
 class Held:
