@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from aam_vision.workers.crew import Crew
 
 
+SIMULATING = ("gymnasium", "aam_vision.envs.registry", "aam_vision.envs.pddlgym_domains", "aam_vision.envs.instructions")
+"""Modules of most simulators."""
+
+
 def check_access(access: Access, workers: Workers) -> None:
     """Refuse several copies under an access where every question needs the answer before.
 
@@ -80,7 +84,7 @@ def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers) -> C
     """Copies of an image environment's simulators."""
     from aam_vision.agents.copied_simulator import prove
 
-    return workers.crew(partial(_simulators, env, tuple(problems)), prove)
+    return workers.crew(partial(_simulators, env, tuple(problems)), prove, modules=SIMULATING)
 
 
 def program_crew(

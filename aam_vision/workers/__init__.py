@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,6 +37,7 @@ class Workers:
         make: Callable[[], Any],
         prove: Callable[[Any, Any], Any],
         here: Callable[[], Copy] | None = None,
+        modules: Sequence[str] = (),
     ) -> Crew:
         """The copies.
 
@@ -44,13 +45,15 @@ class Workers:
             make: makes the thing in another process, where it is sent to.
             prove: a job that tells something of each copy, by which they are compared.
             here: makes a copy on this machine, where that needs no process of ours.
+            modules: what a process of ours needs to make the thing: loaded once for all of them.
 
         Raises:
             UnusableInput: the cluster cannot be used.
         """
         if self.address is None:
-            from aam_vision.workers.processes import ProcessCopy
+            from aam_vision.workers.processes import ProcessCopy, load
 
+            load(modules)
             return Crew(self.number, here or partial(ProcessCopy, make), prove)
         from aam_vision.workers.cluster import RayCopy, connected
 

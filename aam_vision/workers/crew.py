@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from aam_vision.errors import AamError, AgentFailed
 
-ATTEMPTS = 5
+ATTEMPTS = 10
 """How often a job is begun whose copy is lost."""
 
 
@@ -97,11 +97,15 @@ class Crew:
         self._closed = True
         for _ in self._threads:
             self._tasks.put(None)
-        with self._lock:
-            copies = list(self._copies.values())
-        for copy in copies:
+        for copy in self.copies:
             copy.close()
         self._end()
+
+    @property
+    def copies(self) -> list[Copy]:
+        """The copies at present."""
+        with self._lock:
+            return list(self._copies.values())
 
     def ready(self) -> None:
         """Wait until all copies have begun.

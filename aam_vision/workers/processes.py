@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
 from aam_vision.errors import AamError, AgentFailed
 from aam_vision.workers.crew import CopyLost
+
+
+LOADED = ("numpy", "typer", "aam_vision.agents.copies", "aam_vision.agents.copied_simulator", "aam_vision.agents.symbolic")
+"""Modules that most copies need."""
+
+
+def load(modules: Sequence[str]) -> None:
+    """Have all processes begin with these modules loaded.
+
+    They are forks of a server that has loaded them once; nothing else of this process is in them. Without effect once a
+    process has begun.
+    """
+    get_context("forkserver").set_forkserver_preload([*LOADED, *modules])
 
 
 class ProcessCopy:
@@ -21,12 +34,17 @@ class ProcessCopy:
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        # a server of its own forks the processes: quick to start, and nothing of ours is in them
         context = get_context("forkserver")
         self._ours, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(make, theirs), daemon=True)
-        self.process.start()
+        self._process = context.Process(target=_serve, args=(make, theirs), daemon=True)
+        self._process.start()
         theirs.close()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        assert self._process.pid is not None, "it has been started"
+        return self._process.pid
 
     def call(self, job: Callable[..., Any], *arguments: Any) -> Any:
         """What the job returns.
@@ -45,7 +63,8 @@ class ProcessCopy:
         return found
 
     def close(self) -> None:
-        self.process.kill()
+        self._process.kill()
+        self._process.join()
         with contextlib.suppress(OSError):
             self._ours.close()
 

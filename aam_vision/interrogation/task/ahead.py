@@ -64,6 +64,9 @@ class Ahead:
             return copied.steps
         asked = Asked(Query(self._evidence.departure(copied.start), copied.plan), self._response(copied))
         self._evidence.take_in(asked, copied)
+        final = self._evidence.situation(asked.response.final)
+        if final.situation is not None and isinstance(final.situation.handle, _NotSeenYet):
+            final.situation = None  # nothing can begin there
         for aim in copied.aims:
             self._evidence.hypotheses[aim.action].suppose(aim.literals)
         return len(asked.actions)
