@@ -149,14 +149,14 @@ def _slow(env: str, agent: Agent, seconds: float, workers: Workers) -> tuple[Age
         crew = workers.crew(partial(slow_agent, agent, seconds), prove)
         return StatelessCopies(agent, crew), crew
     simulators = slow_simulators(env, seconds)
-    crew = None
+    seeing: Crew | None = None
     if workers.number > 1:
-        crew = workers.crew(partial(slow_simulators, env, seconds), prove_simulators, modules=SIMULATING)
-        simulators = [CopiedSimulator(one.scene, number, crew) for number, one in enumerate(simulators)]
+        seeing = workers.crew(partial(slow_simulators, env, seconds), prove_simulators, modules=SIMULATING)
+        simulators = [CopiedSimulator(one.scene, number, seeing) for number, one in enumerate(simulators)]
     settings = PerceptionSettings()
     perception = perception_of(env, settings)
     seen = seen_through(env, simulators, agent.headers, agent.access, settings, perception)
-    return seen.agent, crew
+    return seen.agent, seeing
 
 
 def _kill(crew: Crew | None, kills: int, apart: float, seed: int, over: Event) -> None:
@@ -177,8 +177,12 @@ def parallel(
     seeds: Annotated[int, typer.Option(min=1, help="Interrogations of each.")] = 1,
     first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     seconds: Annotated[float, typer.Option(min=0, help="Time that a step takes.")] = 0.5,
-    kills: Annotated[int, typer.Option(min=0, help="Workers to kill in one more run of the most workers.")] = 0,
-    address: Annotated[str | None, typer.Option(help="Of a Ray cluster, or local, instead of processes.")] = None,
+    kills: Annotated[
+        int, typer.Option(min=0, help="Workers to kill in one more run of the most workers.")
+    ] = 0,
+    address: Annotated[
+        str | None, typer.Option(help="Of a Ray cluster, or local, instead of processes.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the table.")] = Path("runs/parallel"),
 ) -> int:
     """Measure interrogations of slow agents with one worker and with several.
@@ -208,7 +212,18 @@ def parallel(
                 rows.append({**row, "lost": killed.lost, "same": killed.same(found[most])})
     table = Table(
         f"Agents that take {seconds:g} s for a step",
-        ("agent", "seed", "workers", "wall s", "times as fast", "queries", "steps", "equivalent", "lost", "same"),
+        (
+            "agent",
+            "seed",
+            "workers",
+            "wall s",
+            "times as fast",
+            "queries",
+            "steps",
+            "equivalent",
+            "lost",
+            "same",
+        ),
         [list(row.values()) for row in rows],
     )
     table.print()

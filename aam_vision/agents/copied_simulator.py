@@ -7,7 +7,7 @@ of them can go on where another one has been.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,7 @@ class OwnStep:
     """One step that a copy has chosen itself."""
 
     chosen: Choice
-    generator: dict[str, Any]
+    generator: Mapping[str, Any]
     """The state of the random generator after the choice."""
     step: Step | None
 
@@ -74,7 +74,7 @@ class CopiedSimulator:
         self._frames: dict[int, Sight] = {}
         self._steps: dict[tuple[int, GroundAction], int | None] = {}
         """Steps that a copy has made and that have not been asked for yet: where they lead, None if refused."""
-        self._choices: dict[tuple[int, str], tuple[Choice, dict[str, Any]]] = {}
+        self._choices: dict[tuple[int, str], tuple[Choice, Mapping[str, Any]]] = {}
         self._plans: dict[tuple[int, tuple[GroundAction, ...]], Task] = {}
         self._walks: dict[tuple[int, str], Task] = {}
         self._latest: tuple[int, Frame] | None = None
@@ -100,9 +100,7 @@ class CopiedSimulator:
         assert isinstance(snapshot, int), "a snapshot of this simulator"
         key = snapshot, _state(rng)
         if key not in self._walks:
-            self._walks[key] = self._crew.begin(
-                _walk, self._problem, self._snapshots[snapshot], steps, rng
-            )
+            self._walks[key] = self._crew.begin(_walk, self._problem, self._snapshots[snapshot], steps, rng)
 
     def start(self) -> None:
         """Go to the initial state of the problem."""

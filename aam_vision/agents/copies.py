@@ -10,7 +10,7 @@ situation was reached (``returning``): it goes back to where it was itself, or m
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -163,7 +163,8 @@ class NumberedCopies(StatelessCopies):
         if not response.executed:
             return Response(0, query.initial)
         return Response(
-            response.executed, self._after(query.initial, query.plan[: response.executed], response.final, memo)
+            response.executed,
+            self._after(query.initial, query.plan[: response.executed], response.final, memo),
         )
 
     def _walked(self, start: Situation, walked: list[tuple[WalkStep, Any]]) -> list[WalkStep]:  # type: ignore[override]
@@ -209,14 +210,14 @@ class NumberedCopies(StatelessCopies):
     def _inside(self, situation: Situation) -> tuple[Situation, list[Passage]]:
         """A situation as the copies know it, and how it was reached."""
         history: list[Passage] = []
-        reached: _Reached | None = self._known(situation)
-        there = _as_inside(reached)
-        while reached is not None:
-            before = None if reached.before is None else self._reached[reached.before]
-            began = None if before is None else _as_inside(before)
-            history.append(Passage(began, reached.steps, _as_inside(reached), reached.memo))
-            reached = before
-        return there, history[::-1]
+        number: Hashable = situation.handle
+        while number is not None:
+            assert isinstance(number, int), "the handles here are numbers"
+            reached = self._reached[number]
+            number = reached.before
+            before = None if number is None else _as_inside(self._reached[number])
+            history.append(Passage(before, reached.steps, _as_inside(reached), reached.memo))
+        return history[0].after, history[::-1]
 
 
 def _as_inside(reached: _Reached) -> Situation:
@@ -247,7 +248,7 @@ def _ask(agent: Agent, query: Query) -> Response:
 
 def _walk(
     agent: Agent, start: Situation, steps: int, rng: np.random.Generator
-) -> tuple[list[WalkStep], dict[str, Any]]:
+) -> tuple[list[WalkStep], Mapping[str, Any]]:
     return list(agent.walk(start, steps, rng)), rng.bit_generator.state
 
 

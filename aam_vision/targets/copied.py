@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from aam_vision.workers.crew import Crew
 
 
-SIMULATING = ("gymnasium", "aam_vision.envs.registry", "aam_vision.envs.pddlgym_domains", "aam_vision.envs.instructions")
+SIMULATING = (
+    "gymnasium",
+    "aam_vision.envs.registry",
+    "aam_vision.envs.pddlgym_domains",
+    "aam_vision.envs.instructions",
+)
 """Modules of most simulators."""
 
 
@@ -88,7 +93,11 @@ def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers) -> C
 
 
 def program_crew(
-    conversation: Conversation, limits: ProgramLimits, access: Access, problems: Sequence[int], workers: Workers
+    conversation: Conversation,
+    limits: ProgramLimits,
+    access: Access,
+    problems: Sequence[int],
+    workers: Workers,
 ) -> Crew:
     """Copies of a program.
 

@@ -30,7 +30,9 @@ class Workers:
         if not 1 <= self.number <= MOST:
             raise UnusableInput(f"use 1 to {MOST}", "workers", self.number)
         if self.address is not None and self.number == 1:
-            raise UnusableInput("says where several workers are: give --workers, too", "address", self.address)
+            raise UnusableInput(
+                "says where several workers are: give --workers, too", "address", self.address
+            )
 
     def crew(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-from aam_vision.errors import AamError, AgentFailed, UnusableInput
+from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.workers.crew import CopyLost
 from aam_vision.workers.processes import told
 

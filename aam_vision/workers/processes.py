@@ -12,8 +12,13 @@ from typing import Any
 from aam_vision.errors import AamError, AgentFailed
 from aam_vision.workers.crew import CopyLost
 
-
-LOADED = ("numpy", "typer", "aam_vision.agents.copies", "aam_vision.agents.copied_simulator", "aam_vision.agents.symbolic")
+LOADED = (
+    "numpy",
+    "typer",
+    "aam_vision.agents.copies",
+    "aam_vision.agents.copied_simulator",
+    "aam_vision.agents.symbolic",
+)
 """Modules that most copies need."""
 
 

@@ -104,7 +104,9 @@ class Examining:
         if self.histories > 1:
             return [ends[-self.histories], elsewhere]
         begun = bool(_exchanges(evidence))
-        return [evidence.current, elsewhere] if begun else [elsewhere]  # histories become long without extra steps
+        return (
+            [evidence.current, elsewhere] if begun else [elsewhere]
+        )  # histories become long without extra steps
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.query import Access, Query, Response, Situation
+
 
 @dataclass(frozen=True)
 class _NotSeenYet:

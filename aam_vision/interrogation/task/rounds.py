@@ -27,7 +27,6 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
 from aam_vision.query import Expected, Query, WalkRequest, expect
 
-
 LEAST_WIDTH = 8
 """The width that is reckoned with for fewer copies, too: their number then makes no difference to the interrogation."""
 
@@ -111,8 +110,9 @@ class Rounds:
                 return first
             found.append(self._announced(first, evidence, rng))
         found += self._further([*self._waiting, *found], evidence, rng)
-        for number, move in enumerate(found, 1) if self.record is not None else ():
-            note_move(self.record, move, evidence, rng, round=[len(evidence.exchanges), number])
+        if self.record is not None:
+            for number, move in enumerate(found, 1):
+                note_move(self.record, move, evidence, rng, round=[len(evidence.exchanges), number])
         return found
 
     def _further(
@@ -122,9 +122,9 @@ class Rounds:
         left, load, waiting = _Left(self.budget, self.agent.counts), _Load(self.copies), list(waiting)
         ahead = Ahead(self.policy, evidence, self.agent.access, self.shared)
         try:
-            for move in waiting:
-                left.spend(move)
-                load.add(ahead.take(move))
+            for one in waiting:
+                left.spend(one)
+                load.add(ahead.take(one))
             while len(waiting) < self.size or load.is_uneven:
                 state = rng.bit_generator.state
                 move = ahead.next(rng)
