@@ -77,9 +77,9 @@ class Ahead:
         if isinstance(move, Stop) or self._was_asked(move):
             return None
         start = self._real(move.start)
-        wanted = None if move.wanted is None else self._real(move.wanted)
-        if start is None or (wanted is None) is not (move.wanted is None):
+        if start is None or (move.wanted is not None and move.wanted.number >= self._known):
             return None
+        wanted = None if move.wanted is None else self._original.nodes[move.wanted.number]
         return replace(move, start=start, wanted=wanted)
 
     def _was_asked(self, move: Ask | Walk) -> bool:
@@ -91,7 +91,9 @@ class Ahead:
     def _real(self, copied: Node) -> Node | None:
         """The node of the evidence itself; None if it is only expected, and cannot be made."""
         if copied.number < self._known:
-            return self._original.nodes[copied.number]
+            real = self._original.nodes[copied.number]
+            # under reset access the agent will have left the situation where it stands now
+            return real if real.initial or self._access is not Access.RESET else None
         if self._access is not Access.SETTABLE or copied.state.unknown:
             return None
         return self._original.situation(Situation(copied.state, copied.state))

@@ -5,7 +5,8 @@ move were made that it has composed (``task.ahead``). The moves are announced to
 and then they are made one by one, as ever. Every answer is taken in, in the order of the moves, whenever it came: the
 same seed and number of copies give the same interrogation.
 
-The steps of an examination may belong to a round, too. They are dropped if the answers before them leave anything to ask.
+What comes once the policy has stopped, such as an examination, may belong to a round, too. It is dropped if the answers
+before it leave anything to ask.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Rounds:
     record: MoveRecord | None = None
     shared: tuple[object, ...] = ()
     dropped: int = 0
-    """Moves of examinations that were announced and then not made."""
+    """Moves that were announced and then not made."""
     _waiting: deque[Ask | Walk] = field(default_factory=deque)
     """The moves that were announced, and have yet to be made."""
     _few: int = 0
@@ -74,7 +75,7 @@ class Rounds:
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move; more are announced, if the copies of the agent would soon have nothing to do."""
-        self._drop_examination(evidence, rng)
+        self._drop_early(evidence, rng)
         if len(self._waiting) <= self._few:
             begun = self._recorded(evidence, rng)
             if begun is None:
@@ -86,15 +87,15 @@ class Rounds:
         self._latest = self._waiting.popleft()
         return self._latest
 
-    def _drop_examination(self, evidence: Evidence, rng: np.random.Generator) -> None:
-        """Drop the waiting steps of an examination where it turns out to be too early for it."""
-        if self._latest is None or not self._waiting or not self._waiting[0].examines:
+    def _drop_early(self, evidence: Evidence, rng: np.random.Generator) -> None:
+        """Drop the waiting moves that come once the policy has stopped, where it turns out not to stop yet."""
+        if self._latest is None or not self._waiting or self._waiting[0].stopped is None:
             return
-        if self._latest.examines:
+        if self._latest.stopped is not None:
             early = evidence.exchanges[-1].told
         else:
             move = self.policy.next(evidence, deepcopy(rng))
-            early = isinstance(move, Stop) or not move.examines
+            early = isinstance(move, Stop) or move.stopped is None
         if early:
             self.dropped += len(self._waiting)
             self._waiting.clear()
