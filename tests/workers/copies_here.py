@@ -99,3 +99,8 @@ class Erratic(AgentDecorator):
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         time.sleep(self._lates * self._rng.random())
         return self.agent.walk(start, steps, rng)
+
+
+def same(found: object, told: object) -> bool:
+    """All copies are the same, whatever they are."""
+    return True

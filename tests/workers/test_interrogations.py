@@ -63,7 +63,7 @@ def test_neither_late_answers_nor_lost_workers_make_a_difference(tmp_path: Path)
         partial(copies_here.deadly, target.agent, tmp_path, 12),
     ]
     for make in makes:
-        crew = Workers(3).crew(make, prove_nothing)
+        crew = Workers(3).crew(make, copies_here.same)
         agent = StatelessCopies(target.agent, crew)
         found.append(Interrogation(agent, copies=3).run(np.random.default_rng(5)))
         lost = crew.lost
@@ -71,10 +71,6 @@ def test_neither_late_answers_nor_lost_workers_make_a_difference(tmp_path: Path)
     assert found[0].transcript == found[1].transcript == found[2].transcript
     assert found[0].complete
     assert lost == 12
-
-
-def prove_nothing(agent: object, told: object) -> bool:
-    return True
 
 
 @pytest.mark.parametrize("access", ["settable", "snapshot", "reset"])
