@@ -17,7 +17,7 @@ from aam_vision.agents.encoding import Malformed, plan_json, state_json, vocabul
 from aam_vision.agents.image import digests
 from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.journal_contents import Contents, memo
-from aam_vision.agents.returning import Passage, Returning
+from aam_vision.agents.returning import Passage, returning
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import State
@@ -46,7 +46,7 @@ class JournalledAgent(AgentDecorator):
     ) -> None:
         super().__init__(agent)
         self._journal = journal
-        self._returning = _innermost(agent)
+        self._returning = returning(agent)
         self._generators = tuple(generators)
         self._crew = crew
         about = {"access": agent.access.value, **vocabulary_json(agent.vocabulary, agent.headers)}
@@ -287,13 +287,6 @@ class JournalledAgent(AgentDecorator):
         return UnusableInput(
             f"{self._journal.path}: damaged, or of another run ({why}); start a new run instead"
         )
-
-
-def _innermost(agent: Agent) -> Returning | None:
-    """The agent inside all decorators, if it has to be brought back."""
-    while isinstance(agent, AgentDecorator):
-        agent = agent.agent
-    return agent if isinstance(agent, Returning) else None
 
 
 def _answers(kind: str, answer: object) -> bool:

@@ -30,7 +30,7 @@ def test_jobs_are_done_with_the_thing_that_the_process_made(crew: Crew) -> None:
 
 
 def test_what_a_job_raises_is_told_in_a_line_and_the_copy_goes_on(crew: Crew) -> None:
-    with pytest.raises(AgentFailed, match="^ValueError: two lines of a reason$"):
+    with pytest.raises(AgentFailed, match=r"^ValueError: two lines of a reason$"):
         crew.collect(crew.begin(copies_here.fail))
     assert crew.collect(crew.begin(copies_here.add, 2)) == 42
     assert crew.lost == 0

@@ -110,5 +110,7 @@ def test_a_program_that_runs_only_once_is_not_started_twice() -> None:
 
 def test_copies_of_a_program_that_answer_differently_are_named() -> None:
     command = f"{shlex.quote(sys.executable)} -m tests.workers.odd_program differs"
-    with pytest.raises(UnusableInput, match="worker [23] answers the same questions differently from worker 1"):
+    with pytest.raises(
+        UnusableInput, match=r"worker [23] answers the same questions differently from worker 1"
+    ):
         of_program(command, "settable", 3)
