@@ -69,7 +69,7 @@ class Arguments:
     confidence: float = option("Where answers prove unreliable: how probable the model has to be.", 0.999)
     confirm: bool = flag("Take no answer at its word, even if none proves unreliable.")
     prior: Path | None = option("A model learned earlier (PDDL): verify it, and say what is different now.")
-    backend: str = option("What runs the classifiers: torch or onnx.", "torch")
+    backend: str = option("What runs the classifiers: numpy, torch or onnx.", "numpy")
     cache: Path | None = option(
         "File that keeps answers for other runs (deterministic symbolic agents only).", kept=False
     )

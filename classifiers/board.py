@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import interpolate
+from numpy.typing import NDArray
 
+from aam_vision.classifiers.resampling import resized
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene
 
@@ -30,10 +29,10 @@ def board_box(height: int, width: int, rows: int, columns: int) -> Box:
     return round(top), round(top + cell * rows), round(left), round(left + cell * columns)
 
 
-def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> Tensor:
+def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> NDArray[np.uint8]:
     """The boards of images of one scene, cut out and resampled to ``side`` pixels a cell.
 
-    Images of one size go through together, which takes two thirds of the time. The cells are squares of a grid, or
+    Images of one size go through together. The cells are squares of a grid, or
     the boxes of the scene, put together cell by cell.
 
     Args:
@@ -50,38 +49,37 @@ def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> Tensor:
     for frame in frames:
         _check_rgb(frame)
     if len({frame.shape for frame in frames}) > 1:
-        return torch.cat([resample_boards([frame], scene, side) for frame in frames])
+        return np.concatenate([resample_boards([frame], scene, side) for frame in frames])
     if scene.boxes is None:
         return _of_grid(frames, scene.rows, scene.columns, side)
     return _of_boxes(frames, scene, side)
 
 
-def resample_scene(frame: Frame, scene: Scene, side: int) -> Tensor:
+def resample_scene(frame: Frame, scene: Scene, side: int) -> NDArray[np.uint8]:
     """``resample_boards`` of one image: uint8, (3, side * rows, side * columns)."""
-    return resample_boards([frame], scene, side)[0]
+    board: NDArray[np.uint8] = resample_boards([frame], scene, side)[0]
+    return board
 
 
-def _of_grid(frames: Sequence[Frame], rows: int, columns: int, side: int) -> Tensor:
+def _of_grid(frames: Sequence[Frame], rows: int, columns: int, side: int) -> NDArray[np.uint8]:
     height, width = frames[0].shape[:2]
     if min(height - 1, width - 1, rows, columns) < 1 or height < rows or width < columns:
         raise UnusableInput(
             f"image of {width}x{height} pixels for a board of {columns}x{rows} cells: render larger images"
         )
     top, bottom, left, right = board_box(height, width, rows, columns)
-    pixels = _pixels([frame[top:bottom, left:right] for frame in frames])
-    size = (side * rows, side * columns)
-    return interpolate(pixels, size=size, mode="bilinear", antialias=True)
+    pixels = np.stack([frame[top:bottom, left:right] for frame in frames])
+    return resized(pixels, side * rows, side * columns)
 
 
-def _of_boxes(frames: Sequence[Frame], scene: Scene, side: int) -> Tensor:
+def _of_boxes(frames: Sequence[Frame], scene: Scene, side: int) -> NDArray[np.uint8]:
     assert scene.boxes is not None
-    pixels = _pixels(frames)
-    height, width = pixels.shape[2:]
-    size = (len(frames), 3, side * scene.rows, side * scene.columns)
-    boards = torch.zeros(size, dtype=torch.uint8)
+    pixels = np.stack(frames)
+    height, width = pixels.shape[1:3]
+    boards = np.zeros((len(frames), 3, side * scene.rows, side * scene.columns), np.uint8)
     for (row, column), (top, bottom, left, right) in scene.boxes.items():
         parts = pixels[
-            :, :, round(top * height) : round(bottom * height), round(left * width) : round(right * width)
+            :, round(top * height) : round(bottom * height), round(left * width) : round(right * width)
         ]
         if 0 in parts.shape:
             raise UnusableInput(
@@ -89,14 +87,8 @@ def _of_boxes(frames: Sequence[Frame], scene: Scene, side: int) -> Tensor:
                 f"render larger images"
             )
         y, x = side * row, side * column
-        cells = interpolate(parts, size=(side, side), mode="bilinear", antialias=True)
-        boards[:, :, y : y + side, x : x + side] = cells
+        boards[:, :, y : y + side, x : x + side] = resized(parts, side, side)
     return boards
-
-
-def _pixels(frames: Sequence[Frame]) -> Tensor:
-    """Images of one size as a tensor: uint8, (N, 3, height, width)."""
-    return torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2)
 
 
 def _check_rgb(frame: Frame) -> None:

@@ -29,32 +29,36 @@ Truth = NDArray[np.bool_]
 """(heads, places): whether a probability is high enough to be sure, or too close to say."""
 
 CERTAIN = 0.999
-"""Share of the probability of all legal boards that an inferred answer needs."""
+"""Share of the probability of all legal boards that an inferred answer needs: a larger one leaves more unknown, a smaller
+one believes more mistakes."""
 
 PLAUSIBLE = 1e-3
-"""Least probability, given the sure answers, that the doubtful ones make a legal board at all."""
+"""Least probability, given the sure answers, that the doubtful ones make a legal board at all. Below it a sure answer is
+probably wrong, and nothing is inferred: a larger one trusts the sure answers less."""
 
 MOST_WAYS = 4096
-"""More ways to complete a board than this are not gone through."""
+"""More ways to complete a board than this are not gone through: more of them settle boards with more doubtful places, and
+take time and memory."""
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """Places of which the same classifiers are asked, and what they can show."""
+class _PlaceKind:
+    """Places of which the same classifiers are asked, and the combinations of answers that they can show.
+
+    A combination of answers is numbered in binary: the sum of the ``weights`` of the heads that say yes.
+    """
 
     heads: NDArray[np.intp]
     columns: NDArray[np.intp]  # of the places
-    here: tuple[NDArray[np.intp], ...]  # both, as an index into (heads, places)
-    counts: (
-        Truth  # (2 ** heads, heads): whether an answer means anything beside the others, numbered in binary
-    )
-    legal: Truth  # (2 ** heads,)
-    patterns: Truth  # (n, heads): the different legal combinations of answers that mean something
+    cells: tuple[NDArray[np.intp], ...]  # both, as an index into (heads, places)
+    meaningful: Truth  # (2 ** heads, heads): whether an answer means anything beside the others
+    legal: Truth  # (2 ** heads,): whether a board may show the combination
+    patterns: Truth  # (n, heads): the legal combinations in which every yes means something
     weights: NDArray[np.int64]  # (heads,): powers of two
 
 
 @dataclass(frozen=True)
-class _Number:
+class _Count:
     """How many places say yes to a head: exactly ``number``, or at most."""
 
     head: int
@@ -82,13 +86,13 @@ class Legality:
             for look, head in entry.heads.items()
         }
         self._nevers = [item for item in vocabulary.constraints if isinstance(item, Never)]
-        self._asked = self._questions(entries, scene, places)
+        self._asked = self._asked_of(entries, scene, places)
         self._kinds = [
-            self._kind(entries, np.flatnonzero(heads), np.flatnonzero((heads == self._asked.T).all(1)))
+            self._kind_of_place(entries, np.flatnonzero(heads), np.flatnonzero((heads == self._asked.T).all(1)))
             for heads in np.unique(self._asked, axis=1).T
             if heads.any()
         ]
-        self._numbers = [*self._declared(vocabulary), *self._things(entries, vocabulary, scene)]
+        self._counts = [*self._declared_counts(vocabulary), *self._counts_of_things(entries, vocabulary, scene)]
 
     def settle(
         self, probabilities: Probabilities, low: Probabilities, high: Probabilities
@@ -104,11 +108,10 @@ class Legality:
         # not "above low": whatever is not a number is doubtful, too
         doubtful = ~sure & ~(probabilities < low) & self._asked
         consistent = True
-        unsettled: list[tuple[_Kind, int]] = []
+        unsettled: list[tuple[_PlaceKind, int]] = []
         for kind in self._kinds:
-            here = kind.here
-            codes = kind.weights @ sure[here]
-            open_ = (doubtful[here] & kind.counts[codes].T).any(0)
+            codes = kind.weights @ sure[kind.cells]
+            open_ = (doubtful[kind.cells] & kind.meaningful[codes].T).any(0)
             for column in kind.columns[~open_ & ~kind.legal[codes]]:
                 doubtful[kind.heads, column] = True
                 consistent = False
@@ -116,16 +119,20 @@ class Legality:
         if consistent and unsettled:
             self._infer(probabilities, sure, doubtful, unsettled)
         sure &= ~doubtful
-        for number in self._numbers:
-            certain, possible = sure[number.head].sum(), (sure | doubtful)[number.head].sum()
-            if certain > number.number or (number.exact and possible < number.number):
-                for head in (number.head, *number.linked):
-                    doubtful[head] = self._asked[head]
+        self._doubt_wrong_counts(sure, doubtful)
         sure &= ~doubtful
         return sure, doubtful
 
+    def _doubt_wrong_counts(self, sure: Truth, doubtful: Truth) -> None:
+        """Make all answers of a classifier doubtful, in place, if their number cannot be right."""
+        for count in self._counts:
+            certain, possible = sure[count.head].sum(), (sure | doubtful)[count.head].sum()
+            if certain > count.number or (count.exact and possible < count.number):
+                for head in (count.head, *count.linked):
+                    doubtful[head] = self._asked[head]
+
     def _infer(
-        self, probabilities: Probabilities, sure: Truth, doubtful: Truth, unsettled: list[tuple[_Kind, int]]
+        self, probabilities: Probabilities, sure: Truth, doubtful: Truth, unsettled: list[tuple[_PlaceKind, int]]
     ) -> None:
         """Decide doubtful answers where all legal boards agree, in place."""
         options = [self._options(kind, probabilities, sure, doubtful, column) for kind, column in unsettled]
@@ -137,13 +144,13 @@ class Legality:
             mass *= likely[ways[:, place]]
         settled = np.ones(sure.shape[1], bool)
         settled[[column for _, column in unsettled]] = False
-        for number in self._numbers:
-            found = np.full(len(ways), (sure[number.head] & settled).sum())
+        for count in self._counts:
+            found = np.full(len(ways), (sure[count.head] & settled).sum())
             for place, ((kind, _), (patterns, _)) in enumerate(zip(unsettled, options, strict=True)):
-                (own,) = np.nonzero(kind.heads == number.head)
+                (own,) = np.nonzero(kind.heads == count.head)
                 if len(own):
                     found += patterns[ways[:, place], own[0]]
-            mass *= (found == number.number) if number.exact else (found <= number.number)
+            mass *= (found == count.number) if count.exact else (found <= count.number)
         whole = mass.sum()
         if not whole >= PLAUSIBLE:
             return
@@ -154,18 +161,18 @@ class Legality:
             doubtful[kind.heads[decided], column] = False
 
     def _options(
-        self, kind: _Kind, probabilities: Probabilities, sure: Truth, doubtful: Truth, column: int
+        self, kind: _PlaceKind, probabilities: Probabilities, sure: Truth, doubtful: Truth, column: int
     ) -> tuple[Truth, NDArray[np.float64]]:
         """The patterns a place may show, given its sure answers, and how likely each is."""
         given, open_ = sure[kind.heads, column], doubtful[kind.heads, column]
-        counts = kind.counts[kind.patterns @ kind.weights]
-        fits = (open_ | ~counts | (kind.patterns == given)).all(1)
-        patterns, counts = kind.patterns[fits], counts[fits]
+        means = kind.meaningful[kind.patterns @ kind.weights]
+        fits = (open_ | ~means | (kind.patterns == given)).all(1)
+        patterns, means = kind.patterns[fits], means[fits]
         yes = np.nan_to_num(probabilities[kind.heads, column].astype(float), nan=0.5)
         likely = np.where(patterns, yes, 1 - yes)
-        return patterns, np.where(counts & open_, likely, 1.0).prod(1)
+        return patterns, np.where(means & open_, likely, 1.0).prod(1)
 
-    def _questions(self, entries: Sequence[Perceived], scene: Scene, places: Sequence[str]) -> Truth:
+    def _asked_of(self, entries: Sequence[Perceived], scene: Scene, places: Sequence[str]) -> Truth:
         """(heads, places): which classifiers are asked of which places."""
         asked = np.zeros((len(self._index), len(places)), bool)
         for entry in entries:
@@ -180,42 +187,43 @@ class Legality:
                 asked[self._index[entry.heads[""]]] |= standing
         return asked
 
-    def _kind(
+    def _kind_of_place(
         self, entries: Sequence[Perceived], heads: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> _Kind:
+    ) -> _PlaceKind:
+        """The kind of these places: which combinations of answers mean anything, and which are legal."""
         weights = 2 ** np.arange(len(heads))
-        rows = (np.arange(2 ** len(heads))[:, None] & weights) > 0
+        answers = (np.arange(2 ** len(heads))[:, None] & weights) > 0
         at = {int(head): number for number, head in enumerate(heads)}
-        counts = np.ones_like(rows)
+        meaningful = np.ones_like(answers)
         for entry in entries:
             own = at.get(self._index[entry.heads[""]]) if entry.reading is not Reading.WHERE else None
             if own is None:
                 continue
             if entry.hidden_by is not None and self._looks[entry.hidden_by] in at:
-                counts[:, own] &= ~rows[:, at[self._looks[entry.hidden_by]]]
+                meaningful[:, own] &= ~answers[:, at[self._looks[entry.hidden_by]]]
             if entry.reading is Reading.ON:
-                counts[:, own] &= rows[:, [at[look] for look in self._looks.values() if look in at]].any(1)
-        meant = rows & counts
-        legal = np.ones(len(rows), bool)
+                meaningful[:, own] &= answers[:, [at[look] for look in self._looks.values() if look in at]].any(1)
+        meant = answers & meaningful
+        legal = np.ones(len(answers), bool)
         for never in self._nevers:
             named = [self._index[head] for head in (*never.shows, *never.without)]
             if all(head in at for head in named):
                 shown = meant[:, [at[self._index[head]] for head in never.shows]].all(1)
                 spared = meant[:, [at[self._index[head]] for head in never.without]].any(1)
                 legal &= ~(shown & ~spared)
-        patterns = rows[legal & (meant == rows).all(1)]
-        return _Kind(heads, columns, np.ix_(heads, columns), counts, legal, patterns, weights)
+        patterns = answers[legal & (meant == answers).all(1)]
+        return _PlaceKind(heads, columns, np.ix_(heads, columns), meaningful, legal, patterns, weights)
 
-    def _declared(self, vocabulary: VisualVocabulary) -> list[_Number]:
+    def _declared_counts(self, vocabulary: VisualVocabulary) -> list[_Count]:
         return [
-            self._number(item.head, item.number, exact=True)
+            self._count(item.head, item.number, exact=True)
             for item in vocabulary.constraints
             if isinstance(item, Exactly)
         ]
 
-    def _things(
+    def _counts_of_things(
         self, entries: Sequence[Perceived], vocabulary: VisualVocabulary, scene: Scene
-    ) -> list[_Number]:
+    ) -> list[_Count]:
         """One place per thing; nothing is known where a thing's look was not stated."""
         numbers = []
         for entry in entries:
@@ -225,16 +233,16 @@ class Legality:
                 if None not in looks:
                     for look, head in entry.heads.items():
                         exact = not vocabulary.may_vanish.get(look, False)
-                        numbers.append(self._number(head, looks.count(look), exact=exact))
+                        numbers.append(self._count(head, looks.count(look), exact=exact))
         return numbers
 
-    def _number(self, head: str, number: int, *, exact: bool) -> _Number:
+    def _count(self, head: str, number: int, *, exact: bool) -> _Count:
         linked = {
             other
             for never in self._nevers
             if head in (*never.shows, *never.without)
             for other in (*never.shows, *never.without)
         }
-        return _Number(
+        return _Count(
             self._index[head], number, exact, tuple(sorted(self._index[h] for h in linked - {head}))
         )

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-FLAT = 0.05
-"""Added to the standard deviation of a board's colours, so that a blank board is not blown up."""
+from aam_vision.classifiers.architecture import FLAT
 
 Cells = Sequence[Sequence[int]]
 """Per place, the flat indices (row * columns + column) of the cells it covers."""

@@ -1,43 +1,29 @@
-"""The networks there are, by name: the one place that chooses between them.
-
-- ``shared``: one small convolutional trunk for all classifiers, 16 pixels a cell. What is shipped.
-- ``separate``: the same with half the channels, and one for every classifier: they share nothing at all.
-- ``resnet18``: torchvision's ResNet-18, without weights of others, looks at every cell by itself, 64 pixels a
-  cell. For images that are not boards, with objects given as ``Scene.boxes``: 45 MB of weights, and about a
-  hundred times the work for every cell.
-"""
+"""The networks of ``architecture`` in torch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
-from itertools import pairwise
 from typing import Final
 
 import torch
 from torch import Tensor, nn
 
+from aam_vision.classifiers.architecture import (
+    CELL_PIXELS,
+    CHANNELS,
+    CROP_PIXELS,
+    KINDS,
+    OWN_CHANNELS,
+    RESNET18,
+    SEPARATE,
+    SHARED,
+    Weights,
+    check_shapes,
+    trunk,
+)
 from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.errors import UnusableInput
-
-SHARED, SEPARATE, RESNET18 = "shared", "separate", "resnet18"
-
-CELL_PIXELS: Final = 16
-"""Side of a cell for the small trunks."""
-
-CROP_PIXELS: Final = 64
-"""Side of a cell for ResNet-18."""
-
-KINDS: Final[Mapping[str, int]] = {SHARED: CELL_PIXELS, SEPARATE: CELL_PIXELS, RESNET18: CROP_PIXELS}
-"""Every network, with the side of a cell on the boards that it takes."""
-
-CHANNELS: Final = (16, 32, 64, 96)
-"""Channels of the small trunk, one convolution each; 2 ** len(CHANNELS) pixels (``CELL_PIXELS``) become one cell."""
-
-OWN_CHANNELS: Final = (8, 16, 32, 48)
-"""The same for the trunk of a single classifier."""
-
-_SIZES: Final = ((5, 2, 2), (3, 1, 1), (2, 2, 0), (2, 2, 0))  # kernel, stride, padding
 
 
 def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
@@ -51,16 +37,35 @@ def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
         UnusableInput: there is no such network.
     """
     if kind == SHARED:
-        trunk = _small_trunk(CHANNELS, 1)
-        return BoardNetwork(kind, heads, trunk, features=CHANNELS[-1], cell_pixels=CELL_PIXELS)
+        layers = _small_trunk(kind, heads)
+        return BoardNetwork(kind, heads, layers, features=CHANNELS[-1], cell_pixels=CELL_PIXELS)
     if kind == SEPARATE:
-        trunk = _small_trunk(OWN_CHANNELS, len(heads))
+        layers = _small_trunk(kind, heads)
         return BoardNetwork(
-            kind, heads, trunk, features=OWN_CHANNELS[-1], cell_pixels=CELL_PIXELS, separate=True
+            kind, heads, layers, features=OWN_CHANNELS[-1], cell_pixels=CELL_PIXELS, separate=True
         )
     if kind == RESNET18:
         return BoardNetwork(kind, heads, _Crops(), features=_Crops.FEATURES, cell_pixels=CROP_PIXELS)
     raise UnusableInput(f"no network {kind!r}: use one of {', '.join(KINDS)}")
+
+
+def network_of(weights: Weights) -> BoardNetwork:
+    """The network that has these weights, of whatever kind.
+
+    Raises:
+        UnusableInput: the tensors are not those of such a network.
+    """
+    network = make_network(weights.kind, weights.heads)
+    wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    check_shapes(wanted, weights.tensors)
+    network.load_state_dict({name: torch.tensor(tensor) for name, tensor in weights.tensors.items()})
+    return network.eval()
+
+
+def weights_of(network: BoardNetwork) -> Weights:
+    """The weights of a network, for what runs it without torch."""
+    tensors = {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}
+    return Weights(network.kind, network.heads, tensors)
 
 
 def fused(network: BoardNetwork) -> BoardNetwork:
@@ -71,20 +76,20 @@ def fused(network: BoardNetwork) -> BoardNetwork:
     return quick.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
 
 
-def _small_trunk(channels: Sequence[int], groups: int) -> nn.Sequential:
-    """Convolutions that each halve the resolution, ``groups`` of them side by side without a connection.
+def _small_trunk(kind: str, heads: Sequence[str]) -> nn.Sequential:
+    """Convolutions that each halve the resolution.
 
     A cell is judged by its own pixels and a few around it (23 x 23 of 16 x 16), so that nothing can depend
     on which things happened to be neighbours on the boards that were learned from.
     """
     layers: list[nn.Module] = []
-    widths = (3, *[groups * width for width in channels])
-    for (before, after), (kernel, stride, padding) in zip(pairwise(widths), _SIZES, strict=True):
-        parts = groups if layers else 1  # the first ones all see the same board
+    for one in trunk(kind, heads):
         layers += [
-            nn.Conv2d(before, after, kernel, stride, padding, groups=parts, bias=False),
-            nn.BatchNorm2d(after),
-            nn.MaxPool2d(2) if stride == 1 else nn.Identity(),  # before ReLU: the same, less work
+            nn.Conv2d(
+                one.before, one.after, one.kernel, one.stride, one.padding, groups=one.groups, bias=False
+            ),
+            nn.BatchNorm2d(one.after),
+            nn.MaxPool2d(2) if one.stride == 1 else nn.Identity(),  # before ReLU: the same, less work
             nn.ReLU(),
         ]
     return nn.Sequential(*layers)

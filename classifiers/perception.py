@@ -17,16 +17,14 @@ from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
 from aam_vision.classifiers.board import resample_boards
 from aam_vision.classifiers.legality import Probabilities
-from aam_vision.classifiers.network import BoardNetwork, place_logits, pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.classifiers.store import Card, load
+from aam_vision.classifiers.store import Card, read
 from aam_vision.classifiers.tracking import Places
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 
@@ -43,7 +41,7 @@ class _Indexed:
 
     scene: Scene
     index: SceneIndex
-    pooling: Tensor
+    pooling: NDArray[np.float32]
     serial: int
 
 
@@ -52,11 +50,11 @@ class BoardPerception:
 
     Args:
         vocabulary: what the user says about images.
-        network: trained for exactly this vocabulary.
+        weights: of a network trained for exactly this vocabulary.
         card: its temperatures and thresholds.
         remembered: images whose probabilities are kept, so that a situation seen again costs no network.
         backend: what runs the network, see ``backends``.
-        threads: that share the batches of many images; torch's own threads are best left at 1 then.
+        threads: that share the batches of many images; a backend's own threads are best left at 1 then.
 
     Raises:
         UnusableInput: there is no such backend, or its packages are not installed.
@@ -65,20 +63,20 @@ class BoardPerception:
     def __init__(
         self,
         vocabulary: VisualVocabulary,
-        network: BoardNetwork,
+        weights: Weights,
         card: Card,
         *,
         remembered: int = 4096,
-        backend: str = "torch",
+        backend: str = "numpy",
         threads: int = 1,
     ) -> None:
         self.vocabulary = vocabulary
         self.card = card
-        self._logits = make_backend(backend, network)
-        self._side = network.cell_pixels
+        self._logits = make_backend(backend, weights)
+        self._side = weights.cell_pixels
         self._threads = threads
         heads = vocabulary.cell_heads()
-        self._temperatures = torch.tensor([card.temperatures[head] for head in heads])[:, None]
+        self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)[:, None]
         thresholds = np.array([card.thresholds[head] for head in heads], dtype=np.float32)
         self._low, self._high = thresholds[:, :1], thresholds[:, 1:]  # (heads, 1)
         self._remembered = remembered
@@ -94,7 +92,7 @@ class BoardPerception:
         folder: Path | None = None,
         *,
         remembered: int = 4096,
-        backend: str = "torch",
+        backend: str = "numpy",
         threads: int = 1,
     ) -> BoardPerception:
         """With the weights called ``name`` in ``folder``, or the shipped ones.
@@ -102,8 +100,8 @@ class BoardPerception:
         Raises:
             UnusableInput: there are none, or they cannot be used for this vocabulary, or with this backend.
         """
-        network, card = load(vocabulary, name, folder)
-        return cls(vocabulary, network, card, remembered=remembered, backend=backend, threads=threads)
+        weights, card = read(vocabulary, name, folder)
+        return cls(vocabulary, weights, card, remembered=remembered, backend=backend, threads=threads)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """Read the first image of a problem; names come from ``scene.anchors``."""
@@ -144,8 +142,9 @@ class BoardPerception:
         def of(start: int) -> NDArray[np.float32]:
             batch = frames[start : start + BATCH]
             boards = resample_boards(batch, scene, self._side)
-            logits = place_logits(self._logits(boards), pooling) / self._temperatures
-            return np.asarray(logits.sigmoid().numpy())
+            cells = self._logits(boards)
+            logits = cells.reshape(*cells.shape[:2], -1) @ pooling / self._temperatures
+            return _sigmoid(logits)
 
         starts = range(0, len(frames), BATCH)
         if self._threads == 1 or len(starts) < 2:
@@ -190,10 +189,17 @@ class BoardPerception:
         known = next((other for other in self._scenes.values() if other.index.scene == scene), None)
         if known is None:
             index = SceneIndex(self.vocabulary, scene)
-            pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
+            pooling = index.pooling()
             known = _Indexed(scene, index, pooling, next(self._serial))
         # the scene is held beside its id, so that the id cannot pass to another one unnoticed
         self._scenes[id(scene)] = replace(known, scene=scene)
         if len(self._scenes) > SCENES:
             self._scenes.popitem(last=False)
         return known
+
+
+def _sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The probabilities that logits stand for; no exponential overflows."""
+    small = np.exp(-abs(logits))
+    found: NDArray[np.float32] = np.where(logits >= 0, 1, small) / (1 + small)
+    return found

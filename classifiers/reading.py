@@ -102,6 +102,14 @@ class SceneIndex:
         self._defined = [entry for entry in vocabulary.entries if isinstance(entry, Defined)]
         self._auxiliary = frozenset(entry.predicate.name for entry in perceived if entry.auxiliary)
 
+    def pooling(self) -> NDArray[np.float32]:
+        """The matrix that averages cells into places, (cells of the board, places)."""
+        matrix = np.zeros((self.scene.rows * self.scene.columns, len(self.cells)), np.float32)
+        for place, covered in enumerate(self.cells):
+            for cell in covered:
+                matrix[cell, place] = 1 / len(covered)
+        return matrix
+
     def read(self, sure: Truth, doubtful: Truth, before: Places | None) -> Percept:
         """The state that one image shows.
 

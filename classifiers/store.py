@@ -12,19 +12,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
 from safetensors import SafetensorError
-from safetensors.torch import load as parse_tensors
-from safetensors.torch import save as dump_tensors
+from safetensors.numpy import load as parse_tensors
 
 from aam_vision.agents.encoding import loads
-from aam_vision.classifiers.network import BoardNetwork
-from aam_vision.classifiers.networks import KINDS, SHARED, make_network
+from aam_vision.classifiers.architecture import KINDS, SHARED, Weights, check_shapes, shapes
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Perceived, VisualVocabulary
+
+if TYPE_CHECKING:
+    from aam_vision.classifiers.network import BoardNetwork
 
 SHIPPED = Path(__file__).parent / "weights"
 """The folder of the weights that come with the package."""
@@ -96,6 +97,8 @@ def save(network: BoardNetwork, card: Card, folder: Path) -> WeightFiles:
     Raises:
         UnusableInput: the folder cannot be written.
     """
+    from safetensors.torch import save as dump_tensors
+
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     content = dump_tensors(tensors)
     facts = {**asdict(card), "weights_sha256": hashlib.sha256(content).hexdigest()}
@@ -116,7 +119,24 @@ def save(network: BoardNetwork, card: Card, folder: Path) -> WeightFiles:
 def load(
     vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, without: str | None = None
 ) -> tuple[BoardNetwork, Card]:
-    """The network called ``name`` for a vocabulary, and its card.
+    """``read`` as a network of torch.
+
+    Raises:
+        UnusableInput: see ``read``.
+    """
+    from aam_vision.classifiers.networks import network_of
+
+    weights, card = read(vocabulary, name, folder, without=without)
+    try:
+        return network_of(weights), card
+    except UnusableInput as error:
+        raise UnusableInput(f"weights {paths(name, folder).weights} {error}: {_cure(name, folder)}") from None
+
+
+def read(
+    vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, without: str | None = None
+) -> tuple[Weights, Card]:
+    """The weights called ``name`` for a vocabulary, and their card; torch is not needed.
 
     Args:
         vocabulary: the vocabulary of the environment; the weights must be made for exactly this one.
@@ -130,8 +150,7 @@ def load(
             another vocabulary.
     """
     files = paths(name, folder)
-    cure = f"run python -m aam_vision.training.train --env {name}"
-    cure += " --ship" if folder is None else f" --out {folder}"
+    cure = _cure(name, folder)
     card = _card(files.card, cure)
     wanted, found = (_less(facts, without) for facts in (describe(vocabulary), card.vocabulary))
     _compare(wanted, found, files.card, cure)
@@ -144,15 +163,24 @@ def load(
         )
     try:
         tensors = parse_tensors(content)
-    except SafetensorError as error:
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:  # the others: numpy has no such type
         raise UnusableInput(f"weights {files.weights} are no safetensors file ({error}): {cure}") from None
-    network = make_network(card.network, card.vocabulary["heads"])
-    _compare_shapes(network.state_dict(), tensors, files.weights, cure)
+    weights = Weights(card.network, tuple(card.vocabulary["heads"]), tensors)
+    if (expected := shapes(weights.kind, weights.heads)) is not None:
+        try:
+            check_shapes(expected, tensors)
+        except UnusableInput as error:
+            raise UnusableInput(f"weights {files.weights} {error}: {cure}") from None
     for tensor_name, tensor in tensors.items():
-        if not torch.isfinite(tensor).all():
+        if not np.isfinite(tensor).all():
             raise UnusableInput(f"weights {files.weights} hold what is no number ({tensor_name}): {cure}")
-    network.load_state_dict(tensors)
-    return network.eval(), card
+    return weights, card
+
+
+def _cure(name: str, folder: Path | None) -> str:
+    """How to get weights that fit."""
+    cure = f"run python -m aam_vision.training.train --env {name}"
+    return cure + (" --ship" if folder is None else f" --out {folder}")
 
 
 def _read(path: Path, cure: str) -> bytes:
@@ -206,16 +234,3 @@ def _compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cu
         key = next(key for key in wanted if wanted[key] != found.get(key))
         detail = f"{key} is {found.get(key)} there, {wanted[key]} here"
     raise UnusableInput(f"card {path} is for another vocabulary ({detail}): {cure}")
-
-
-def _compare_shapes(
-    wanted: Mapping[str, torch.Tensor], found: Mapping[str, torch.Tensor], path: Path, cure: str
-) -> None:
-    """Whether a file holds exactly the tensors of the network."""
-    for name in {**wanted, **found}:
-        ours = tuple(wanted[name].shape) if name in wanted else "absent"
-        theirs = tuple(found[name].shape) if name in found else "absent"
-        if ours != theirs:
-            raise UnusableInput(
-                f"weights {path} do not fit the network ({name}: {theirs} there, {ours} here): {cure}"
-            )

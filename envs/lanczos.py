@@ -2,19 +2,22 @@
 
 Pillow reduces columns first, then rows, each with weights rounded to 22 fractional bits and results
 rounded to bytes. Unlike Pillow's ``box``, a part is reduced with the weights it has in the whole picture.
-Plain integer sums, tap by tap: a matrix product would wake BLAS's threads for less than a millisecond's
-work.
+All sums are whole numbers below 2 ** 53, which float64 holds exactly, whatever their order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.products import product
+
 _BITS = 22
 _RADIUS = 3.0
+_BLOCK = 16
+"""Reduced pixels that are made together, from the part of the source that they depend on."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Axis:
     first: NDArray[np.intp]
     last: NDArray[np.intp]
     taps: NDArray[np.int32]  # (reduced, most taps), zero beyond ``last``
+    _matrices: dict[tuple[int, int], NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, source: int, reduced: int) -> Axis:
@@ -45,17 +49,30 @@ class Axis:
         """The source pixels that the reduced pixels ``start:stop`` depend on."""
         return int(self.first[start]), int(self.last[stop - 1])
 
-    def reduce(self, source: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int32]:
-        """Reduced pixels ``start:stop`` along the first axis of their window, (window, N) -> (stop-start, N).
+    def reduce(self, source: NDArray[np.float64], start: int, stop: int) -> NDArray[np.float64]:
+        """Reduced pixels ``start:stop`` along the last axis of their window, (N, window) -> (N, stop-start)."""
+        reduced = np.empty((len(source), stop - start))
+        for low in range(start, stop, _BLOCK):
+            high = min(low + _BLOCK, stop)
+            first = int(self.first[low] - self.first[start])
+            matrix = self._matrix(low, high)
+            reduced[:, low - start : high - start] = product(source[:, first : first + len(matrix)], matrix)
+        reduced += 1 << (_BITS - 1)
+        reduced *= 2.0**-_BITS
+        np.floor(reduced, out=reduced)
+        return np.clip(reduced, 0, 255, out=reduced)
 
-        Weights add up to 1, their magnitudes to less than 1.5: no sum of bytes leaves 32 bits.
-        """
-        where = self.first[start:stop] - self.first[start]
-        sums = np.full((stop - start, source.shape[1]), 1 << (_BITS - 1), np.int32)
-        for k, weights in enumerate(self.taps[start:stop].T):
-            sums += source[np.minimum(where + k, len(source) - 1)] * weights[:, None]
-        reduced: NDArray[np.int32] = np.clip(sums >> _BITS, 0, 255)
-        return reduced
+    def _matrix(self, start: int, stop: int) -> NDArray[np.float64]:
+        """The weights of the window in the reduced pixels, (window, stop-start)."""
+        known = self._matrices.get((start, stop))
+        if known is None:
+            low, high = self.window(start, stop)
+            known = self._matrices[start, stop] = np.zeros((high - low, stop - start))
+            for place, i in enumerate(range(start, stop)):
+                known[self.first[i] - low : self.last[i] - low, place] = self.taps[
+                    i, : self.last[i] - self.first[i]
+                ]
+        return known
 
 
 def reduce_part(
@@ -71,7 +88,8 @@ def reduce_part(
         columns: first reduced column, and the one after the last.
     """
     height, width = part.shape[:2]
-    by_column = part.transpose(1, 0, 2).reshape(width, -1).astype(np.int32)
-    narrow = across.reduce(by_column, *columns).reshape(-1, height, 3)
-    by_row = np.ascontiguousarray(narrow.transpose(1, 0, 2)).reshape(height, -1)
-    return down.reduce(by_row, *rows).reshape(rows[1] - rows[0], -1, 3).astype(np.uint8)
+    by_column = part.transpose(0, 2, 1).astype(np.float64, order="C").reshape(-1, width)
+    narrow = across.reduce(by_column, *columns).reshape(height, 3, -1)
+    by_row = np.ascontiguousarray(narrow.transpose(1, 2, 0)).reshape(-1, height)
+    found = down.reduce(by_row, *rows).reshape(3, columns[1] - columns[0], -1)
+    return np.ascontiguousarray(found.transpose(2, 1, 0)).astype(np.uint8)

@@ -19,13 +19,10 @@ UNTYPED = "default"
 @cache
 def parsed(name: str) -> Any:
     """PDDLGym's parsed domain; read-only, so every world of the domain shares it."""
-    import gymnasium
-
-    package, name = pddlgym(), pddlgym_name(name)
-    operators = gymnasium.spec(f"PDDLEnv{name.capitalize()}-v0").kwargs.get("operators_as_actions", False)
+    operators = not declarations(name).verbs
     with without_its_warnings():
-        return package.parser.PDDLDomainParser(
-            str(pddl_folder() / f"{name}.pddl"),
+        return pddlgym().parser.PDDLDomainParser(
+            str(pddl_folder() / f"{pddlgym_name(name)}.pddl"),
             expect_action_preds=not operators,
             operators_as_actions=operators,
         )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_domains import Literals
 from aam_vision.envs.pddlgym_package import pddlgym
+from aam_vision.envs.sheet import DPI, Pixels
 from aam_vision.envs.sprite_stacks import SpriteStacks
 from aam_vision.strips import Atom
 
@@ -76,6 +77,37 @@ def drawing() -> Iterator[Any]:
             yield utils
     finally:
         utils.plt, utils.Image = own
+
+
+class FigureSheet:
+    """PDDLGym's figure of an empty board; see `aam_vision.envs.rendering.Paper`."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        with drawing() as utils:
+            self._figure, self._axes = utils.initialize_figure(rows, columns)
+            self._figure.set_dpi(DPI)
+            self._figure.canvas.draw()
+        self._canvas: Pixels = np.asarray(self._figure.canvas.buffer_rgba())
+        self._background = self._canvas[..., :3].copy()
+        self._size = rows, columns
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """The place in pixels of a point of the board in cells, both from the left and from below."""
+        across, up = self._axes.transData.transform((x, y))
+        return float(across), float(up)
+
+    def background(self) -> Pixels:
+        """The empty board, (height, width, 3)."""
+        return self._background.copy()
+
+    def draw(self, canvas: Pixels, sprite: NDArray[np.float32], row: int, column: int) -> None:
+        """Lay a sprite over a cell of a canvas, uint8 (height, width, 3), with PDDLGym's artist."""
+        self._canvas[..., :3] = canvas
+        with drawing() as utils:
+            box = utils.draw_token(sprite, row, column, self._axes, *self._size)
+            self._axes.draw_artist(box)
+            box.remove()
+        canvas[...] = self._canvas[..., :3]
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_domains import Literals, atom_of, changing_predicates, parsed, static_atoms
 from aam_vision.envs.pddlgym_package import pddlgym
+from aam_vision.envs.relevant_literals import Conditions, LiteralIndex
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom, GroundAction
 
@@ -19,7 +20,12 @@ def _simulator_class() -> type[Any]:
     core = pddlgym().core
 
     class Simulator(core.PDDLEnv):  # type: ignore[misc, name-defined]
-        """PDDLGym's environment, started from a state instead of a folder of files."""
+        """PDDLGym's environment, started from a state instead of a folder of files.
+
+        ``relevant`` are the literals of the present state that can matter to the choice of an operator.
+        """
+
+        relevant: frozenset[Any] = frozenset()
 
         @staticmethod
         def load_pddl(domain_file: str, problem_dir: str, operators_as_actions: bool = False) -> Any:
@@ -37,7 +43,7 @@ def _simulator_class() -> type[Any]:
         def _get_successor_state(self, state: Any, action: Any, domain: Any, **options: Any) -> Any:
             """PDDLGym's own two steps, keeping which operator it chose, and with which binding."""
             operator, binding = core._select_operator(
-                state, action, domain, inference_mode=options["inference_mode"]
+                state.with_literals(self.relevant), action, domain, inference_mode=options["inference_mode"]
             )
             self.selected = None
             if binding is None:
@@ -48,6 +54,29 @@ def _simulator_class() -> type[Any]:
             return core._apply_effects(state, operator.effects.literals, binding, False)
 
     return Simulator
+
+
+@cache
+def _operators(name: str, action: str) -> list[tuple[list[str], Conditions | None]]:
+    """The operators of a domain that an action may amount to.
+
+    Of each the variables that the action names, and its conditions; None where they are more than a conjunction.
+    """
+    domain, literal = parsed(name), pddlgym().structs.Literal
+    found: list[tuple[list[str], Conditions | None]] = []
+    for operator in domain.operators.values():
+        parts = [operator.preconds] if isinstance(operator.preconds, literal) else operator.preconds.literals
+        if not all(isinstance(one, literal) for one in parts):
+            found.append(([], None))
+            continue
+        if domain.operators_as_actions:
+            named = [operator.params] if operator.name.lower() == action.lower() else []
+        else:
+            named = [one.variables for one in parts if one.predicate.name == action]
+        if named:
+            constants = [one.name for one in domain.constants or ()]
+            found.append(([one.name for one in named[0]], Conditions(parts, action, constants)))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +125,7 @@ class World:
         goal = pddlgym().structs.LiteralConjunction([self._literals.of(atom) for atom in sorted(layout.goal)])
         self._env._goal = goal
         self._static_literals = frozenset(map(self._literals.of, sorted(self.static)))
+        self._static_index = LiteralIndex(self._static_literals)
         self._template = pddlgym().structs.State(frozenset(), frozenset(self._entities.values()), goal)
         self._nodes: dict[frozenset[Atom], SimulatedState] = {}
         self.initial = self.node(layout.initial - self.static)
@@ -128,14 +158,36 @@ class World:
 
     def _attempt(self, node: SimulatedState, action: GroundAction) -> Outcome:
         state = self._static_literals | node.literals
-        whole = self._completed(action, state) if action.name in self._named else action
-        if whole is None:
+        whole = self._completed(node, action) if action.name in self._named else action
+        relevant = None if whole is None else self._relevant(node, whole)
+        if whole is None or relevant is None:
             return Outcome(None, node)
+        self._env.relevant = relevant
         self._env.set_state(self._template.with_literals(state))
         after, _, _, _ = self._env.sample_transition(self._literals.of(Atom(*whole)))
         return Outcome(self._env.selected, self._successor(node, after.literals))
 
-    def _completed(self, action: GroundAction, state: frozenset[Any]) -> GroundAction | None:
+    def _relevant(
+        self, node: SimulatedState, action: GroundAction, named: Sequence[int] | None = None
+    ) -> frozenset[Any] | None:
+        """The literals of a state that decide about an action; None if they rule out every operator.
+
+        ``named``: where the action names only these of the variables.
+        """
+        indices = self._static_index, LiteralIndex(node.literals)
+        found: list[Any] = []
+        possible = False
+        for variables, conditions in _operators(self.layout.domain, action.name):
+            if conditions is None:
+                return self._static_literals | node.literals
+            known = variables if named is None else [variables[place] for place in named]
+            own = conditions.relevant(indices, dict(zip(known, action.objects, strict=True)))
+            if own is not None:
+                possible = True
+                found += own
+        return frozenset(found) if possible else None
+
+    def _completed(self, node: SimulatedState, action: GroundAction) -> GroundAction | None:
         """The one binding of an operator that has the objects an action names and is applicable.
 
         Raises:
@@ -146,8 +198,11 @@ class World:
             operator.params[position]: self._entities[name]
             for position, name in zip(self._named[action.name], action.objects, strict=True)
         }
+        relevant = self._relevant(node, action, self._named[action.name])
+        if relevant is None:
+            return None
         found = pddlgym().inference.find_satisfying_assignments(
-            state,
+            relevant,
             operator.preconds.literals,
             type_to_parent_types=self._domain.type_to_parent_types,
             constants=self._domain.constants,

@@ -2,8 +2,8 @@
 
 PDDLGym draws every cell's sprites with matplotlib at four times the size and reduces the picture with
 Pillow's LANCZOS filter: 100 to 500 ms a frame. Here each cell with its stack of sprites is drawn once,
-when it is first needed, with the same matplotlib artists on the same figure, and kept as the *patch* of
-reduced pixels that the cell owns. A frame is the previous one with the patches of changed cells replaced.
+when it is first needed, on a sheet that has the same pixels, and kept as the *patch* of reduced pixels that
+the cell owns. A frame is the previous one with the patches of changed cells replaced.
 
 LANCZOS looks 12 source pixels around. Where sprites nearly touch (Doors on small boards), pixels at a
 cell's edge depend on the neighbours too: a patch is therefore looked up by the cell's own stack and by
@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.lanczos import Axis, reduce_part
+from aam_vision.envs.sheet import DPI, POINTS, Pixels, Sheet
 from aam_vision.envs.sprite_stacks import picture_key
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Cell, Frame
@@ -27,12 +28,30 @@ from aam_vision.perception import Cell, Frame
 Codes = NDArray[np.uint8]
 """A board, (rows, columns): the code of the stack of sprites in every cell."""
 
-_DPI = 150
 _REDUCTION = 0.25
-_POINTS = 72
 KEPT_BOARDS = 32
 """Board shapes whose sprites are kept: more cost memory, fewer are drawn again."""
 _NEIGHBOURS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]
+
+
+class Paper(Protocol):
+    """What boards are drawn on: a `Sheet`, or one of PDDLGym's figures."""
+
+    def at(self, x: float, y: float) -> tuple[float, float]: ...
+
+    def background(self) -> Pixels: ...
+
+    def draw(self, canvas: Pixels, sprite: NDArray[np.float32], row: int, column: int) -> None: ...
+
+
+def paper(rows: int, columns: int) -> Paper:
+    """A sheet, or where matplotlib lacks what that needs, a figure."""
+    try:
+        return Sheet(rows, columns)
+    except ImportError:
+        from aam_vision.envs.pddlgym_drawing import FigureSheet
+
+        return FigureSheet(rows, columns)
 
 
 class BoardRenderer:
@@ -48,20 +67,15 @@ class BoardRenderer:
     """
 
     def __init__(self, domain: str, rows: int, columns: int) -> None:
-        from aam_vision.envs.pddlgym_drawing import drawing
-
         self.rows, self.columns = rows, columns
         self._domain = domain
-        with drawing() as utils:
-            self._figure, self._axes = utils.initialize_figure(rows, columns)
-            self._figure.set_dpi(_DPI)
-            self._figure.canvas.draw()
-        self._canvas: NDArray[np.uint8] = np.asarray(self._figure.canvas.buffer_rgba())[..., :3]
-        self._background = self._canvas.copy()
+        self._paper = paper(rows, columns)
+        self._background = self._paper.background()
+        self._canvas = self._background.copy()
         height, width = self._background.shape[:2]
         self.shape = (int(height * _REDUCTION), int(width * _REDUCTION), 3)
         self._down, self._across = Axis.of(height, self.shape[0]), Axis.of(width, self.shape[1])
-        corners = self._axes.transData.transform([(c, rows - r) for r, c in _diagonal(rows, columns)])
+        corners = np.array([self._paper.at(c, rows - r) for r, c in _diagonal(rows, columns)])
         self._xs = _edges(corners[: columns + 1, 0], width)
         self._ys = _edges(height - corners[: rows + 1, 1], height)
         self._pitch = float(corners[1, 0] - corners[0, 0])
@@ -134,13 +148,10 @@ class BoardRenderer:
         return (r, c, int(codes[r, c]), *[self._reach(int(codes[cell])) for cell in around])
 
     def _draw(self, cells: Sequence[Cell], keys: Mapping[Cell, tuple[Any, ...]], codes: Codes) -> None:
-        from aam_vision.envs.pddlgym_drawing import drawing
+        for cell in cells:
+            self._patches[keys[cell]] = self._draw_patch(*cell, codes)
 
-        with drawing() as utils:
-            for cell in cells:
-                self._patches[keys[cell]] = self._draw_patch(utils, *cell, codes)
-
-    def _draw_patch(self, utils: Any, r: int, c: int, codes: Codes) -> NDArray[np.uint8]:
+    def _draw_patch(self, r: int, c: int, codes: Codes) -> NDArray[np.uint8]:
         """The reduced pixels of a cell, made from the source pixels around it."""
         top, bottom, left, right = self._owned(r, c)
         (y0, y1), (x0, x1) = self._window(r, c)
@@ -150,22 +161,20 @@ class BoardRenderer:
                 ys, xs = self._ys[i : i + 2], self._xs[j : j + 2]
                 a, b, d, e = max(y0, ys[0]), min(y1, ys[1]), max(x0, xs[0]), min(x1, xs[1])
                 if a < b and d < e:
-                    block = self._block(utils, (i, j), int(codes[i, j]))
+                    block = self._block((i, j), int(codes[i, j]))
                     part[a - y0 : b - y0, d - x0 : e - x0] = block[
                         a - ys[0] : b - ys[0], d - xs[0] : e - xs[0]
                     ]
         return reduce_part(part, self._down, self._across, (top, bottom), (left, right))
 
-    def _block(self, utils: Any, cell: Cell, code: int) -> NDArray[np.uint8]:
-        """A cell before the reduction, drawn with PDDLGym's artists on PDDLGym's figure."""
+    def _block(self, cell: Cell, code: int) -> NDArray[np.uint8]:
+        """A cell before the reduction."""
         if (cell, code) in self._blocks:
             return self._blocks[cell, code]
         r, c = cell
         here = np.s_[self._ys[r] : self._ys[r + 1], self._xs[c] : self._xs[c + 1]]
         for sprite in self._stack(code):
-            box = utils.draw_token(sprite, r, c, self._axes, self.rows, self.columns)
-            self._axes.draw_artist(box)
-            box.remove()
+            self._paper.draw(self._canvas, sprite, r, c)
         block = self._canvas[here].copy()
         self._canvas[here] = self._background[here]
         if self._reach(code):  # the neighbours' patches will need it as well
@@ -186,7 +195,7 @@ class BoardRenderer:
 
     def _gap(self, sprite: NDArray[Any]) -> float:
         """Source pixels between a sprite's edge and that of its cell, on the safe side."""
-        zoom = float(max(self.rows, self.columns)) ** -0.5 * _DPI / _POINTS
+        zoom = float(max(self.rows, self.columns)) ** -0.5 * DPI / POINTS
         half: float = max(sprite.shape[:2]) * zoom / 2
         return self._pitch / 2 - half - 1.5  # the sprite's and the cell's edges are whole pixels
 

@@ -40,6 +40,8 @@ class JobLimits:
     """Wall-clock time, from the moment its worker has it."""
     gibibytes: float | None = None
     """Private memory that it may add to what its process holds already (Linux)."""
+    alone: bool = False
+    """Whether its process has had no other job before."""
 
     def __post_init__(self) -> None:
         if self.gibibytes is not None and not sys.platform.startswith("linux"):
@@ -97,7 +99,7 @@ class Dispatcher:
                         continue
                     given = self._running.pop(future)
                     outcome = self._outcome(future, given)
-                    if outcome is None or "error" in outcome:
+                    if outcome is None or "error" in outcome or self._limits.alone:
                         given.worker.kill()
                     else:
                         self._assign(given.worker)

@@ -106,6 +106,10 @@ class Results:
         """The failed jobs: their parameters, and ``error``."""
         return [{**entry["job"], "error": entry["error"]} for entry in self._known(jobs) if "error" in entry]
 
+    def all(self, jobs: Iterable[Parameters]) -> list[Row]:
+        """All of these jobs that have run, in their order: finished ones as ``rows``, others as ``failed`` has them."""
+        return [{**e["job"], **e.get("result", {"error": e.get("error")})} for e in self._known(jobs)]
+
     def failures(self, jobs: Iterable[Parameters]) -> list[str]:
         """A line for every failed job."""
         return [f"{key(entry['job'])}: {entry['error']}" for entry in self._known(jobs) if "error" in entry]

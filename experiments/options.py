@@ -35,8 +35,13 @@ class Scale:
         JobLimits(self.job_seconds, self.job_memory)
         check_writable(self.out)
 
-    def sweep(self, jobs: Sequence[Parameters], work: Callable[..., Row], results: Results) -> int:
-        """Run the jobs that are missing among the results; return how many failed or could not be written down."""
+    def sweep(
+        self, jobs: Sequence[Parameters], work: Callable[..., Row], results: Results, *, alone: bool = False
+    ) -> int:
+        """Run the jobs that are missing among the results; return how many failed or could not be written down.
+
+        ``alone``: every job in a process of its own.
+        """
         return sweep(
             jobs,
             work,
@@ -44,7 +49,7 @@ class Scale:
             processes=self.processes,
             backend=self.backend,
             address=self.address,
-            limits=JobLimits(self.job_seconds, self.job_memory),
+            limits=JobLimits(self.job_seconds, self.job_memory, alone),
         )
 
 

@@ -27,6 +27,9 @@ def report(
     work: Callable[..., Row] | None = None,
     shown: Sequence[str] = (),
     figure: Callable[[Sequence[Row], Path], None] | None = None,
+    further: Callable[[Sequence[Row]], Table] | None = None,
+    failures: bool = False,
+    alone: bool = False,
 ) -> int:
     """Run the jobs, and report.
 
@@ -38,6 +41,9 @@ def report(
         work: what every job does; default an interrogation.
         shown: columns for the terminal; default all.
         figure: draws the rows into a file.
+        further: makes a second table, for the terminal and the page.
+        failures: whether tables and figure get the failed jobs, too: rows with ``error`` in place of results.
+        alone: whether every job has a process of its own.
 
     Returns:
         The exit code: 1 if a job failed or something could not be written, 130 if the sweep was cut short.
@@ -54,24 +60,27 @@ def report(
     results = Results(out / "results.jsonl")
     code = 0
     try:
-        code = int(scale.sweep(jobs, work, results) > 0)
+        code = int(scale.sweep(jobs, work, results, alone=alone) > 0)
     except KeyboardInterrupt:
         print("cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr)
         code = CUT_SHORT
-    rows, failures = results.rows(jobs), results.failed(jobs)
+    rows, failed = results.rows(jobs), results.failed(jobs)
+    told = results.all(jobs) if failures else rows
     try:
-        table = summary(rows)
+        table = summary(told)
+        tables = [table, *([] if further is None else [further(told)])]
     except KeyError as missing:
         raise UnusableInput(
             f"{out}: results of another version, without {missing}; name another --out"
         ) from None
-    table.print(shown)
+    for one in tables:
+        one.print(shown if one is table else ())
     try:
-        write_atomically(out / f"{name}.json", json.dumps([*rows, *failures], indent=2) + "\n")
+        write_atomically(out / f"{name}.json", json.dumps([*rows, *failed], indent=2) + "\n")
         table.save(out, name)
-        page = _page(table, provenance(len(jobs), results, jobs))
+        page = _page(tables, provenance(len(jobs), results, jobs))
         if figure is not None and rows:
-            figure(rows, out / f"{name}.svg")
+            figure(told, out / f"{name}.svg")
             page += f"\n![{table.title}]({name}.svg)\n"
         write_atomically(out / f"{name}.md", page)
     except OSError as error:
@@ -80,9 +89,12 @@ def report(
     return code
 
 
-def _page(table: Table, notes: Sequence[str]) -> str:
-    """A table with notes below it, in Markdown."""
-    return f"# {table.title}\n\n{table.markdown()}\n" + "".join(f"- {note}\n" for note in notes)
+def _page(tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """Tables with notes below them, in Markdown."""
+    (first, *others) = tables
+    text = f"# {first.title}\n\n{first.markdown()}\n"
+    text += "".join(f"## {one.title}\n\n{one.markdown()}\n" for one in others)
+    return text + "".join(f"- {note}\n" for note in notes)
 
 
 def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list[str]:

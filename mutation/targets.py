@@ -45,6 +45,11 @@ TARGETS = (
         ("tests/interrogation/completeness",),
     ),
     Target(
+        "examination",
+        ("aam_vision/interrogation/examination",),
+        ("tests/interrogation/examination",),
+    ),
+    Target(
         "classifiers",
         (
             "aam_vision/classifiers/legality.py",

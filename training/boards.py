@@ -40,7 +40,7 @@ def examples(
     pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
     for state, frame in pairs:
         labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
-        yield Example(resample_scene(frame, scene, side), pooling, labels)
+        yield Example(torch.from_numpy(resample_scene(frame, scene, side)), pooling, labels)
 
 
 def fingerprint(data: Sequence[Example]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aam_vision.classifiers.networks import CELL_PIXELS
+from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.errors import UnusableInput

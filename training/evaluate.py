@@ -38,7 +38,7 @@ def evaluate(
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads that share the images.")] = 1,
-    backend: Annotated[str, typer.Option(help="What runs the network: torch or onnx.")] = "torch",
+    backend: Annotated[str, typer.Option(help="What runs the network: numpy, torch or onnx.")] = "torch",
 ) -> None:
     """Perceive legal states of unseen and of interrogated layouts; compare with the simulator.
 

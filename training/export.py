@@ -35,8 +35,8 @@ def export(
     weights = domain.classifiers(weights)
     if not out.resolve().parent.is_dir() or out.is_dir():
         raise UnusableInput(f"cannot write {out}: name a file in a folder that exists")
-    from aam_vision.classifiers.backends import onnx_graph
     from aam_vision.classifiers.store import load, paths
+    from aam_vision.classifiers.torch_backends import onnx_graph
 
     network, _ = load(domain.visual, domain.name, weights)
     content = onnx_graph(network)

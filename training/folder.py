@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from aam_vision.agents.encoding import loads
-from aam_vision.classifiers.networks import CELL_PIXELS
+from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput

@@ -18,8 +18,9 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, IterableDataset
 
+from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.network import BoardNetwork, place_logits
-from aam_vision.classifiers.networks import SHARED, make_network
+from aam_vision.classifiers.networks import make_network
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
@@ -40,6 +41,12 @@ LEARNING_RATE = 4e-3
 
 CHECK = 100
 """Steps between two evaluations of the boards that are held back: more of them find a better checkpoint, and cost time."""
+
+WARM_UP = 0.2
+"""Share of the steps in which the learning rate rises: a longer rise is steadier, and leaves less time to settle."""
+
+LOG_EVERY = 10
+"""Steps between two lines of the logs: fewer make longer logs, and cost time."""
 
 Progress = Callable[[int, float], None]
 """Called after every step with the number of steps done and the mean loss since the last call."""
@@ -111,14 +118,21 @@ def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 class Lesson(LightningModule):  # type: ignore[misc]
-    """A network that learns from labelled boards."""
+    """A network that learns from labelled boards, as Lightning wants it said: loss, optimiser and what to log.
+
+    Args:
+        network: the network to train.
+        steps: optimiser steps of the whole run, by which the learning rate rises and falls.
+        only: the classifiers to train; all if none are named.
+    """
 
     def __init__(self, network: BoardNetwork, steps: int, only: Sequence[str] = ()) -> None:
         super().__init__()
         self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self._taught = [number for number, head in enumerate(network.heads) if not only or head in only]
+        self._trained_heads = [number for number, head in enumerate(network.heads) if not only or head in only]
+        """Numbers of the classifiers that are trained."""
         if only:
-            self.network.freeze_shared()  # Lightning keeps modes
+            self.network.freeze_shared()  # stays so in training: Lightning keeps each module's mode
         self.steps = steps
         self.mean_loss = MeanMetric()
 
@@ -128,7 +142,7 @@ class Lesson(LightningModule):  # type: ignore[misc]
         return place_logits(self.network(boards), pooling)
 
     def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return loss_of(logits[:, self._taught], labels[:, self._taught])
+        return loss_of(logits[:, self._trained_heads], labels[:, self._trained_heads])
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
         loss = self._loss(self._logits(batch), batch[2])
@@ -144,12 +158,12 @@ class Lesson(LightningModule):  # type: ignore[misc]
     def configure_optimizers(self) -> dict[str, object]:
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=LEARNING_RATE)
         schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimiser, max_lr=LEARNING_RATE, total_steps=self.steps, pct_start=0.2
+            optimiser, max_lr=LEARNING_RATE, total_steps=self.steps, pct_start=WARM_UP
         )
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
-class _Report(Callback):  # type: ignore[misc]
+class _ReportProgress(Callback):  # type: ignore[misc]
     """Tells a caller how far training has come."""
 
     def __init__(self, progress: Progress) -> None:
@@ -197,23 +211,23 @@ def teach(
     network = start.network(heads, seed)
     lesson = Lesson(network, steps, start.only)
     done = _steps_done(options.resume, lesson, steps) if options.resume else 0
-    shown: Any = [collate([example]) for example in held]
-    stream = islice(BoardBatches(data, BATCH, seed), done, None)
+    held_batches: Any = [collate([example]) for example in held]
+    left = islice(BoardBatches(data, BATCH, seed), done, None)
     with quiet_lightning():
         trainer = _trainer(heads, steps, progress, options, checked=bool(held))
         trainer.fit(
             lesson,
-            DataLoader(_Stream(stream), batch_size=None),
-            DataLoader(shown, batch_size=None) if shown else None,
+            DataLoader(_Batches(left), batch_size=None),
+            DataLoader(held_batches, batch_size=None) if held else None,
             ckpt_path=options.resume,
             weights_only=True,
         )
     network.cpu().eval()
-    start.keep(network)  # decay has touched the other classifiers
+    start.keep(network)  # weight decay has changed the classifiers that were not trained
     return network
 
 
-class _Stream(IterableDataset[Batch]):
+class _Batches(IterableDataset[Batch]):
     """Batches that come one after the other, once."""
 
     def __init__(self, batches: Iterator[Batch]) -> None:
@@ -231,7 +245,7 @@ def _trainer(
     Raises:
         UnusableInput: there are no such devices.
     """
-    callbacks: list[Callback] = [_Report(progress)]
+    callbacks: list[Callback] = [_ReportProgress(progress)]
     writers = loggers(options.folder, tensorboard=options.tensorboard)
     if writers:
         callbacks.append(ShowWhatIsSeen(heads))
@@ -253,7 +267,7 @@ def _trainer(
             devices=int(options.devices) if options.devices.isdecimal() else options.devices,
             strategy=options.strategy,
             logger=writers or False,
-            log_every_n_steps=10,
+            log_every_n_steps=LOG_EVERY,
             val_check_interval=CHECK if checked else None,
             check_val_every_n_epoch=None if checked else 1,
             num_sanity_val_steps=0,

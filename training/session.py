@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from aam_vision.classifiers.architecture import KINDS, SHARED
 from aam_vision.classifiers.network import BoardNetwork
-from aam_vision.classifiers.networks import KINDS, SHARED
+from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, WeightFiles, describe, load, save
 from aam_vision.classifiers.weak import weaknesses
@@ -123,7 +124,9 @@ def train_domain(
         )
         cpu["training"] = process_time() - sum(cpu.values())
         progress.stage(f"{name}: evaluating")
-        perception = BoardPerception(domain.visual, classifiers, card, remembered=0)
+        perception = BoardPerception(
+            domain.visual, weights_of(classifiers), card, remembered=0, backend="torch"
+        )
         scores = evaluate_domain(domain, perception, states=STATES // settings.fewer, seed=settings.seed)
         cpu["evaluation"] = process_time() - sum(cpu.values())
     cpu["all"] = process_time()

@@ -1,18 +1,20 @@
 """Grounding by relaxed reachability: from the facts outwards, never as a product of objects.
 
 An operator is instantiated when all its positive preconditions have become reachable while deletes are
-ignored. Every new fact is joined with the rest of each precondition that it occurs in (semi-naive
-evaluation), so that nothing is found twice for the same reason.
+ignored. In every round the new facts are joined with the rest of each precondition in which they occur (semi-naive
+evaluation), as whole columns.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from aam_vision.errors import AamError
-from aam_vision.joins import Fact, FactIndex, Row, bindings
+from aam_vision.joins import Fact, FactIndex, Row
+from aam_vision.relations import Condition, Numbers, ObjectNumbers, Relation, Table, TooManyBindings
 from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Objects
 
 
@@ -59,10 +61,6 @@ class TooManyOperators(AamError):
     """Raised when grounding passes its limit."""
 
 
-_Trigger = tuple[LiftedOperator, LiftedAtom, tuple[LiftedAtom, ...]]
-"""An operator, one of its positive preconditions, and the others."""
-
-
 def ground(
     operators: Sequence[LiftedOperator],
     initial: Iterable[Fact],
@@ -71,7 +69,7 @@ def ground(
     *,
     repeated: bool = False,
 ) -> Grounding:
-    """All operators reachable from the initial facts under the delete relaxation.
+    """All operators reachable from the initial facts under the delete relaxation, action by action.
 
     Arguments of one operator are different objects unless ``repeated``.
 
@@ -82,50 +80,128 @@ def ground(
         TooManyOperators: there are more than ``limit``.
     """
     initial = frozenset(initial)
-    reachable: set[Fact] = set()
-    index, triggers = FactIndex(objects), _triggers(operators)
-    queue = sorted(initial)
-    seen: dict[tuple[str, Row], Operator] = {}
-
-    def found(operator: LiftedOperator, objects_: Row) -> None:
-        key = (operator.header.name, objects_)
-        if key not in seen:
-            if len(seen) >= limit:
-                raise TooManyOperators(f"grounding passed {limit} operators")
-            seen[key] = grounded = operator.under(objects_)
-            queue.extend(sorted(fact for fact in grounded.add if fact not in reachable))
-
-    for operator in operators:
-        if not operator.positive:
-            for objects_ in bindings(index, operator.header, (), repeated=repeated):
-                found(operator, objects_)
-    position = 0
-    while position < len(queue):
-        fact = queue[position]
-        position += 1
-        if fact in reachable:
-            continue
-        reachable.add(fact)
-        index.add(*fact)
-        for operator, atom, rest in triggers.get(fact[0], ()):
-            rows = bindings(index, operator.header, rest, repeated=repeated, match=(atom, fact[1]))
-            for objects_ in rows:
-                found(operator, objects_)
-    deletable = frozenset(fact for operator in seen.values() for fact in operator.delete)
+    relaxed = _Relaxation(operators, initial, objects, limit, repeated)
+    while relaxed.advance():
+        pass
+    found = relaxed.operators()
+    deletable = frozenset(fact for operator in found for fact in operator.delete)
     kept = [
         operator
-        for operator in seen.values()
+        for operator in found
         if all(fact not in initial or fact in deletable for fact in operator.negative)
     ]
+    reachable = relaxed.facts()
     fluent = frozenset(fact for operator in kept for fact in operator.add | operator.delete) & reachable
-    return Grounding(kept, index, frozenset(reachable), fluent)
+    return Grounding(kept, FactIndex(objects, sorted(reachable)), reachable, fluent)
 
 
-def _triggers(operators: Sequence[LiftedOperator]) -> dict[str, list[_Trigger]]:
-    """By predicate, the preconditions that a new fact may satisfy."""
-    triggers: dict[str, list[_Trigger]] = defaultdict(list)
-    for operator in operators:
-        for atom in operator.positive:
-            rest = tuple(other for other in operator.positive if other is not atom)
-            triggers[atom.predicate].append((operator, atom, rest))
-    return triggers
+class _Relaxation:
+    """The facts and operators reached so far; new facts are joined with the old ones, round by round."""
+
+    def __init__(
+        self,
+        operators: Sequence[LiftedOperator],
+        initial: frozenset[Fact],
+        objects: Objects,
+        limit: int,
+        repeated: bool,
+    ) -> None:
+        self._operators = operators
+        self._numbers = ObjectNumbers(objects)
+        self._limit = limit
+        self._repeated = repeated
+        rows: dict[str, list[Row]] = {}
+        for predicate, row in sorted(initial):
+            rows.setdefault(predicate, []).append(row)
+        self._all: dict[str, Table] = {}
+        self.new: dict[str, Table] = {
+            name: self._numbers.table(self._numbers.rows(own, len(own[0]))) for name, own in rows.items()
+        }
+        """The facts that were reached in the last round."""
+        self._found: list[set[tuple[int, ...]]] = [set() for _ in operators]
+        self._begun = False
+
+    def advance(self) -> bool:
+        """One round: the operators that the new facts allow, and the facts that those add; whether there are any."""
+        new, self.new = self.new, {}
+        for name, table in new.items():
+            old = self._all.get(name)
+            rows = table.rows if old is None else np.concatenate([old.rows, table.rows])
+            self._all[name] = self._numbers.table(rows)
+        added: dict[str, list[Numbers]] = {}
+        for number, operator in enumerate(self._operators):
+            for rows in self._bindings(operator, new):
+                rows = self._unknown(number, rows)
+                for atom in operator.add if len(rows) else ():
+                    columns = [
+                        rows[:, a] if a >= 0 else np.full(len(rows), -1 - a)
+                        for a in self._numbers.arguments(atom)
+                    ]
+                    made = np.column_stack(columns) if columns else np.empty((1, 0), dtype=np.int64)
+                    added.setdefault(atom.predicate, []).append(made)
+        self._begun = True
+        for name, parts in sorted(added.items()):
+            made = np.unique(np.concatenate(parts), axis=0)
+            if name in self._all:
+                known = self._all[name].find(list(made.T), len(made))
+                made = made[known < 0]
+            if len(made):
+                self.new[name] = self._numbers.table(made)
+        return bool(self.new)
+
+    def _bindings(self, operator: LiftedOperator, new: dict[str, Table]) -> Iterator[Numbers]:
+        """Bindings under which all that is required was reached, some of it in the last round."""
+        if any(atom.predicate not in self._all for atom in operator.positive):
+            return
+        allowed = [self._numbers.members(kind) for kind in operator.header.types]
+        everything = [
+            Condition(self._all[atom.predicate], self._numbers.arguments(atom)) for atom in operator.positive
+        ]
+        if not self._begun:
+            choices = [everything]
+        else:
+            choices = [
+                [
+                    *everything[:place],
+                    Condition(new[atom.predicate], everything[place].arguments),
+                    *everything[place + 1 :],
+                ]
+                for place, atom in enumerate(operator.positive)
+                if atom.predicate in new
+            ]
+        for conditions in choices:
+            relation = Relation(allowed, conditions, distinct=not self._repeated)
+            try:
+                yield from relation.solutions()
+            except TooManyBindings as error:
+                raise TooManyOperators(f"grounding {operator.header.name} passed {error}") from error
+
+    def _unknown(self, number: int, rows: Numbers) -> Numbers:
+        """The bindings that were not found before; notes them."""
+        found = self._found[number]
+        kept = []
+        for place, row in enumerate(map(tuple, rows.tolist())):
+            if row not in found:
+                found.add(row)
+                kept.append(place)
+        if sum(map(len, self._found)) > self._limit:
+            raise TooManyOperators(f"grounding passed {self._limit} operators")
+        return rows[kept]
+
+    def operators(self) -> list[Operator]:
+        """The operators that were found: of one action after the other, by their objects."""
+        names = self._numbers.names
+        return [
+            operator.under(tuple([names[place] for place in row]))
+            for operator, found in zip(self._operators, self._found, strict=True)
+            for row in sorted(found)
+        ]
+
+    def facts(self) -> frozenset[Fact]:
+        """The facts that were reached."""
+        names = self._numbers.names
+        return frozenset(
+            (name, tuple([names[place] for place in row]))
+            for name, table in self._all.items()
+            for row in table.rows.tolist()
+        )

@@ -10,21 +10,23 @@ in every model that is still possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
 
 from aam_vision.joins import Fact
+from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
+from aam_vision.relations import Compatibility
+
+FEW = 64
+"""New companions of a literal up to which they are noted one by one. More: rounds later see less of the same round."""
+BLOCK = 256
+"""Bytes of each row that are mirrored together. More: faster, more memory."""
 
 
-class PossibleOperator(NamedTuple):
-    """A ground operator as far as it is known: ``may_add`` and ``may_delete`` happen or not."""
-
-    positive: frozenset[Fact]
-    negative: frozenset[Fact]
-    add: frozenset[Fact]
-    delete: frozenset[Fact]
-    may_add: frozenset[Fact] = frozenset()
-    may_delete: frozenset[Fact] = frozenset()
+MAX_LITERALS = 3000
+"""Literals beyond which interchangeable objects share theirs. More: sharper exclusions in larger worlds, slower."""
 
 
 class Mutexes:
@@ -37,6 +39,7 @@ class Mutexes:
         self,
         operators: Sequence[PossibleOperator],
         states: Sequence[tuple[frozenset[Fact], frozenset[Fact]]],
+        max_literals: int = MAX_LITERALS,
     ) -> None:
         """``states`` are those to start from: facts that are true, facts that are unknown."""
         fluent: set[Fact] = set()
@@ -45,47 +48,139 @@ class Mutexes:
         always = frozenset.intersection(*(true for true, _ in states))
         for true, unknown in states:
             fluent |= (true - always) | unknown
-        self._true = always
-        self._number = {fact: 2 * i for i, fact in enumerate(sorted(fluent))}
-        self._rows = [0] * (2 * len(fluent))
+        self._true = always - fluent
+        self._facts = sorted(fluent)
+        self._shared = None
+        if 2 * len(fluent) > max_literals:
+            self._shared = representatives(operators, self._facts, self._true)
+        own = self._facts
+        if self._shared is not None:
+            operators = self._shared.operators(operators)
+            own = sorted({one for fact in own for one in self._shared.namings(fact)})
+        self._number = {fact: 2 * i for i, fact in enumerate(own)}
+        self._rows = [0] * (2 * len(own))
+        self._one_sided = False
+        """Whether some pair is noted for one of its literals only."""
         for true, unknown in states:
             self._start(true, unknown)
         self._run(operators)
 
+    # --- the initial states ------------------------------------------------------------------------
+
     def _start(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> None:
-        """Note that the literals of one initial state hold together."""
-        holding = 0
+        """Note that the literals of one initial state hold together, under every naming of representatives."""
+        if self._shared is None:
+            self._hold(self._holding(true, unknown, range(0, len(self._rows), 2)))
+            return
+        owned: dict[str | None, tuple[set[Fact], set[Fact]]] = {
+            owner: (set(), set()) for owner in (None, *sorted(self._shared.members))
+        }
+        for kind, facts in enumerate((true - self._true, unknown)):
+            for fact in facts:
+                owned[self._shared.owner(fact)][kind].add(fact)
+        places: dict[str | None, list[int]] = {}
         for fact, number in self._number.items():
-            holding |= (3 if fact in unknown else 1 if fact in true else 2) << number
-        for number in range(0, len(self._rows), 2):
-            others = holding & ~(3 << number)
-            for literal in (number, number + 1):
-                if holding >> literal & 1:
-                    self._rows[literal] |= others | 1 << literal
+            places.setdefault(self._shared.owner(fact), []).append(number)
+        nobody = self._holding(*owned.pop(None), places.get(None, []))
+        parts = [
+            {
+                member: self._holding(
+                    [renamed(fact, {member or "": chosen}) for fact in true],
+                    [renamed(fact, {member or "": chosen}) for fact in unknown],
+                    places.get(chosen, []),
+                )
+                for member, (true, unknown) in owned.items()
+            }
+            for chosen in self._shared.chosen
+        ]
+        everyone = nobody
+        for place, part in enumerate(parts):
+            for member, holding in part.items():
+                others = nobody
+                for other in (*parts[:place], *parts[place + 1 :]):
+                    for name, beside in other.items():
+                        if name != member:
+                            others |= beside
+                self._hold(holding, others)
+                everyone |= holding
+        self._hold(nobody, everyone)
+
+    def _holding(self, true: Iterable[Fact], unknown: Iterable[Fact], numbers: Iterable[int]) -> int:
+        """The literals of the facts with these numbers in a state."""
+        holding = _mask(number + 1 for number in numbers)
+        for fact in true:
+            if (number := self._number.get(fact)) is not None:
+                holding ^= 3 << number
+        for fact in unknown:
+            holding |= 3 << self._number[fact]
+        return holding
+
+    def _hold(self, holding: int, others: int = 0) -> None:
+        """Note that literals hold together, and with the others; one that may be either way never with its opposite."""
+        either = holding & (holding >> 1) & self._positive
+        either |= either << 1
+        for literal in _bits(holding):
+            beside = holding | others
+            self._rows[literal] |= beside & ~(1 << (literal ^ 1)) if either >> literal & 1 else beside
+
+    @cached_property
+    def _positive(self) -> int:
+        return _mask(range(0, len(self._rows), 2))
+
+    # --- questions ---------------------------------------------------------------------------------
 
     def possible(self, positive: Iterable[Fact], negative: Iterable[Fact] = ()) -> bool:
         """Whether these literals may hold together somewhere; False is a proof that they never do."""
-        wanted = self._literals(positive, negative)
-        return wanted is not None and self._together(wanted) is not None
+        if self._shared is None:
+            wanted = self._literals(positive, negative)
+            return wanted is not None and self._together(wanted) is not None
+        signed = [(fact, True) for fact in positive] + [(fact, False) for fact in negative]
+        literals = [self.literal(fact, value) for fact, value in signed]
+        if -1 in literals:
+            return False
+        return all(
+            self.compatibility.filter(np.array([literals[:place]], dtype=np.int64), np.array([literal]))[0]
+            for place, literal in enumerate(literals)
+        )
 
-    def companions(self, positive: Iterable[Fact], negative: Iterable[Fact]) -> Companions | None:
-        """The literals that may hold in a state where these hold; None if these never do together."""
-        wanted = self._literals(positive, negative)
-        if wanted is None or (mask := self._together(wanted)) is None:
-            return None
-        return Companions(self, mask)
+    @cached_property
+    def compatibility(self) -> Compatibility:
+        """The table for questions about many literals at once; its last literal stands for a constant that holds."""
+        size = len(self._rows) + 1
+        width = (size + 7) // 8
+        free = 1 << (size - 1)
+        rows = [(row | free).to_bytes(width, "little") for row in self._rows]
+        rows.append(((1 << size) - 1).to_bytes(width, "little"))
+        packed = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(size, width)
+        if self._shared is None:
+            return Compatibility(packed)
+        members = {name: number for number, name in enumerate(sorted(self._shared.members))}
+        first, second = (
+            [self._number[self._shared.naming(fact, place)] + sign for fact in self._facts for sign in (0, 1)]
+            for place in (0, 1)
+        )
+        owners = [self._shared.owner(fact) for fact in self._facts for _ in (0, 1)]
+        owner = [-1 if name is None else members[name] for name in owners]
+        return Compatibility(
+            packed, np.array([*first, size - 1]), np.array([*second, size - 1]), np.array([*owner, -1])
+        )
 
-    def number(self, fact: Fact) -> int | None:
-        """The number of the fact's positive literal (the negative one is next); None for a constant."""
-        return self._number.get(fact)
+    @property
+    def facts(self) -> Iterable[Fact]:
+        """All facts that occur: those that may change, in order, and the constant ones that are true."""
+        yield from self._facts
+        yield from sorted(self._true)
 
-    def always(self, fact: Fact) -> bool:
-        """Whether a constant fact is true."""
-        return fact in self._true
+    @cached_property
+    def _literal(self) -> dict[Fact, int]:
+        return {fact: 2 * number for number, fact in enumerate(self._facts)}
 
-    def row(self, literal: int) -> int:
-        """All literals that may hold together with this one."""
-        return self._rows[literal]
+    def literal(self, fact: Fact, value: bool) -> int:
+        """The number of a literal in ``compatibility``; -1 if it never holds."""
+        number = self._literal.get(fact)
+        if number is not None:
+            return number + (not value)
+        return 2 * len(self._facts) if (fact in self._true) == value else -1
 
     def _literals(self, positive: Iterable[Fact], negative: Iterable[Fact]) -> list[int] | None:
         """Numbers of the changing literals; None if a constant one is false."""
@@ -126,63 +221,69 @@ class Mutexes:
             perhaps += [self._number[f] + 1 for f in sorted(operator.may_delete - delete)]
             prepared.append((before, sure, ~_mask(gone), _mask(sure), perhaps, _mask(perhaps)))
         reachable = _mask(i for i, row in enumerate(self._rows) if row)
-        changed = True
-        while changed:
-            changed = False
-            for before, sure, kept, made, perhaps, optional in prepared:
+        changed_in, done_in = [0] * len(self._rows), [0] * len(prepared)
+        """When each row changed last, and when each operator was looked at: rounds, counted from 1."""
+        current = 0
+        while current < max(changed_in, default=0) + 1:
+            current += 1
+            for place, (before, sure, kept, made, perhaps, optional) in enumerate(prepared):
+                if before and all(changed_in[literal] < done_in[place] for literal in before):
+                    continue  # nothing that it requires has changed since
+                done_in[place] = current
                 mask = self._together(before)
                 if mask is None:
                     continue
                 stays = (mask & reachable & kept) | made
                 for literal in sure:
-                    changed = self._join(literal, stays) or changed
+                    self._join(literal, stays, changed_in, current)
                 for literal in perhaps:
                     beside = (stays | optional) & ~(1 << (literal ^ 1))
-                    changed = self._join(literal, beside) or changed
+                    self._join(literal, beside, changed_in, current)
                 reachable |= made | optional
+            self._mirror(changed_in, current)
 
-    def _join(self, literal: int, others: int) -> bool:
-        """Note that the literal may hold together with each of the others."""
+    def _join(self, literal: int, others: int, changed_in: list[int], current: int) -> None:
+        """Note that the literal may hold together with each of the others.
+
+        That the others may hold with it follows at once where they are few, else at the end of the round.
+        """
         new = others & ~self._rows[literal]
         if not new:
-            return False
+            return
         self._rows[literal] |= new
+        changed_in[literal] = current
+        if new.bit_count() > FEW:
+            self._one_sided = True
+            return
         bit = 1 << literal
-        while new:
-            low = new & -new
-            self._rows[low.bit_length() - 1] |= bit
-            new ^= low
-        return True
+        for other in _bits(new):
+            self._rows[other] |= bit
+            changed_in[other] = current
+
+    def _mirror(self, changed_in: list[int], current: int) -> None:
+        """Make the table symmetric again: whatever may hold with another may do so the other way round."""
+        if not self._one_sided:
+            return
+        self._one_sided = False
+        size, width = len(self._rows), (len(self._rows) + 7) // 8
+        packed = np.frombuffer(b"".join(row.to_bytes(width, "little") for row in self._rows), dtype=np.uint8)
+        packed = packed.reshape(size, width)
+        for first in range(0, width, BLOCK):
+            columns = np.unpackbits(packed[:, first : first + BLOCK], axis=1, bitorder="little")
+            turned = np.packbits(columns.T, axis=1, bitorder="little")
+            for literal, data in enumerate(turned[: size - 8 * first], start=8 * first):
+                row = int.from_bytes(data.tobytes(), "little")
+                if row & ~self._rows[literal]:
+                    self._rows[literal] |= row
+                    changed_in[literal] = current
 
 
-class Companions:
-    """The literals that may hold together with a set of literals (its rows of the mutex table, combined)."""
-
-    def __init__(self, mutexes: Mutexes, mask: int) -> None:
-        self._mutexes = mutexes
-        self._mask = mask
-
-    @property
-    def nowhere(self) -> bool:
-        """Whether the literals hold together in no reachable state."""
-        return self._mask == 0
-
-    def allow(self, fact: Fact, value: bool) -> bool:
-        """Whether the fact may have the value there (pairwise)."""
-        number = self._mutexes.number(fact)
-        if number is None:
-            return self._mutexes.always(fact) == value and self._mask != 0
-        return bool(self._mask >> (number + (not value)) & 1)
-
-    def beside(self, fact: Fact, value: bool) -> Companions:
-        """The literals that may hold if the fact has the value as well."""
-        number = self._mutexes.number(fact)
-        if number is None:
-            return self if self._mutexes.always(fact) == value else Companions(self._mutexes, 0)
-        literal = number + (not value)
-        if not self._mask >> literal & 1:
-            return Companions(self._mutexes, 0)
-        return Companions(self._mutexes, self._mask & self._mutexes.row(literal))
+def _bits(mask: int) -> Iterator[int]:
+    """The numbers of the bits that are set."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
 
 
 def _mask(literals: Iterable[int]) -> int:

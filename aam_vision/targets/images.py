@@ -26,7 +26,7 @@ class PerceptionSettings:
 
     classifiers: Path | None = None
     """Folder of weights; None for those shipped."""
-    backend: str = "torch"
+    backend: str = "numpy"
     noise: float = 0.0
     """Sigma of Gaussian noise, 0 to 1."""
     seed: int = 0
@@ -111,16 +111,17 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     Raises:
         UnusableInput: no such weights or runtime.
     """
-    import torch
+    import sys
 
     from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.classifiers.weak import weaknesses
     from aam_vision.envs.registry import image_domain
 
-    torch.set_num_threads(1)  # one small image at a time: more threads only wait for each other
     domain = image_domain(env)
     weights = domain.classifiers(settings.classifiers)
     perception = BoardPerception.load(domain.visual, domain.name, weights, backend=settings.backend)
+    if "torch" in sys.modules:  # one small image at a time: more threads only wait for each other
+        sys.modules["torch"].set_num_threads(1)
     for line in weaknesses(perception.card):
         warnings.warn(line, AamWarning, stacklevel=2)
     return perception

@@ -258,3 +258,27 @@ def test_a_journal_about_another_agent_is_refused(tmp_path: Path) -> None:
         for other in (agent("blocksworld", Access.SETTABLE), agent("gripper", Access.RESET)):
             with pytest.raises(UnusableInput, match="another agent"):
                 JournalledAgent(other, journal)
+
+
+@pytest.mark.parametrize(
+    ("memo", "image"),
+    [({"image": "start.png"}, "start.png"), ({"image": 3}, None), ({}, None), (None, None), ([1], None)],
+)
+def test_the_image_of_a_situation_is_the_one_that_its_memo_names(
+    memo: object, image: str | None, tmp_path: Path
+) -> None:
+    from aam_vision import domains as packaged
+
+    class Remembering(NumberedAgent):
+        def memo(self, situation: Situation) -> object:
+            return memo
+
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
+    symbolic = SymbolicAgent(packaged.load("gripper"), [problem], Access.SNAPSHOT)
+    with _journal(tmp_path) as journal:
+        journalled = JournalledAgent(Remembering(symbolic), journal)
+        (start,) = journalled.initial()
+        assert journalled.image(start) == image
+    with _journal(tmp_path) as journal:
+        again = JournalledAgent(Remembering(symbolic), journal)
+        assert again.image(start) is None, "the agent is not back where it was yet"

@@ -1,4 +1,4 @@
-"""ONNX Runtime says what torch says, for boards of every shape."""
+"""Every backend says what torch says, for boards of every shape."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,17 @@ import torch
 
 from aam_vision.classifiers.backends import backend
 from aam_vision.classifiers.network import normalised_pixels
+from aam_vision.classifiers.networks import network_of
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import load
+from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 
 
 def test_an_unknown_backend_is_refused():
-    network, _ = load(board_domain("doors").visual, "doors")
-    with pytest.raises(UnusableInput, match="use one of torch, onnx"):
-        backend("abacus", network)
+    weights, _ = read(board_domain("doors").visual, "doors")
+    with pytest.raises(UnusableInput, match="use one of numpy, torch, onnx"):
+        backend("abacus", weights)
 
 
 def _boards(number, rows, columns):
@@ -24,11 +25,13 @@ def _boards(number, rows, columns):
 
 
 def test_what_runs_the_network_changes_no_more_than_rounding_does():
-    network, _ = load(board_domain("sokoban").visual, "sokoban")
+    weights, _ = read(board_domain("sokoban").visual, "sokoban")
+    network = network_of(weights)
     for number, rows, columns in ((1, 7, 7), (3, 6, 12)):
         boards = _boards(number, rows, columns)
         with torch.inference_mode():
-            assert torch.allclose(backend("torch", network)(boards), network(boards / 255), atol=1e-3)
+            found = backend("torch", weights)(boards.numpy())
+            assert np.allclose(found, network(boards / 255), atol=1e-3)
 
 
 def test_blank_boards_have_no_contrast_to_be_blown_up():
@@ -38,22 +41,23 @@ def test_blank_boards_have_no_contrast_to_be_blown_up():
 
 
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
-def test_both_backends_say_the_same(name):
+def test_all_backends_say_the_same(name):
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
     domain = board_domain(name)
-    network, _ = load(domain.visual, name)
-    ours, theirs = backend("torch", network), backend("onnx", network)
+    weights, _ = read(domain.visual, name)
+    ours, *others = (backend(kind, weights) for kind in ("torch", "numpy", "onnx"))
     for number, rows, columns in ((1, 7, 7), (3, 6, 12), (2, 5, 5)):
-        boards = _boards(number, rows, columns)
-        assert torch.allclose(ours(boards), theirs(boards), atol=1e-3)
+        boards = _boards(number, rows, columns).numpy()
+        for theirs in others:
+            assert np.allclose(ours(boards), theirs(boards), atol=1e-3)
     layout = domain.load(*domain.held_out[0])
     frame, scene = domain.drawing(layout).frame(layout.initial), domain.scene(layout)
     percepts = [
         BoardPerception.load(domain.visual, name, backend=kind).look(frame, scene)
-        for kind in ("torch", "onnx")
+        for kind in ("torch", "numpy", "onnx")
     ]
-    assert percepts[0] == percepts[1]
+    assert percepts[0] == percepts[1] == percepts[2]
 
 
 def test_the_exported_file_is_a_model_with_its_card(tmp_path, capsys):

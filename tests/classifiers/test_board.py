@@ -5,9 +5,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.functional import interpolate
 
+from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import board_box, resample_boards, resample_scene
-from aam_vision.classifiers.networks import CELL_PIXELS
+from aam_vision.classifiers.resampling import resized
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Scene
 from aam_vision.strips import Objects, Types
@@ -36,11 +38,11 @@ def test_every_cell_lands_in_its_own_square():
     codes = np.arange(rows * columns, dtype=np.uint8).reshape(rows, columns) * 10
     picture = np.kron(codes, np.ones((cell, cell), np.uint8))
     framed = np.pad(picture, ((2, 2), (2, 2)), constant_values=255)
-    tensor = resample_scene(_grey(framed), _board(rows, columns), CELL_PIXELS)
-    assert tuple(tensor.shape) == (3, CELL_PIXELS * rows, CELL_PIXELS * columns)
+    board = resample_scene(_grey(framed), _board(rows, columns), CELL_PIXELS)
+    assert board.shape == (3, CELL_PIXELS * rows, CELL_PIXELS * columns)
     half = CELL_PIXELS // 2
-    middles = tensor[:, half::CELL_PIXELS, half::CELL_PIXELS]
-    assert np.allclose(middles.numpy(), codes[None], atol=1)
+    middles = board[:, half::CELL_PIXELS, half::CELL_PIXELS]
+    assert np.allclose(middles, codes[None], atol=1)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1, 2])
@@ -49,9 +51,9 @@ def test_the_size_of_the_image_hardly_matters(scale):
     codes = rng.integers(0, 2, (4, 4)) * 255
     size = int(44 * scale)
     picture = np.kron(codes, np.ones((size, size))).astype(np.uint8)
-    tensor = resample_scene(_grey(picture), _board(4, 4), CELL_PIXELS)
+    board = resample_scene(_grey(picture), _board(4, 4), CELL_PIXELS)
     half = CELL_PIXELS // 2
-    assert np.allclose(tensor[0, half::CELL_PIXELS, half::CELL_PIXELS], codes, atol=3)
+    assert np.allclose(board[0, half::CELL_PIXELS, half::CELL_PIXELS], codes, atol=3)
 
 
 @pytest.mark.parametrize(
@@ -75,5 +77,18 @@ def test_images_in_a_batch_are_cut_as_if_alone_whatever_their_sizes(boxes):
     scene = _board(3, 4, boxes=boxes)
     frames = [rng.integers(0, 256, (*size, 3), dtype=np.uint8) for size in [(90, 110)] * 3 + [(64, 64)]]
     for chosen in (frames[:3], frames):
-        alone = torch.stack([resample_scene(frame, scene, CELL_PIXELS) for frame in chosen])
-        assert torch.equal(resample_boards(chosen, scene, CELL_PIXELS), alone)
+        alone = np.stack([resample_scene(frame, scene, CELL_PIXELS) for frame in chosen])
+        assert np.array_equal(resample_boards(chosen, scene, CELL_PIXELS), alone)
+
+
+@given(st.data())
+def test_images_are_reduced_to_the_bit_as_torch_does_it(data):
+    high, wide = data.draw(st.integers(1, 400)), data.draw(st.integers(1, 400))
+    rows, columns = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    images = rng.integers(0, 256, (2, high, wide, 3), dtype=np.uint8)
+    size = (CELL_PIXELS * rows, CELL_PIXELS * columns)
+    theirs = interpolate(
+        torch.from_numpy(images).permute(0, 3, 1, 2), size=size, mode="bilinear", antialias=True
+    )
+    assert np.array_equal(resized(images, *size), theirs.numpy())

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import load, paths
+from aam_vision.classifiers.store import paths, read
 from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.envs.sampling import legal_states
@@ -142,9 +142,9 @@ def test_too_few_stones_leave_every_place_of_a_stone_unknown():
 def test_a_middling_probability_is_unknown():
     layout, scene, picture = _layout("sokoban", "train", 0)
     vocabulary = board_domain("sokoban").visual
-    network, card = load(vocabulary, "sokoban")
+    weights, card = read(vocabulary, "sokoban")
     unsure = replace(card, temperatures=dict.fromkeys(card.temperatures, 1e4))
-    percept = BoardPerception(vocabulary, network, unsure).look(picture.frame(layout.initial), scene)
+    percept = BoardPerception(vocabulary, weights, unsure).look(picture.frame(layout.initial), scene)
     assert percept.places == {}
     for entry in vocabulary.entries:
         if isinstance(entry, Perceived):
@@ -205,10 +205,10 @@ def test_shipped_weights_are_small(name):
     assert files.weights.stat().st_size + files.card.stat().st_size < 250_000
 
 
-def test_reading_images_needs_neither_torchvision_nor_lightning():
+def test_reading_images_needs_neither_torch_nor_what_belongs_to_it():
     code = (
         "import sys, aam_vision.classifiers.perception\n"
-        "print([m for m in ('torchvision', 'lightning', 'torchmetrics', 'gymnasium') if m in sys.modules])"
+        "print([m for m in ('torch', 'torchvision', 'lightning', 'torchmetrics', 'gymnasium') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

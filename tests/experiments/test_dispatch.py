@@ -26,6 +26,8 @@ def work(number: int, act: str, folder: str) -> dict[str, Any]:
         sleep(600)
     if act == "raise":
         raise ValueError("no")
+    if act == "who":
+        return {"process": os.getpid()}
     if act == "eat":
         return {"eaten": len(bytearray(2**30))}
     return {"square": number**2}
@@ -65,6 +67,13 @@ def test_a_job_over_its_time_fails_and_its_process_ends(tmp_path: Path) -> None:
     found = outcomes(tmp_path, "do", "hang", "do", limits=JobLimits(seconds=3))
     assert squares(found) == [0, 2]
     assert found[1] == {"error": "over its limit of 3 s"}
+
+
+def test_a_job_may_have_a_process_of_its_own(tmp_path: Path) -> None:
+    shared = {found["result"]["process"] for found in outcomes(tmp_path, *["who"] * 6).values()}
+    alone = outcomes(tmp_path, *["who"] * 6, limits=JobLimits(alone=True))
+    assert len(shared) <= 2
+    assert len({found["result"]["process"] for found in alone.values()}) == 6
 
 
 def test_a_job_over_its_memory_fails_and_the_next_has_all_of_its_own(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision.planning.mutexes import Mutexes, PossibleOperator
+from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.mutexes import Mutexes
 from aam_vision.strips import Atom, Model, State
 from tests import domains
 from tests.domains import Domain

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from aam_vision.classifiers.networks import CELL_PIXELS
+from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived

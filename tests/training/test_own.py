@@ -15,7 +15,7 @@ import pytest
 import torch
 from PIL import Image
 
-from aam_vision.classifiers.networks import CELL_PIXELS
+from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.commandline import Progress
 from aam_vision.envs import registry
 from aam_vision.envs.own import Labelled, OwnEnvironment

@@ -15,7 +15,7 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.joins import Fact
-from aam_vision.planning.mutexes import PossibleOperator
+from aam_vision.planning.interchangeable import PossibleOperator
 
 MAX_UNCERTAIN = 6
 """Undecided effects of one step. More: more cases are decided exactly, with twice as many successors each."""

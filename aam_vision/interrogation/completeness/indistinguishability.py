@@ -24,10 +24,13 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.joins import Fact, bindings
+from aam_vision.interrogation.queries.possible_facts import PossibleFacts
+from aam_vision.joins import Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground
-from aam_vision.planning.mutexes import Companions, Mutexes, PossibleOperator
-from aam_vision.strips import State
+from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.mutexes import Mutexes
+from aam_vision.relations import TooManyBindings
+from aam_vision.strips import LiftedAtom, State
 
 MAX_CASES = 32
 """Combinations of literals that satisfy an action's clauses. More: tighter proofs, slower."""
@@ -87,7 +90,7 @@ class Indistinguishability:
         try:
             exact = self._by_exhaustion()
             return self._by_mutexes() if exact is None else exact
-        except TooManyOperators:
+        except (TooManyOperators, TooManyBindings):
             return None
 
     # --- by h^2 mutexes --------------------------------------------------------------------------
@@ -110,26 +113,41 @@ class Indistinguishability:
         grounding = self._ground(origins, assumed)
         if sum(len(self._cases[operator.action.name]) for operator in grounding.operators) > MAX_POSSIBLE:
             raise TooManyOperators(f"more than {MAX_POSSIBLE} operators to find mutexes with")
-        possible = []
-        for operator in grounding.operators:
-            name, objects = operator.action
-            action, assumption = self._hypotheses[name], assumed[name]
-            literals = GroundLiterals(action, objects)
-            for case in self._cases[name]:
-                forced = union([case, assumption.literals])
-                possible.append(_possible(action, literals, forced, assumption.effects))
-        mutexes = Mutexes(possible, starts)
-        revealed = {}
-        for name, action in self._hypotheses.actions.items():
-            left = closed[name]
-            for literals in self._steps(name, action, grounding) if left else ():
-                for case in self._cases[name]:
-                    reveals = _reveals(action, literals, case, left, mutexes)
-                    left = left.without(reveals)
-                if not left:
-                    break
-            revealed[name] = closed[name].without(left)
-        return revealed
+        makers = {
+            name: [
+                _PossibleOperators(self._hypotheses[name], union([case, one.literals]), one.effects)
+                for case in self._cases[name]
+            ]
+            for name, one in assumed.items()
+        }
+        possible = [
+            make.under(operator.action.objects)
+            for operator in grounding.operators
+            for make in makers[operator.action.name]
+        ]
+        facts = PossibleFacts(
+            origins[0].objects, grounding, Mutexes(possible, starts), repeated=self._hypotheses.repeated
+        )
+        return {
+            name: self._revealed_by(name, closed[name], facts) if closed[name] else NONE
+            for name in self._hypotheses.actions
+        }
+
+    def _revealed_by(self, name: str, closed: Closed, facts: PossibleFacts) -> Closed:
+        """The part of ``closed`` that a step of one action may reveal where these facts are possible."""
+        action, cases = self._hypotheses[name], self._cases[name]
+        literals = union(
+            literal
+            for literal in closed.literals.singles()
+            if any(facts.somewhere(action, union([case, literal.opposite()])) for case in cases)
+        )
+        holding = [union([case, closed.literals.without(literals)]) for case in cases]
+        effects = sum(
+            bit
+            for bit in bits(closed.effects)
+            if any(_shows(action, executed, bit, facts) for executed in holding)
+        )
+        return Closed(literals, effects)
 
     def _ground(self, origins: Sequence[State], assumed: Closure) -> Grounding:
         """The steps that may become executable from some states of a problem, if ``assumed`` is closed."""
@@ -174,42 +192,29 @@ class Indistinguishability:
     def _all_steps(self, origins: Sequence[State], closed: Closure) -> list[Transition]:
         grounding = self._ground(origins, closed)
         return [
-            Transition(
-                name, literals, _possible(action, literals, action.proven, closed[name].effects), action
-            )
+            Transition(name, literals, make.under(literals.objects), action)
             for name, action in self._hypotheses.actions.items()
+            for make in [_PossibleOperators(action, action.proven, closed[name].effects)]
             for literals in self._steps(name, action, grounding)
         ]
 
 
-def _reveals(
-    action: ActionHypotheses, literals: GroundLiterals, case: Literals, left: Closed, mutexes: Mutexes
-) -> Closed:
-    """The part of ``left`` that a step may reveal where the case holds."""
-    positive = negative = effects = 0
-    companions = mutexes.companions(*literals.holding(case))
-    if companions is None:
-        return NONE
-    for literal in left.literals.singles():
-        true, false = literals.holding(literal.opposite())
-        if all(companions.allow(fact, True) for fact in true) and all(
-            companions.allow(fact, False) for fact in false
-        ):
-            positive, negative = positive | literal.positive, negative | literal.negative
-    executed = mutexes.companions(*literals.holding(union([case, left.literals])))
-    if executed is not None:
-        for bit in bits(left.effects):
-            if _shows(action, literals, bit, executed):
-                effects |= bit
-    return Closed(Literals(positive, negative), effects)
-
-
-def _shows(action: ActionHypotheses, literals: GroundLiterals, bit: int, executed: Companions) -> bool:
-    """Whether an undecided effect may be seen where a step is executed."""
+def _shows(action: ActionHypotheses, executed: Literals, bit: int, facts: PossibleFacts) -> bool:
+    """Whether an undecided effect may be seen where a step is executed, which needs that these literals hold."""
     adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
-    if (adds and deletes) or executed.allow(literals.facts[bit], deletes):
+    if adds and deletes:
+        return facts.somewhere(action, executed)
+    unlike = Literals(bit, 0) if deletes else Literals(0, bit)
+    if facts.somewhere(action, union([executed, unlike])):
         return True
-    return adds and may_undo(action, literals, bit)
+    return (
+        adds
+        and bool(action.index.merges)
+        and any(
+            may_undo(action, GroundLiterals(action, objects), bit)
+            for objects in facts.where(action, executed)
+        )
+    )
 
 
 def _cases(action: ActionHypotheses) -> list[Literals]:
@@ -237,23 +242,38 @@ def _lifted(action: ActionHypotheses, required: Literals, closed: int) -> Lifted
     )
 
 
-def _possible(
-    action: ActionHypotheses, literals: GroundLiterals, forced: Literals, closed: int
-) -> PossibleOperator:
-    """The operator under a binding; closed effects, and those that restate a required literal, change nothing."""
+class _PossibleOperators:
+    """The ground operators of an action that requires certain literals; closed effects change nothing."""
 
-    def facts(mask: int) -> frozenset[Fact]:
-        return frozenset(literals.true(mask))
+    def __init__(self, action: ActionHypotheses, forced: Literals, closed: int) -> None:
+        self._action = action
+        self._positive = atoms(action, forced.positive)
+        self._negative = atoms(action, forced.negative)
+        self._usual = self._changes(
+            action.adds & ~(forced.positive & ~action.deletes) & ~closed,
+            action.deletes & ~(forced.negative & ~action.adds) & ~closed,
+        )
+        self._coinciding = self._changes(
+            # adding an atom that is true may undo the deletion of one that coincides with it
+            action.adds & ~closed,
+            action.deletes & ~closed,
+        )
 
-    restated_adds, restated_deletes = forced.positive & ~action.deletes, forced.negative & ~action.adds
-    if action.index.coinciding(literals.objects):
-        restated_adds = 0  # adding an atom that is true may undo the deletion of one that coincides with it
-    adds, deletes = action.adds & ~restated_adds & ~closed, action.deletes & ~restated_deletes & ~closed
-    return PossibleOperator(
-        facts(forced.positive),
-        facts(forced.negative),
-        add=facts(adds & ~action.keeps & ~action.deletes),
-        delete=facts(deletes & ~action.keeps & ~action.adds),
-        may_add=facts(adds & (action.keeps | action.deletes)),
-        may_delete=facts(deletes & (action.keeps | action.adds)),
-    )
+    def _changes(self, adds: int, deletes: int) -> tuple[tuple[LiftedAtom, ...], ...]:
+        """Atoms that are certainly added, certainly deleted, perhaps added, and perhaps deleted."""
+        action = self._action
+        return (
+            atoms(action, adds & ~action.keeps & ~action.deletes),
+            atoms(action, deletes & ~action.keeps & ~action.adds),
+            atoms(action, adds & (action.keeps | action.deletes)),
+            atoms(action, deletes & (action.keeps | action.adds)),
+        )
+
+    def under(self, objects: Row) -> PossibleOperator:
+        """The operator under a binding; effects that restate a required literal change nothing."""
+        changes = self._coinciding if self._action.index.coinciding(objects) else self._usual
+        grounded = [
+            frozenset([atom.ground(objects) for atom in some])
+            for some in (self._positive, self._negative, *changes)
+        ]
+        return PossibleOperator(*grounded)

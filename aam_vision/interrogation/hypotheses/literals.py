@@ -35,6 +35,10 @@ class Literals(NamedTuple):
         """Whether any literal is in both sets."""
         return bool(self.positive & other.positive or self.negative & other.negative)
 
+    def common(self, other: Literals) -> Literals:
+        """The literals that are in both sets."""
+        return Literals(self.positive & other.positive, self.negative & other.negative)
+
     def without(self, other: Literals) -> Literals:
         """The literals of this set that are not in the other."""
         return Literals(self.positive & ~other.positive, self.negative & ~other.negative)

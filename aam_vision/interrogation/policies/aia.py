@@ -12,34 +12,63 @@ no query tells apart stay possible together.
 
 Where any state may be asked about (``constructed``), states are made for the questions. Elsewhere (``seen``) a
 query begins in a situation that was seen. docs/concepts/aia.md says line by line what is as published.
+
+How far the algorithm has come (``Course``) is written on its moves, as plain data: all that it remembers between two of
+them. A move's note has the place in Gamma and what is still to be tried there; the note of the first question has S
+and Gamma as well. Everything else follows from the evidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from enum import Enum
+from typing import Any, get_type_hints
 
 import numpy as np
 
+from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Move, Stop
+from aam_vision.interrogation.evidence.graph import Evidence, Exchange
+from aam_vision.interrogation.evidence.moves import Ask, Move, Note, Stop
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.policies.agenda import Question, Scene
-from aam_vision.interrogation.policies.course import AIA, Course, course_of
-from aam_vision.interrogation.policies.distinguishing import KnownSteps
-from aam_vision.interrogation.policies.pal_ordering import ConstructedScene
+from aam_vision.interrogation.policies.aia_items import (
+    Change,
+    ChangeOneByOne,
+    ChangeSuspects,
+    Compare,
+    FirstSuccess,
+    Item,
+    Question,
+    Scene,
+    Update,
+)
+from aam_vision.interrogation.policies.aia_scenes import ConstructedScene, Guess, SeenScene
+from aam_vision.interrogation.policies.distinguishing import KnownSteps, resolved
 from aam_vision.interrogation.policies.random_states import next_walk, random_states
-from aam_vision.interrogation.policies.seen_scene import SeenScene
 from aam_vision.interrogation.policies.walking import uncovering_walk
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.reachability import KnownReachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.strips import PalTuple, State
+from aam_vision.strips import Mode, PalTuple, State
 from aam_vision.wording import counted
+
+AIA = "aia"
+"""Begins the notes of this algorithm."""
+PATIENCE = 50
+"""Searches for plans that may end at their limits; after them nothing is searched any more."""
+CONSTRUCTED_LIMITS = Limits(seconds=5.0, states=300)
+"""Of a search for a plan where states can be made, and plans of several steps are hardly ever needed."""
+SEEN_LIMITS = Limits()
+"""Of a search for a plan to a situation that nobody has seen yet."""
+KINDS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    kind.__name__: (kind, tuple(get_type_hints(kind).values()))
+    for kind in (Compare, Guess, Update, FirstSuccess, ChangeOneByOne, ChangeSuspects, Change)
+}
+"""The items that a note may have, with the types of their fields."""
+NOWHERE = -1
 
 Ordering = Callable[[Sequence[PalTuple], np.random.Generator], Sequence[PalTuple]]
 
@@ -69,11 +98,13 @@ class AiaPolicy:
     _searches: BoundedSearch | None = field(default=None, init=False)
     _steps: KnownSteps = field(default_factory=KnownSteps, init=False)
     _known: KnownReachability = field(default_factory=KnownReachability, init=False)
+    _noted: tuple[Note | None, Course | None] = field(default=(None, None), init=False)
+    """The latest note, and the course that it tells."""
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next walk, question or Stop."""
         self._pals = self._pals or tuple(evidence.hypotheses.pal_tuples())
-        course = course_of(evidence, self._pals)
+        course = self._course(evidence)
         first = course is None
         if course is None:
             walk = next_walk(evidence, self.walk_steps)
@@ -87,7 +118,14 @@ class AiaPolicy:
         if question.query is not None and self.show is not None:
             self.show(question.query.problem(evidence.hypotheses), question.ask.start.state)
         assert self._searches is not None, "the scene needs them"
-        return replace(question.ask, note=course.note(first=first), searches=self._searches.made)
+        note = course.note(first=first)
+        self._noted = note, course
+        return replace(question.ask, note=note, searches=self._searches.made)
+
+    def _course(self, evidence: Evidence) -> Course | None:
+        """The course, read from the moves unless this object wrote the latest note itself."""
+        latest = next(filter(None, map(_note, reversed(evidence.exchanges))), None)
+        return self._noted[1] if latest is self._noted[0] else course_of(evidence, self._pals)
 
     def _begin(self, evidence: Evidence, rng: np.random.Generator) -> Course:
         """Algorithm 1, lines 1 to 3: S is complete, and Gamma is chosen."""
@@ -118,7 +156,7 @@ class AiaPolicy:
         if not self.constructed:
             return SeenScene(evidence, rng, self._searches, self._known)
         states = [evidence.nodes[number] for number in course.states]
-        paths = partial(self._steps.paths, evidence, states, course.exchanges)
+        paths = self._steps.paths(evidence, states, course.exchanges)
         return ConstructedScene(evidence, states, rng, self._searches, paths)
 
     def _stop(self, evidence: Evidence) -> Stop:
@@ -132,14 +170,130 @@ class AiaPolicy:
         return sound_stop(indistinguishability_of(evidence))
 
 
-PATIENCE = 50
-"""Searches for plans that may end at their limits; after them nothing is searched any more."""
-CONSTRUCTED_LIMITS = Limits(seconds=5.0, states=300)
-"""Of a search for a plan where states can be made, and plans of several steps are hardly ever needed."""
-SEEN_LIMITS = Limits()
-"""Of a search for a plan to a situation that nobody has seen yet."""
-
-
 def resolved_share(hypotheses: Hypotheses) -> float:
     """The paper's running estimate of accuracy: the share of palm tuples that are resolved."""
     return hypotheses.decided() / hypotheses.size if hypotheses.size else 1.0
+
+
+# --- the course ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Course:
+    """How far the algorithm has come."""
+
+    states: tuple[int, ...]
+    """S, as the numbers of its situations."""
+    order: tuple[int, ...]
+    """Gamma, as the numbers of its pal tuples."""
+    exchanges: int
+    """How many there had been when S was complete."""
+    place: int = NOWHERE
+    """Of the current pal tuple in Gamma."""
+    items: tuple[Item, ...] = ()
+    """What is still to be tried about it."""
+    version: int = 0
+    """Of the hypotheses, when it came up."""
+    idle_since: int = NOWHERE
+    """The place since which nothing was learned."""
+
+    def following(self, evidence: Evidence, pals: Sequence[PalTuple]) -> Course | None:
+        """The course at the next pal tuple that is not resolved; None after a round in which nothing was learned."""
+        hypotheses, size = evidence.hypotheses, len(self.order)
+        since = self.idle_since if self.version == hypotheses.version else NOWHERE
+        if since == NOWHERE and self.place != NOWHERE and self.version == hypotheses.version:
+            since = self.place
+        for number in range(1, size + 1):
+            place = (self.place + number) % size
+            if place == since:
+                return None
+            if not resolved(hypotheses, pals[self.order[place]]):
+                version = hypotheses.version
+                return replace(self, place=place, items=(), version=version, idle_since=since)
+        return None
+
+    def note(self, *, first: bool) -> Note:
+        """The course as it is written on a move; S and Gamma on the ``first`` one only."""
+        fixed: Note = (self.states, self.order) if first else ()
+        items = tuple((type(item).__name__, *map(_plain, item)) for item in self.items)  # type: ignore[call-overload]
+        return AIA, self.place, self.version, self.idle_since, items, fixed
+
+
+def course_of(evidence: Evidence, pals: Sequence[PalTuple]) -> Course | None:
+    """The course as the moves in the evidence tell it; None if no question was asked yet.
+
+    Raises:
+        UnusableInput: the moves were recorded, and the record is damaged.
+    """
+    noted = [
+        (number, note) for number, exchange in enumerate(evidence.exchanges) if (note := _note(exchange))
+    ]
+    if not noted:
+        return None
+    try:
+        course = _read(noted[0][1], noted[-1][1], noted[0][0])
+        _check(course, evidence, pals)
+    except (ValueError, TypeError, LookupError):
+        raise UnusableInput(
+            "a recorded move is not one of the paper's algorithm: start a new run, without --resume"
+        ) from None
+    return course
+
+
+def _note(exchange: Exchange) -> Note:
+    """What this algorithm noted on the move; nothing if it did not make it."""
+    note = exchange.move.note if isinstance(exchange.move, Ask) else ()
+    return note if note[:1] == (AIA,) else ()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.value if isinstance(value, Enum) else value
+
+
+def _read(first: Any, last: Any, exchanges: int) -> Course:
+    _, place, version, idle_since, items, _ = last
+    states, order = first[5]
+    return Course(
+        tuple(map(int, states)),
+        tuple(map(int, order)),
+        exchanges,
+        int(place),
+        tuple(_item(*told) for told in items),
+        int(version),
+        int(idle_since),
+    )
+
+
+def _item(name: str, *told: Any) -> Item:
+    kind, fields = KINDS[name]
+    item: Item = kind(*[_value(one, value) for one, value in zip(fields, told, strict=True)])
+    return item
+
+
+def _value(kind: Any, told: Any) -> Any:
+    """A field of an item: a number from 0, a mode or a location, or several modes."""
+    if kind in (int, bool):
+        if told < 0:
+            raise ValueError(told)
+        return kind(told)
+    known: Callable[[Any], Any] = kind
+    return tuple(Mode(one) for one in told) if kind == tuple[Mode, ...] else known(told)
+
+
+def _check(course: Course, evidence: Evidence, pals: Sequence[PalTuple]) -> None:
+    """Raise ValueError or LookupError for what the evidence does not have."""
+    for number in course.states:
+        if number < 0 or evidence.nodes[number].situation is None:
+            raise ValueError(number)
+    if any(not 0 <= number < len(pals) for number in course.order) or course.place < 0:
+        raise ValueError(course.order)
+    pal = pals[course.order[course.place]]
+    everything = evidence.hypotheses[pal.action].index.everything
+    for item in course.items:
+        if isinstance(item, Change | ChangeSuspects) and evidence.edges[item.edge].action.name != pal.action:
+            raise ValueError(item)
+        mask = item.bit if isinstance(item, Change) else item.singles if isinstance(item, FirstSuccess) else 0
+        if mask & ~everything or (isinstance(item, Change) and mask.bit_count() != 1):
+            raise ValueError(item)

@@ -20,7 +20,7 @@ from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, s
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.policies.replay_under_reset import replay
 from aam_vision.interrogation.queries.aims import asked_for
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.interrogation.queries.reachability import BOLD, PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Agent, refuses_surely
@@ -90,7 +90,7 @@ class Confirming:
     def _elsewhere(self, evidence: Evidence, claim: Claim) -> Ask | None:
         """A step that violates just the same, where a plan leads."""
         node, action = evidence.current, evidence.hypotheses[claim.action]
-        paths = Reachability(evidence.hypotheses, [node], bold=True)
+        paths = Reachability(evidence.hypotheses, [node], required=BOLD)
         others = action.candidates.without(claim.literals)
         for literal in claim.literals.singles():
             holding = paths.gather(action, union([others, literal.opposite()]), [])

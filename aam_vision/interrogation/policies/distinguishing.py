@@ -11,8 +11,10 @@ if that is the only step, else a planner's task.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -67,11 +69,6 @@ class DistinguishingQuery:
     start: Node
     plan: tuple[GroundAction, ...]
 
-    @property
-    def name(self) -> str:
-        """The pal tuple and the two modes in a line."""
-        return f"{self.i.value} from {self.j.value} in {self.pal}"
-
     def problem(self, hypotheses: Hypotheses) -> DistinguishingProblem:
         """The P_PO that the query solves: the cautious model but for what M' requires of gamma's action."""
         action = hypotheses[self.pal.action]
@@ -113,7 +110,7 @@ class LastStep:
             return None
         return cls(action, bit, required, values)
 
-    @property
+    @cached_property
     def on(self) -> Literals:
         """What must hold, the telling value included."""
         if len(self.values) > 1:
@@ -139,7 +136,7 @@ class QueryGenerator:
         evidence: Evidence,
         states: Sequence[Node],
         searches: BoundedSearch,
-        paths: Callable[[], Reachability],
+        paths: Reachability,
     ) -> None:
         """``paths``: what can be reached from the states in S by steps whose outcome is certain."""
         self._evidence = evidence
@@ -173,7 +170,7 @@ class QueryGenerator:
 
     def _longer_plan(self, last: LastStep) -> tuple[Node, tuple[GroundAction, ...]] | None:
         """A solution of several steps."""
-        planned = self._searches.reach(self._paths(), last.action, last.on)
+        planned = self._searches.reach(self._paths, last.action, last.on)
         if not isinstance(planned, PlannedNearMiss):
             return None
         before = self._evidence.predict_plan(planned.start.state, planned.path)
@@ -189,26 +186,35 @@ class KnownSteps:
     """
 
     def __init__(self) -> None:
-        self._told = -1
+        self._executed: set[str] = set()
+        self._edges = 0
+        self._exchanges = -1
         self._paths: Reachability | None = None
 
     def paths(self, evidence: Evidence, states: Sequence[Node], collected: int) -> Reachability:
         """``collected``: how many exchanges there had been when S was complete."""
-        told = max(collected, _first_successes(evidence))
-        if self._paths is None or self._told != told:
+        exchanges = max(collected, self._exchanges, self._last_first_success(evidence))
+        if self._paths is None or exchanges != self._exchanges:
             smallest = min(states, key=lambda node: len(node.state.objects)).state.objects
             nodes = [node for node in states if node.state.objects == smallest]
-            then = evidence.as_of(told).hypotheses
-            self._told, self._paths = told, Reachability(then, nodes, max_operators=MAX_OPERATORS)
+            then = _frozen(evidence.as_of(exchanges).hypotheses)
+            self._exchanges = exchanges
+            self._paths = Reachability(then, nodes, required=strictest, max_operators=MAX_OPERATORS)
         return self._paths
 
+    def _last_first_success(self, evidence: Evidence) -> int:
+        """After how many exchanges an action was executed first, of those since the last call; 0 if none was."""
+        new = 0
+        for number, edge in enumerate(evidence.edges[self._edges :], self._edges + 1):
+            if edge.action.name not in self._executed:
+                self._executed.add(edge.action.name)
+                new = number
+        self._edges = len(evidence.edges)
+        return sum(exchange.edges < new for exchange in evidence.exchanges) if new else 0
 
-def _first_successes(evidence: Evidence) -> int:
-    """After how many exchanges every action had been executed that has been by now."""
-    seen: set[str] = set()
-    last = 0
-    for number, edge in enumerate(evidence.edges):
-        if edge.action.name not in seen:
-            seen.add(edge.action.name)
-            last = number + 1
-    return sum(exchange.edges < last for exchange in evidence.exchanges)
+
+def _frozen(hypotheses: Hypotheses) -> Hypotheses:
+    """A copy that later answers do not narrow."""
+    frozen = copy(hypotheses)
+    frozen.actions = {name: copy(action) for name, action in hypotheses.actions.items()}
+    return frozen

@@ -28,7 +28,7 @@ from aam_vision.interrogation.policies.lookahead import Lookahead, Test
 from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.derived import Derived
 from aam_vision.interrogation.queries.first_success import in_smallest_clause, planned_states
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.interrogation.queries.reachability import BOLD, PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import GroundAction
@@ -114,7 +114,7 @@ class TrajectoryPolicy:
         executed = [one.version for one in evidence.hypotheses.actions.values() if one.successes]
         return self._reachability.on(
             (node.number, evidence.learned, executed),
-            lambda: Reachability(evidence.hypotheses, [node], bold=True),
+            lambda: Reachability(evidence.hypotheses, [node], required=BOLD),
         )
 
     def _reach(

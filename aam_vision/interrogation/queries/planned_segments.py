@@ -70,14 +70,8 @@ class PlannedSegments:
 
         Three literals may exclude each other where any two of them do not.
         """
-        held = Literals(
-            option.holding.positive & action.undecided.positive,
-            option.holding.negative & action.undecided.negative,
-        )
-        by_chance = sorted(
-            (self.beliefs.probability(option.name, one, action), one) for one in held.singles()
-        )
-        for _, literal in by_chance:
+        spared = option.holding.common(action.undecided).singles()
+        for _, literal in sorted((self.beliefs.probability(option.name, one, action), one) for one in spared):
             yield option.holding.without(literal)
 
     def _options(self, standpoint: Standpoint, paths: list[Reachability], wanted: Wanted) -> Iterator[Option]:

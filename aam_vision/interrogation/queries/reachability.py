@@ -6,9 +6,10 @@ relied on, so that their steps succeed as far as is known. Fully seen situations
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -18,12 +19,20 @@ from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, 
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.derived import Derived
+from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
-from aam_vision.planning.mutexes import Mutexes, PossibleOperator
+from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.mutexes import Mutexes
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
+from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction
 
+Required = Callable[[ActionHypotheses], Literals]
+"""What a path takes an action to require."""
+CAUTIOUS: Required = attrgetter("cautious")
+BOLD: Required = attrgetter("bold")
+"""A path may rely on what images have always hidden not being required."""
 MAX_OPERATORS = 50_000
 """Ground operators beyond which nothing is planned."""
 MAX_OPTIONS = 3000
@@ -50,11 +59,10 @@ class Reachability:
         hypotheses: Hypotheses,
         nodes: Sequence[Node],
         *,
-        bold: bool = False,
+        required: Required = CAUTIOUS,
         max_operators: int = MAX_OPERATORS,
     ) -> None:
-        """With ``bold`` a path may rely on what images have always hidden not being required."""
-        self._bold = bold
+        self._required = required
         self._max_operators = max_operators
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
@@ -66,13 +74,18 @@ class Reachability:
     def _ground(self) -> tuple[Grounding, Mutexes] | None:
         """The cautious operators and their mutexes; None if there are too many."""
         seen: frozenset[Fact] = frozenset().union(*(true for true, _ in _starts(self._nodes)))
-        cautious = [_relied_on(a, bold=self._bold) for a in self._hypotheses.actions.values() if a.successes]
+        known = [action for action in self._hypotheses.actions.values() if action.successes]
+        cautious = [_relied_on(action, self._required(action)) for action in known]
         try:
             grounding = ground(cautious, seen, self.objects, self._max_operators)
         except TooManyOperators:
             return None
         possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
         return grounding, Mutexes(possible, _starts(self._nodes))
+
+    @cached_property
+    def _possible_facts(self) -> PossibleFacts | None:
+        return None if self._ground is None else PossibleFacts(self.objects, *self._ground)
 
     def gather(
         self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
@@ -119,7 +132,11 @@ class Reachability:
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
         key = (action.index.header.name, literals)
         if key not in self._known:
-            self._known[key] = next(self._rows(action, literals), None) is not None
+            try:
+                facts = self._possible_facts
+                self._known[key] = facts is not None and facts.somewhere(action, literals)
+            except TooManyBindings:
+                self._known[key] = False
         return self._known[key]
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
@@ -170,9 +187,8 @@ def _starts(nodes: Sequence[Node]) -> list[tuple[frozenset[Fact], frozenset[Fact
     return [(frozenset(node.state.true), frozenset(node.state.unknown)) for node in nodes]
 
 
-def _relied_on(action: ActionHypotheses, *, bold: bool) -> LiftedOperator:
-    """What an action requires at most, and what it certainly does."""
-    required = action.bold if bold else action.cautious
+def _relied_on(action: ActionHypotheses, required: Literals) -> LiftedOperator:
+    """What an action is taken to require, and what it certainly does."""
     return LiftedOperator(
         action.index.header,
         positive=atoms(action, required.positive),

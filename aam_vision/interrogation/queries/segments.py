@@ -19,8 +19,12 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.near_misses import near_misses
+from aam_vision.interrogation.queries.situation_tables import KnownSituations, TooMany
+from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction
 
+FEW = 8
+"""Fewer situations than this are looked at one by one."""
 GROUP_RISK = 0.5
 """A group of candidates is violated together only if that succeeds with at least this probability."""
 
@@ -74,6 +78,7 @@ class SegmentFinder:
 
     def __init__(self, beliefs: Beliefs) -> None:
         self._beliefs = beliefs
+        self._tables = KnownSituations()
         self._scanned: dict[tuple[str, Literals, Literals], tuple[int, int, int]] = {}
         """By what was looked for: the versions of the action and of the evidence, and how many situations were."""
 
@@ -123,7 +128,7 @@ class SegmentFinder:
         best: Segment | None = None
         most = 0.0
         known: dict[Literals, float] = {}
-        for node in standpoint.nodes[begin:]:
+        for node in self._promising(standpoint, action, suspects, target, least, begin):
             for probe in near_misses(action, node.index, suspects):
                 violated = probe.violated
                 if not target.within(violated):
@@ -139,3 +144,45 @@ class SegmentFinder:
         if best is None and standpoint.real:
             self._scanned[key] = (*version, len(standpoint.nodes))
         return best
+
+    def _promising(
+        self,
+        standpoint: Standpoint,
+        action: ActionHypotheses,
+        suspects: Literals,
+        target: Literals,
+        least: float,
+        begin: int,
+    ) -> Sequence[Node]:
+        """The situations that are better than all before them: the only ones that need a closer look.
+
+        Where there are few, or too many bindings, these are all.
+        """
+        nodes = standpoint.nodes[begin:]
+        if not standpoint.real or len(nodes) < FEW:
+            return nodes
+        trusted = action.candidates.without(suspects)
+        watched = action.positive | action.negative
+        try:
+            patterns = self._tables.patterns(standpoint.nodes, action, trusted, watched, begin)
+        except (TooMany, TooManyBindings):
+            return nodes
+        values: dict[int, float] = {}
+        name = action.index.header.name
+        for held, unknown, first in patterns:
+            violated = action.violated(held, unknown)
+            if (
+                not target.within(violated)
+                or not action.certainly_violated(held, unknown)
+                or action.certain_to_fail(violated)
+            ):
+                continue
+            chance = success(self._beliefs, name, action, violated)
+            if chance >= least:
+                values[first] = max(values.get(first, 0.0), chance * violated.size())
+        promising, most = [], -1.0
+        for first in sorted(values):
+            if values[first] > most:
+                promising.append(standpoint.nodes[first])
+                most = values[first]
+        return promising

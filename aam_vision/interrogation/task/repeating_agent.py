@@ -30,16 +30,17 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.query import Access, Query, Response, Situation, WalkStep, refuses_surely
 from aam_vision.strips import Objects
 
-SITUATIONS = 1000
-"""Situations, and refusals, among which what is left to certainty is shared out."""
+ANSWERS = 1000
+"""Situations and refusals among which the probability of a mistake is shared out that the confidence leaves: more of them
+make each answer surer, and cost looks and repeated steps."""
 FIRST_LOOKS = 12
-"""Looks at every initial situation, before anything is known of the rates of error."""
+"""Looks at every initial situation, before anything is known of the rates of error: more of them tell the rates better."""
 FIRST_VALUES = 400
-"""Values that are looked at for that at least, as far as ``MOST_LOOKS`` go."""
+"""Values of atoms to see in these looks at least, so that small problems are looked at more often."""
 MOST_LOOKS = 300
-"""Looks at one situation; what is not certain then is unknown."""
+"""Looks at one situation, at most: what is not certain then stays unknown."""
 ROUNDS = 10
-"""Improvements of the first rates and the first states in turn."""
+"""Improvements of the first rates and the first states in turn: they hardly change any more after that."""
 
 
 class Spent(AgentFailed):
@@ -52,7 +53,7 @@ class RepeatingAgent(CountingAgent):
     Args:
         agent: the one to ask; its counts go on.
         starts: the situations that the interrogation begins with.
-        confidence: how probable it is at least that all that is shown is right, for ``SITUATIONS`` situations.
+        confidence: how probable it is at least that all that is shown is right, for ``ANSWERS`` situations.
         budget: how many steps may be attempted altogether.
     """
 
@@ -63,46 +64,55 @@ class RepeatingAgent(CountingAgent):
         self.counts, self._at = agent.counts, agent._at
         self._starts = starts
         self._budget = budget
-        self._allowed = (1 - confidence) / SITUATIONS
-        self._counts: dict[str, Counts] = {
+        self._allowed_error = (1 - confidence) / ANSWERS
+        """Probability of a mistake that one answer may have."""
+        self._confusion: dict[str, Counts] = {
             predicate.name: np.zeros((2, 2), dtype=np.int64) for predicate in agent.vocabulary.predicates
         }
-        self._misreadings = misreadings(self._counts)
-        self._balked = self._executed = 0
-        self._settled: dict[Hashable, Situation] = {}
-        self._sizes: dict[Objects, dict[str, int]] = {}
+        """By predicate, what was seen of atoms whose value is certain by now: true value, seen value."""
+        self._misreading_rates = misreadings(self._confusion)
+        self._mistaken_refusals = 0
+        """Refused steps that were executed when they were asked for again."""
+        self._executions = 0
+        self._certain_situations: dict[Hashable, Situation] = {}
+        """By handle, the situations that are not looked at any more."""
+        self._known_atom_counts: dict[Objects, dict[str, int]] = {}
 
     @property
     def rates(self) -> ErrorRates:
         """The rates of error, as far as they have shown."""
-        executions = posterior_mean(EXECUTED, 0, 0)  # looked into nowhere: a prior
-        surely = refuses_surely(self.agent) and not self._balked
-        return ErrorRates(self._misreadings, self._refusals, executions, surely)
+        executions = posterior_mean(EXECUTED, 0, 0)  # nothing here tells of them: the prior
+        surely = refuses_surely(self.agent) and not self._mistaken_refusals
+        return ErrorRates(self._misreading_rates, self._refusal_rate, executions, surely)
 
     @property
     def erred(self) -> bool:
         """Whether anything was misread, or refused by mistake."""
-        return bool(self._balked or any(own[0, 1] or own[1, 0] for own in self._counts.values()))
+        return bool(
+            self._mistaken_refusals or any(own[0, 1] or own[1, 0] for own in self._confusion.values())
+        )
 
     @property
-    def _refusals(self) -> float:
-        return posterior_mean(REFUSED, self._balked, self._balked + self._executed)
+    def _refusal_rate(self) -> float:
+        return posterior_mean(REFUSED, self._mistaken_refusals, self._mistaken_refusals + self._executions)
 
     def initial(self) -> Sequence[Situation]:
         """The situations to begin with; the rates of error are estimated from them first."""
         seen = []
         for start in self._starts:
-            sizes = self._sizes_of(start.state.objects)
-            sightings = SequentialTest(start.state.objects, sizes)
-            enough = max(FIRST_LOOKS, min(MOST_LOOKS, FIRST_VALUES // max(1, sum(sizes.values()))))
+            atoms = self._atom_counts(start.state.objects)
+            sightings = SequentialTest(start.state.objects, atoms)
+            enough = max(FIRST_LOOKS, min(MOST_LOOKS, FIRST_VALUES // max(1, sum(atoms.values()))))
             at = start
             for _ in range(enough):
                 at = self._look(at)
                 sightings.add(at.state)
             seen.append((at, sightings))
         for _ in range(ROUNDS):
-            self._misreadings = misreadings(estimate([sightings for _, sightings in seen], self._misreadings))
-        return [self._certain(at, sightings) for at, sightings in seen]
+            self._misreading_rates = misreadings(
+                estimate([sightings for _, sightings in seen], self._misreading_rates)
+            )
+        return [self._looked_at_until_certain(at, sightings) for at, sightings in seen]
 
     def ask_again(self, query: Query) -> Response:
         """The answer, every refusal of it repeated and its last situation looked at until they are certain.
@@ -116,58 +126,58 @@ class RepeatingAgent(CountingAgent):
             response = super().ask_again(Query(at, rest))
             rest = rest[response.executed :]
             if response.executed:
-                self._balked += refused
-                self._executed += response.executed
+                self._mistaken_refusals += refused
+                self._executions += response.executed
                 at, refused = response.final, 0
             else:
                 at = replace(at, handle=response.final.handle)
-            if not rest or (refused := refused + 1) >= self._enough:
+            if not rest or (refused := refused + 1) >= self._refusals_needed:
                 break
             if spent := self._budget.spent(self.counts, steps=len(rest)):
                 raise Spent(spent)
         executed = len(query.plan) - len(rest)
-        return Response(executed, self._certain(at) if executed else at)
+        return Response(executed, self._looked_at_until_certain(at) if executed else at)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent's walk; where its situations cannot be gone back to, in single steps, each looked at."""
         walked: list[WalkStep] = []
         if self.access is Access.SNAPSHOT:
             for step in super().walk(start, steps, rng):
-                walked.append(WalkStep(start, step.action, self._certain(step.after)))
+                walked.append(WalkStep(start, step.action, self._looked_at_until_certain(step.after)))
                 start = walked[-1].after
             return walked
         while len(walked) < steps and (taken := super().walk(start, 1, rng)):
-            walked.append(WalkStep(start, taken[0].action, self._certain(taken[0].after)))
+            walked.append(WalkStep(start, taken[0].action, self._looked_at_until_certain(taken[0].after)))
             start = walked[-1].after
         return walked
 
     @property
-    def _enough(self) -> int:
+    def _refusals_needed(self) -> int:
         """Refusals in a row that are not chance."""
-        return max(REFUSALS, ceil(log(self._allowed) / log(self._refusals)))
+        return max(REFUSALS, ceil(log(self._allowed_error) / log(self._refusal_rate)))
 
-    def _certain(self, at: Situation, sightings: SequentialTest | None = None) -> Situation:
+    def _looked_at_until_certain(self, at: Situation, sightings: SequentialTest | None = None) -> Situation:
         """The situation, looked at until every atom is certain; what cannot be is unknown."""
-        if at.handle in self._settled:
-            return self._settled[at.handle]
-        sizes = self._sizes_of(at.state.objects)
+        if at.handle in self._certain_situations:
+            return self._certain_situations[at.handle]
+        atoms = self._atom_counts(at.state.objects)
         if sightings is None:
-            sightings = SequentialTest(at.state.objects, sizes)
+            sightings = SequentialTest(at.state.objects, atoms)
             sightings.add(at.state)
-        threshold = log(max(1, sum(sizes.values())) / self._allowed)
-        while not (reading := sightings.read(self._misreadings, threshold)).certain:
+        threshold = log(max(1, sum(atoms.values())) / self._allowed_error)
+        while not (reading := sightings.read(self._misreading_rates, threshold)).certain:
             if sightings.looks >= MOST_LOOKS:
                 break
             at = self._look(at)
             sightings.add(at.state)
         for name, counts in sightings.confusion(reading.state).items():
-            self._counts[name] += counts
-        self._misreadings = misreadings(self._counts)
+            self._confusion[name] += counts
+        self._misreading_rates = misreadings(self._confusion)
         state, doubtful = reading.state, reading.doubtful
         if doubtful:
             state = replace(state, true=state.true - doubtful, unknown=state.unknown | doubtful)
-        self._settled[at.handle] = Situation(at.handle, state)
-        return self._settled[at.handle]
+        self._certain_situations[at.handle] = Situation(at.handle, state)
+        return self._certain_situations[at.handle]
 
     def _look(self, at: Situation) -> Situation:
         self._go(at)
@@ -176,7 +186,7 @@ class RepeatingAgent(CountingAgent):
         self._at = final.handle
         return final
 
-    def _sizes_of(self, objects: Objects) -> dict[str, int]:
-        if objects not in self._sizes:
-            self._sizes[objects] = dict(atom_counts(self.vocabulary, objects))
-        return self._sizes[objects]
+    def _atom_counts(self, objects: Objects) -> dict[str, int]:
+        if objects not in self._known_atom_counts:
+            self._known_atom_counts[objects] = dict(atom_counts(self.vocabulary, objects))
+        return self._known_atom_counts[objects]

@@ -22,13 +22,17 @@ from aam_vision.interrogation.statistics.effect_posterior import MODES
 from aam_vision.strips import GroundAction, Mode, State
 
 LEAST_ATTEMPTS = 150
-"""Trials of one action that are always allowed; beyond, its answers fit no STRIPS model, or are but noise."""
+"""Trials of one action that are always allowed. An action that is in doubt after them fits no STRIPS model, or answers with
+nothing but noise: more trials would settle only very high rates of error."""
 ATTEMPTS_PER_ATOM = 25
-"""The same, for every atom of an action."""
-NEGLIGIBLE = 1e-9
-"""A doubt that is not worth a thought."""
+"""The same for every atom of an action, where that is more."""
+SETTLED_EFFECT = 1 - 1e-9
+"""Probability of an effect above which its atom's value before a trial is drawn by chance."""
+MOST_LEFT_FALSE = 0.6
+"""Largest share of an action's atoms left false while it was never executed: a larger one suits more negative
+preconditions, and violates more positive ones."""
 CHOICES = 20
-"""Choices of arguments that are looked at for some that are neither alike nor constants."""
+"""Random problems in which arguments are looked for that are neither alike nor constants."""
 
 
 class Proposal(NamedTuple):
@@ -50,8 +54,8 @@ def next_trial(
         size = len(action.index.atoms)
         if action.counts.attempts >= max(LEAST_ATTEMPTS, ATTEMPTS_PER_ATOM * size):
             continue
-        found = _values(action, doubt, rng)
-        where = _arguments(action, bases, rng)
+        found = _atom_values(action, doubt, rng)
+        where = _distinct_arguments(action, bases, rng)
         if found is None or where is None:
             continue
         values, why = found
@@ -63,7 +67,7 @@ def next_trial(
     return None
 
 
-def _values(
+def _atom_values(
     action: ActionAssessment, doubt: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.bool_], str] | None:
     """Values of the action's atoms for its next trial, and what it is for."""
@@ -71,10 +75,10 @@ def _values(
     if not size:
         return None
     if not action.executed:
-        return _opening(action, rng), f"see {action.index.header.name} succeed"
+        return _values_for_first_success(action, rng), f"see {action.index.header.name} succeed"
     best, doubts = action.precondition.best, action.precondition.doubt
     possible = best | (doubts > doubt)
-    values = _telling(action, rng)
+    values = _values_that_show_effects(action, rng)
     # what may be required stays as it mostly was where the action was executed
     needed = action.counts.held[action.counts.executed].mean(axis=0) >= 0.5
     values = np.where(possible[:size] | possible[size:], needed, values)
@@ -91,32 +95,35 @@ def _values(
     return None
 
 
-def _opening(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _values_for_first_success(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:
     """All atoms true, twice; then all but a few; then all but more and more of them."""
     size, attempt = len(action.index.atoms), action.counts.attempts
     tried = [0, *left_false(ActionHypotheses(action.index))]
     if attempt < len(tried):
         return np.array([not tried[attempt] >> number & 1 for number in range(size)], dtype=np.bool_)
-    return rng.random(size) > rng.uniform(0.0, 0.6)
+    return rng.random(size) > rng.uniform(0.0, MOST_LEFT_FALSE)
 
 
-def _telling(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Values before a step that tell the two likeliest effects on every atom apart, or were seen too seldom."""
+def _values_that_show_effects(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Random values before a step, but for atoms where one value shows more.
+
+    That is the value that was seen too seldom, or the one under which the two likeliest effects differ.
+    """
     missing = action.missing
     values = rng.random(len(action.index.atoms)) < 0.5
     values = np.where(missing.any(axis=1), missing[:, 1] > missing[:, 0], values)
     first, second = np.argsort(-action.effect, axis=1, kind="stable")[:, :2].T
     kept = MODES.index(Mode.ABSENT)
     for number, pair in enumerate(zip(first, second, strict=True)):
-        if kept in pair and action.effect[number].max() < 1 - NEGLIGIBLE:
+        if kept in pair and action.effect[number].max() < SETTLED_EFFECT:
             values[number] = MODES.index(Mode.NEGATIVE) in pair  # deleted or kept: only seen if it is there
     return values
 
 
-def _arguments(
+def _distinct_arguments(
     action: ActionAssessment, bases: Sequence[State], rng: np.random.Generator
 ) -> tuple[State, tuple[str, ...]] | None:
-    """A state to start from, and arguments that are neither alike nor constants; None if there are none."""
+    """A state to start from, and arguments that are neither alike nor constants; None if none are found."""
     types, constants = action.index.header.types, action.index.constants
     for number in rng.integers(len(bases), size=CHOICES):
         objects = bases[number].objects

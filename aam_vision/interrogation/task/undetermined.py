@@ -10,7 +10,7 @@ from aam_vision.interrogation.completeness.stopping import NO_WAY, origins
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import Location, PalTuple
 
@@ -95,19 +95,16 @@ def _sorted(entry: Undetermined, action: ActionHypotheses, proofs: Indistinguish
     if entry.location == Location.EFF.value:
         closed = proofs.effect(entry.action, bit) is Prospect.CLOSED
     else:
-        undecided = action.undecided
-        literals = Literals(undecided.positive & bit, undecided.negative & bit)
+        literals = action.undecided.common(Literals(bit, bit))
         closed = proofs.precondition(entry.action, literals) is Prospect.CLOSED
     return replace(entry, kind=CANNOT_MATTER, settle="") if closed else entry
 
 
 def _preconditions(name: str, action: ActionHypotheses) -> Iterator[Undetermined]:
-    grouped = Literals(0, 0)
     for clause in sorted(action.clauses):
-        grouped = Literals(grouped.positive | clause.positive, grouped.negative | clause.negative)
         settle = f"a step of {name} in which some of these hold and the others do not, and all else does"
         yield _entry(name, action, clause, "at least one is required", settle)
-    for one in action.undecided.without(grouped).singles():
+    for one in action.undecided.without(union(action.clauses)).singles():
         if not action.successes:
             yield _entry(name, action, one, NEVER_EXECUTED, _first(name))
             continue

@@ -76,4 +76,6 @@ def test_the_verdict_is_that_something_was_misread() -> None:
     found = caught.value.result.diagnosis
     assert found is not None
     assert (found.family, found.pixels_differ) == (Family.MISREAD, True)
+    assert found.culprit in {header.name for header in HEADERS}, "no predicate was ever seen to change"
+    assert found.why.startswith(f"{found.culprit}: misread")
     assert caught.value.result.certain == {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.strips import Atom, State
 from tests import domains
@@ -27,6 +29,7 @@ def test_masks_are_sets_of_literals(one: Literals, other: Literals, more: list[L
     assert bool(one) is bool(_members(one))
     assert one.within(other) is (_members(one) <= _members(other))
     assert one.within(union([one, other]))
+    assert _members(one.common(other)) == _members(one) & _members(other)
     assert _members(one.without(other)) == _members(one) - _members(other)
     assert union([one, *more]) == union([*more, one, one])
     assert _members(union([one, *more])) == set().union(_members(one), *map(_members, more))
@@ -51,6 +54,10 @@ def test_atoms_have_the_values_that_they_have_in_the_state(
                 held, dim = index.values(state, row)
                 assert held == sum(bit for bit, fact in facts_of.items() if fact in state.true)
                 assert dim == sum(bit for bit, fact in facts_of.items() if fact in state.unknown)
+                wanted = Literals(held, index.everything & ~held)
+                true, false = GroundLiterals(ActionHypotheses(index), row).holding(wanted)
+                assert true == [fact for bit, fact in facts_of.items() if bit & held]
+                assert false == [fact for bit, fact in facts_of.items() if not bit & held]
                 assert index.facts(held, row) == {fact for fact in facts_of.values() if fact in state.true}
                 groups: dict[Atom, int] = {}
                 for bit, fact in facts_of.items():

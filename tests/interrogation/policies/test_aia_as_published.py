@@ -16,8 +16,7 @@ from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
-from aam_vision.interrogation.policies.aia import AiaPolicy
-from aam_vision.interrogation.policies.course import course_of
+from aam_vision.interrogation.policies.aia import AiaPolicy, course_of
 from aam_vision.interrogation.policies.distinguishing import resolved
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate

@@ -14,8 +14,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
-from aam_vision.interrogation.policies.aia import AiaPolicy
-from aam_vision.interrogation.policies.course import AIA, Course, course_of
+from aam_vision.interrogation.policies.aia import AIA, AiaPolicy, Course, course_of
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.planner import Limits

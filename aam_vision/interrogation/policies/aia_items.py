@@ -1,48 +1,120 @@
-"""``update_pal_ordering`` where any state may be asked about (paper, "Updating PAL ordering").
+"""The steps of the paper's algorithm as plain data: what is still to be tried about one pal tuple.
 
-It takes a state in which the agent can execute the action, and changes one atom at a time. An action that was
-never executed is first made to succeed, in states set up for it.
+Between two questions the algorithm remembers nothing but such items. Each is attempted on the evidence of its
+moment, and gives a question, further items, or nothing. ``Compare`` poses the distinguishing queries; the others are
+``update_pal_ordering`` where any state may be asked about (paper, "Updating PAL ordering"): it takes a state in which
+the agent can execute the action, and changes one atom at a time. An action that was never executed is first made to
+succeed, in states set up for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import islice
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask
-from aam_vision.interrogation.evidence.nodes import Edge, Node
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import bits
-from aam_vision.interrogation.policies.agenda import (
-    NOTHING,
-    Attempt,
-    Item,
-    Question,
-    Scene,
-    filter_models,
-    pairs,
-    refusals,
-)
-from aam_vision.interrogation.policies.distinguishing import (
-    DistinguishingQuery,
-    QueryGenerator,
-    loosest,
-    resolved,
-    strictest,
-)
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.constructed_states import with_atoms
-from aam_vision.interrogation.queries.reachability import Reachability
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery, resolved
+from aam_vision.interrogation.queries.constructed_states import ask_in, with_atoms
 from aam_vision.joins import FactIndex, Row, bindings
-from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
 
 MAX_ATTEMPTS = 120
 """Refusals of an action that was never executed after which it is given up."""
+MAX_PLACES = 50
+"""Arguments looked at in one state of S, for some among which there is no constant."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A move, and the distinguishing query that it poses, if it is one."""
+
+    ask: Ask
+    query: DistinguishingQuery | None = None
+
+
+Attempt = tuple[Question | None, tuple["Item", ...]]
+"""The question to ask now, and the items that come next."""
+NOTHING: Attempt = (None, ())
+
+
+class Scene(Protocol):
+    """What the items are attempted on: the evidence, and how a query is found under the agent's access."""
+
+    @property
+    def evidence(self) -> Evidence: ...
+    @property
+    def rng(self) -> np.random.Generator: ...
+    @property
+    def states(self) -> Sequence[Node]:
+        """S."""
+        ...
+
+    def visit(self, pal: PalTuple) -> tuple[Item, ...]:
+        """All that is to be tried about gamma."""
+        ...
+
+    def compare(self, pal: PalTuple, i: Mode, j: Mode, *, strict: bool) -> DistinguishingQuery | None:
+        """``generate_query`` (Algorithm 2) under the strictest or the loosest M'."""
+        ...
+
+
+class Item(Protocol):
+    """One thing to try about a pal tuple."""
+
+    def attempt(self, scene: Scene, pal: PalTuple) -> Attempt: ...
+
+
+class Compare(NamedTuple):
+    """Tell two modes of gamma apart (Algorithm 1, lines 8 to 11)."""
+
+    i: Mode
+    j: Mode
+    strict: bool
+
+    def attempt(self, scene: Scene, pal: PalTuple) -> Attempt:
+        hypotheses = scene.evidence.hypotheses
+        if resolved(hypotheses, pal) or not {self.i, self.j} <= {*hypotheses.modes(pal)}:
+            return NOTHING
+        query = scene.compare(pal, self.i, self.j, strict=self.strict)
+        if query is None:
+            return NOTHING
+        index = hypotheses[pal.action].index
+        (literal,) = index.text(Literals(index.bit[pal.atom], 0))
+        gamma = f"<{literal}, {pal.action}, {pal.location.value}>"
+        why = f"tell {self.i.value} from {self.j.value} in {gamma}"
+        return Question(Ask(query.start, query.plan, why), query), ()
+
+
+def pairs(evidence: Evidence, pal: PalTuple, *, representatives: Sequence[bool]) -> tuple[Item, ...]:
+    """Every pair of modes that gamma may have, under every representative M' (``Compare.strict``)."""
+    modes = evidence.hypotheses.modes(pal)
+    return tuple(Compare(i, j, strict) for i, j in combinations(modes, 2) for strict in representatives)
+
+
+def filter_models(hypotheses: Hypotheses, pal: PalTuple, modes: Sequence[Mode]) -> frozenset[Mode]:
+    """The modes whose models the answers have pruned (paper, "Filtering Possible Models").
+
+    An answer is compared with all possible models at once when it becomes evidence. So this prunes
+    whatever the paper's comparison of the two models M' + gamma^i and M' + gamma^j does, and more.
+    """
+    return frozenset(modes).difference(hypotheses.modes(pal))
+
+
+def refusals(evidence: Evidence, name: str) -> int:
+    """How often the agent has refused the action."""
+    return sum(refusal.action.name == name for refusal in evidence.refusals)
+
+
+# --- update_pal_ordering ----------------------------------------------------------------------------
 
 
 class Update(NamedTuple):
@@ -171,7 +243,7 @@ def executable(scene: Scene, pal: PalTuple) -> int | None:
 
 def _changes(scene: Scene, name: str, edge: int, bit: int, location: Location) -> tuple[Change, ...]:
     """The other value first: where it is refused or changes something, that tells most."""
-    step: Edge = scene.evidence.edges[edge]
+    step = scene.evidence.edges[edge]
     held, _ = scene.evidence.hypotheses[name].index.values(step.before.state, step.action.objects)
     values = (not held & bit, bool(held & bit))
     return tuple(Change(edge, bit, location, value) for value in values)
@@ -182,7 +254,7 @@ def _place(scene: Scene, action: ActionHypotheses) -> tuple[State, Row] | None:
     found = None
     for node in scene.states:
         facts = FactIndex(node.state.objects)
-        for objects in islice(bindings(facts, action.index.header, ()), 50):
+        for objects in islice(bindings(facts, action.index.header, ()), MAX_PLACES):
             if not action.index.shared(objects):
                 return node.state, objects
             found = found or (node.state, objects)
@@ -193,34 +265,4 @@ def _question(scene: Scene, state: State, step: GroundAction, why: str) -> Quest
     """One step in a state set up for it, unless the answer is stored already."""
     if scene.evidence.was_seen_in(state, step):
         return None
-    return Question(Ask(scene.evidence.situation(Situation(state, state)), (step,), why))
-
-
-class ConstructedScene:
-    """Where any state may be asked about: queries over S, and states made for ``update_pal_ordering``."""
-
-    def __init__(
-        self,
-        evidence: Evidence,
-        states: Sequence[Node],
-        rng: np.random.Generator,
-        searches: BoundedSearch,
-        paths: Callable[[], Reachability],
-    ) -> None:
-        self.evidence = evidence
-        self.states = states
-        self.rng = rng
-        self._generator = QueryGenerator(evidence, states, searches, paths)
-
-    def visit(self, pal: PalTuple) -> tuple[Item, ...]:
-        """Every pair of modes, under the strictest and the loosest M'; then ``update_pal_ordering``."""
-        update = Update(self.evidence.hypotheses.modes(pal), len(self.evidence.refusals))
-        return *pairs(self.evidence, pal, representatives=(True, False)), update
-
-    def compare(self, pal: PalTuple, i: Mode, j: Mode, *, strict: bool) -> DistinguishingQuery | None:
-        """A query from a state in S."""
-        action = self.evidence.hypotheses[pal.action]
-        if not action.successes and refusals(self.evidence, pal.action) >= MAX_ATTEMPTS:
-            return None
-        required = strictest(action) if strict else loosest(action)
-        return self._generator.generate_query(required, i, j, pal, planned=strict)
+    return Question(ask_in(scene.evidence, state, (step,), why))

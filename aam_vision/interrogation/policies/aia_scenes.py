@@ -1,11 +1,13 @@
-"""AIA where no state can be made: every query begins in a situation that was seen (``snapshot`` and ``reset``).
+"""How AIA finds a distinguishing query under the agent's access.
 
-S is every situation seen so far. P_PO is solved from all of them at once: by a near miss in one of them if a
-single step tells the models apart, else by a plan. M' is the strictest model whose P_PO has a solution: where the
-literals that may be required cannot all hold beside the telling value (as far as h^2 mutexes and the planner
-know), it does without some of them. What then violates several literals leaves a clause, if it is refused.
+Where any state may be asked about (``ConstructedScene``), queries begin in the states of S, which walks have collected.
 
-Values that were not seen are never relied on: where gamma's atom is unknown, no query is made.
+Elsewhere (``SeenScene``: ``snapshot`` and ``reset``) every query begins in a situation that was seen, and S is every
+situation seen so far. P_PO is solved from all of them at once: by a near miss in one of them if a single step tells the
+models apart, else by a plan. M' is the strictest model whose P_PO has a solution: where the literals that may be required
+cannot all hold beside the telling value (as far as h^2 mutexes and the planner know), it does without some of them. What
+then violates several literals leaves a clause, if it is refused. Values that were not seen are never relied on: where
+gamma's atom is unknown, no query is made.
 """
 
 from __future__ import annotations
@@ -20,8 +22,23 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.interrogation.policies.agenda import NOTHING, Attempt, Item, Question, Scene, pairs
-from aam_vision.interrogation.policies.distinguishing import DistinguishingQuery
+from aam_vision.interrogation.policies.aia_items import (
+    MAX_ATTEMPTS,
+    NOTHING,
+    Attempt,
+    Item,
+    Question,
+    Scene,
+    Update,
+    pairs,
+    refusals,
+)
+from aam_vision.interrogation.policies.distinguishing import (
+    DistinguishingQuery,
+    QueryGenerator,
+    loosest,
+    strictest,
+)
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.first_success import reachable_first_success
 from aam_vision.interrogation.queries.near_misses import near_misses, revealing_step
@@ -33,6 +50,36 @@ from aam_vision.interrogation.queries.reachability import (
 from aam_vision.planning.planner import Verdict
 from aam_vision.planning.ppo import telling
 from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
+
+
+class ConstructedScene:
+    """Where any state may be asked about: queries over S, and states made for ``update_pal_ordering``."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        states: Sequence[Node],
+        rng: np.random.Generator,
+        searches: BoundedSearch,
+        paths: Reachability,
+    ) -> None:
+        self.evidence = evidence
+        self.states = states
+        self.rng = rng
+        self._generator = QueryGenerator(evidence, states, searches, paths)
+
+    def visit(self, pal: PalTuple) -> tuple[Item, ...]:
+        """Every pair of modes, under the strictest and the loosest M'; then ``update_pal_ordering``."""
+        update = Update(self.evidence.hypotheses.modes(pal), len(self.evidence.refusals))
+        return *pairs(self.evidence, pal, representatives=(True, False)), update
+
+    def compare(self, pal: PalTuple, i: Mode, j: Mode, *, strict: bool) -> DistinguishingQuery | None:
+        """A query from a state in S."""
+        action = self.evidence.hypotheses[pal.action]
+        if not action.successes and refusals(self.evidence, pal.action) >= MAX_ATTEMPTS:
+            return None
+        required = strictest(action) if strict else loosest(action)
+        return self._generator.generate_query(required, i, j, pal, planned=strict)
 
 
 class Guess(NamedTuple):
@@ -117,12 +164,8 @@ class SeenScene:
             if found is Verdict.UNSOLVABLE:
                 unreachable.append((paths, required))
         for paths, required in unreachable:
-            spared = Literals(
-                required.positive & action.undecided.positive & ~wanted.positive,
-                required.negative & action.undecided.negative & ~wanted.negative,
-            )
-            for literal in spared.singles():
-                # three literals may exclude each other where any two of them do not
+            # three literals may exclude each other where any two of them do not
+            for literal in required.common(action.undecided).without(wanted).singles():
                 found = self._reach(paths, action, wanted, required.without(literal))
                 if isinstance(found, tuple):
                     return found

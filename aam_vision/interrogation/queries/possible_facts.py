@@ -1,0 +1,84 @@
+"""Whether some arguments of an action may make a set of its literals true together, in any reachable state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.joins import Row
+from aam_vision.planning.grounding import Grounding
+from aam_vision.planning.mutexes import Mutexes
+from aam_vision.relations import Absence, Condition, Numbers, ObjectNumbers, Relation, Table
+from aam_vision.strips import Objects
+
+
+class PossibleFacts:
+    """The facts that may become true or false in a problem, as tables, with the pairs that exclude each other."""
+
+    def __init__(
+        self, objects: Objects, grounding: Grounding, mutexes: Mutexes, *, repeated: bool = False
+    ) -> None:
+        """``repeated``: whether one object may stand for several parameters."""
+        self._repeated = repeated
+        self._numbers = ObjectNumbers(objects)
+        self._mutexes = mutexes
+        self._true = {
+            predicate: self._table(predicate, rows, True) for predicate, rows in grounding.facts.rows.items()
+        }
+        by_predicate: dict[str, list[Row]] = {}
+        for predicate, row in mutexes.facts:
+            by_predicate.setdefault(predicate, []).append(row)
+        self._false = {
+            predicate: self._table(predicate, rows, False) for predicate, rows in by_predicate.items()
+        }
+
+    def somewhere(self, action: ActionHypotheses, literals: Literals) -> bool:
+        """Whether the literals may hold together for some arguments; False is a proof (by pairs) that they never do."""
+        relation = self._relation(action, literals)
+        return relation is not None and relation.any()
+
+    def where(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
+        """The arguments under which they may."""
+        relation = self._relation(action, literals)
+        for rows in () if relation is None else relation.solutions():
+            for row in rows.tolist():
+                yield tuple([self._numbers.names[number] for number in row])
+
+    def _relation(self, action: ActionHypotheses, literals: Literals) -> Relation | None:
+        positive = atoms(action, literals.positive)
+        if any(atom.predicate not in self._true for atom in positive):
+            return None
+        return Relation(
+            [self._numbers.members(kind) for kind in action.index.header.types],
+            [
+                Condition(
+                    self._true[atom.predicate][0],
+                    self._numbers.arguments(atom),
+                    self._true[atom.predicate][1],
+                )
+                for atom in positive
+            ],
+            [
+                Absence(
+                    self._false[atom.predicate][0],
+                    self._numbers.arguments(atom),
+                    self._false[atom.predicate][1],
+                )
+                for atom in atoms(action, literals.negative)
+                if atom.predicate in self._false
+            ],
+            self._mutexes.compatibility,
+            distinct=not self._repeated,
+        )
+
+    def _table(self, predicate: str, rows: Iterable[Row], value: bool) -> tuple[Table, Numbers]:
+        rows = list(rows)
+        numbers = self._numbers.rows(rows, len(rows[0]) if rows else 0)
+        literals = np.array([self._mutexes.literal((predicate, row), value) for row in rows], dtype=np.int64)
+        if value:
+            numbers, literals = numbers[literals >= 0], literals[literals >= 0]
+        return self._numbers.table(numbers), literals

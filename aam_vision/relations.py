@@ -1,0 +1,399 @@
+"""Conjunctive queries over many facts at once: whole columns are joined, not one row at a time.
+
+:mod:`aam_vision.joins` finds the bindings in one state one by one, which is best where few are wanted. Here the question is
+asked of thousands of facts, or of hundreds of states together: facts are rows of integers, one join is a few operations of
+numpy. Partial bindings are followed in blocks, depth first, so that memory stays bounded and a first answer comes early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from aam_vision.joins import Row
+from aam_vision.strips import LiftedAtom, Objects
+
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+BLOCK = 8192
+"""Partial bindings that are followed together. More: fewer operations of numpy, more memory, a later first answer."""
+MAX_CODE = 2**62
+"""Codes of rows up to this fit into 64 bits; greater ones are Python's integers, which are slower."""
+
+
+MAX_BINDINGS = 2_000_000
+"""Partial bindings of one query. More: answers in larger worlds, slower."""
+
+
+class TooManyBindings(ValueError):
+    """Raised when a query has followed ``MAX_BINDINGS`` partial bindings."""
+
+
+class ObjectNumbers:
+    """The objects of a problem as numbers from 0, and the members of each type."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self.names = tuple(objects)
+        self.of = {name: number for number, name in enumerate(self.names)}
+        self._members: dict[str, Mask] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def arguments(self, atom: LiftedAtom) -> tuple[int, ...]:
+        """An atom's arguments as conditions have them; a constant that is no object here equals no object."""
+        return tuple(
+            [a if isinstance(a, int) else -1 - self.of.get(a, len(self.names)) for a in atom.arguments]
+        )
+
+    def table(self, rows: Numbers) -> Table:
+        """Rows of objects as a table."""
+        return Table(rows, len(self.names) + 1)
+
+    def members(self, kind: str) -> Mask:
+        """For each number, whether the object is a ``kind``; shape (objects,)."""
+        if kind not in self._members:
+            mask = np.zeros(len(self.names), dtype=bool)
+            mask[[self.of[name] for name in self._objects.of_type(kind)]] = True
+            self._members[kind] = mask
+        return self._members[kind]
+
+    def rows(self, rows: Iterable[Row], width: int) -> Numbers:
+        """Rows of names as numbers; shape (rows, width)."""
+        numbers = [[self.of[name] for name in row] for row in rows]
+        return np.array(numbers, dtype=np.int64).reshape(len(numbers), width)
+
+
+class Table:
+    """Rows of numbers, all different, with look-ups by the values at any places.
+
+    Args:
+        rows: shape (facts, places).
+        base: more than the greatest number.
+    """
+
+    def __init__(self, rows: Numbers, base: int) -> None:
+        self.rows = rows
+        self._base = base
+        self._kind: type = object if base ** max(rows.shape[1], 1) > MAX_CODE else np.int64
+        self._sorted: dict[tuple[int, ...], tuple[Numbers, Numbers, int]] = {}
+        self._occurring: dict[int, Mask] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _by(self, places: tuple[int, ...]) -> tuple[Numbers, Numbers, int]:
+        """Codes of these places in order, the rows in that order, and how many codes differ."""
+        if places not in self._sorted:
+            codes = self.code([self.rows[:, place] for place in places], len(self.rows))
+            order = np.argsort(codes, kind="stable")
+            codes = codes[order]
+            different = int(np.count_nonzero(codes[1:] != codes[:-1])) + bool(len(codes))
+            self._sorted[places] = codes, order, different
+        return self._sorted[places]
+
+    def code(self, columns: Sequence[Numbers], length: int) -> Numbers:
+        """One integer for the values of the columns; shape (length,)."""
+        codes: Numbers = np.zeros(length, dtype=self._kind)
+        for column in columns:
+            codes = codes * self._base + column
+        return codes
+
+    def occurring(self, place: int, size: int) -> Mask:
+        """For each number below ``size`` whether it occurs at this place."""
+        if place not in self._occurring:
+            mask = np.zeros(size, dtype=bool)
+            mask[self.rows[:, place]] = True
+            self._occurring[place] = mask
+        return self._occurring[place]
+
+    def matches_each(self, places: tuple[int, ...]) -> float:
+        """The mean number of rows for values that occur at these places."""
+        return len(self.rows) / max(self._by(places)[2], 1)
+
+    def find(self, columns: Sequence[Numbers], length: int) -> Numbers:
+        """The number of the row with these values at all places, or -1; shape (length,)."""
+        codes, order, _ = self._by(tuple(range(self.rows.shape[1])))
+        if not len(codes):
+            return np.full(length, -1, dtype=np.int64)
+        wanted = self.code(columns, length)
+        at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        return np.where(codes[at] == wanted, order[at], -1)
+
+    def ranges(
+        self, places: tuple[int, ...], columns: Sequence[Numbers], length: int
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """Where the rows with these values at some places stand: first and count, in the order that comes third."""
+        codes, order, _ = self._by(places)
+        wanted = self.code(columns, length)
+        first = np.searchsorted(codes, wanted, side="left")
+        return first, np.searchsorted(codes, wanted, side="right") - first, order
+
+
+@dataclass
+class Compatibility:
+    """Which literals may hold together, pairwise.
+
+    Literals are numbers; the last one stands for whatever is compatible with everything.
+    """
+
+    packed: npt.NDArray[np.uint8]
+    """Bit ``j`` of row ``i``: whether the literals may hold together; shape (rows, bytes)."""
+    first: Numbers | None = None
+    """The row of each literal, where several share one; shape (literals,). By default literals are rows."""
+    second: Numbers | None = None
+    """The row of each literal as it stands beside a literal of another owner."""
+    owner: Numbers | None = None
+    """Whom each literal is about, or -1."""
+
+    def filter(self, used: Numbers, new: Numbers) -> Mask:
+        """Whether the new literals can hold, and with those used so far; shapes (n, used), (n,) -> (n,)."""
+        if self.first is None or self.second is None or self.owner is None:
+            fine = self._bits(new, new)
+            if used.shape[1]:
+                fine &= self._bits(used, new[:, None]).all(axis=1)
+            return fine
+        own = self.first[new]
+        fine = self._bits(own, own)
+        if used.shape[1]:
+            whose, owner = self.owner[used], self.owner[new][:, None]
+            alike = (whose == owner) | (whose < 0) | (owner < 0)
+            beside = np.where(alike, own[:, None], self.second[new][:, None])
+            fine &= self._bits(self.first[used], beside).all(axis=1)
+        return fine
+
+    def _bits(self, rows: Numbers, columns: Numbers) -> Mask:
+        some = self.packed[rows, columns >> 3] >> (columns & 7).astype(np.uint8) & 1
+        return np.asarray(some, dtype=bool)
+
+    @property
+    def free(self) -> int:
+        """The literal that is compatible with everything."""
+        return len(self.packed if self.first is None else self.first) - 1
+
+
+class Condition(NamedTuple):
+    """An atom that is to be true: a table and, for each place, a parameter's number or, negative, ``-1 - object``."""
+
+    table: Table
+    arguments: tuple[int, ...]
+    literals: Numbers | None = None
+    """For each row of the table the literal that it is, where compatibility matters."""
+
+    def holds(self, rows: Numbers) -> Mask:
+        """Under which of these complete bindings the atom is true."""
+        return self.table.find(_columns(rows, self.arguments), len(rows)) >= 0
+
+
+class Absence(NamedTuple):
+    """An atom that is to be false."""
+
+    table: Table
+    """The facts that may be false, or may not."""
+    arguments: tuple[int, ...]
+    literals: Numbers
+    """For each row of the table the literal that the fact is false; negative where it never is."""
+
+
+@dataclass
+class Relation:
+    """A conjunctive query: parameters, and the conditions that are joined in a good order."""
+
+    allowed: Sequence[Mask | None]
+    """For each parameter which numbers it may have; None for one that is given from the start."""
+    conditions: Sequence[Condition]
+    absences: Sequence[Absence] = ()
+    compatibility: Compatibility | None = None
+    distinct: bool = True
+    """Whether parameters that are not given from the start must differ from each other."""
+    _steps: list[_Step] = field(default_factory=list)
+    _followed: int = 0
+
+    def __post_init__(self) -> None:
+        self.allowed = self._domains()
+        self._plan()
+
+    def _domains(self) -> list[Mask | None]:
+        """The values of each parameter that no single condition rules out."""
+        domains = list(self.allowed)
+        for table, arguments, _ in self.conditions:
+            for place, argument in enumerate(arguments):
+                if argument >= 0 and (domain := domains[argument]) is not None:
+                    domains[argument] = domain & table.occurring(place, len(domain))
+        for absence in self.absences:
+            parameter = absence.arguments[0] if len(absence.arguments) == 1 else -1
+            if parameter >= 0 and (domain := domains[parameter]) is not None:
+                domain = domain.copy()
+                domain[absence.table.rows[absence.literals < 0, 0]] = False
+                domains[parameter] = domain
+        return domains
+
+    def solutions(self, given: Numbers | None = None) -> Iterator[Numbers]:
+        """Blocks of bindings, depth first; each of shape (some, parameters).
+
+        Args:
+            given: partial bindings to begin with, -1 where a parameter is open; default one that is open everywhere.
+
+        Raises:
+            TooManyBindings: more than ``MAX_BINDINGS`` partial bindings were followed.
+        """
+        self._followed = 0
+        if self._nothing:
+            return
+        rows = np.full((1, len(self.allowed)), -1, dtype=np.int64) if given is None else given
+        yield from self._follow(rows, np.empty((len(rows), 0), dtype=np.int64), 0)
+
+    def any(self) -> bool:
+        """Whether there is any binding."""
+        return next(self.solutions(), None) is not None
+
+    # --- the order of the steps --------------------------------------------------------------------
+
+    def _plan(self) -> None:
+        bound = {number for number, allowed in enumerate(self.allowed) if allowed is None}
+        left, absent = list(self.conditions), list(self.absences)
+        while left:
+            best = min(left, key=lambda one: _growth(one, bound))
+            left.remove(best)
+            self._steps.append(best)
+            bound |= {argument for argument in best.arguments if argument >= 0}
+            absent = self._append_checks(absent, bound)
+        sizes = [0 if domain is None else int(domain.sum()) for domain in self.allowed]
+        self._nothing = any(
+            not size for size, domain in zip(sizes, self.allowed, strict=True) if domain is not None
+        )
+        for number in sorted(range(len(self.allowed)), key=sizes.__getitem__):
+            if number not in bound:
+                self._steps.append(number)
+                bound.add(number)
+                absent = self._append_checks(absent, bound)
+        self._append_checks(absent, bound)
+
+    def _append_checks(self, absent: list[Absence], bound: set[int]) -> list[Absence]:
+        ready = [one for one in absent if all(a < 0 or a in bound for a in one.arguments)]
+        self._steps += ready
+        return [one for one in absent if one not in ready]
+
+    # --- one step after the other ------------------------------------------------------------------
+
+    def _follow(self, rows: Numbers, used: Numbers, level: int) -> Iterator[Numbers]:
+        while level < len(self._steps) and len(rows):
+            step = self._steps[level]
+            level += 1
+            if isinstance(step, Absence):
+                rows, used = self._without(rows, used, step)
+            elif isinstance(step, Condition) and all(a < 0 or rows[0, a] >= 0 for a in step.arguments):
+                rows, used = self._with(rows, used, step)
+            else:
+                grown = (
+                    self._joined(rows, used, step)
+                    if isinstance(step, Condition)
+                    else self._filled(rows, used, step)
+                )
+                for some, literals in grown:
+                    self._followed += len(some)
+                    if self._followed > MAX_BINDINGS:
+                        raise TooManyBindings(f"{MAX_BINDINGS} bindings")
+                    yield from self._follow(some, literals, level)
+                return
+        if len(rows):
+            yield rows
+
+    def _with(self, rows: Numbers, used: Numbers, step: Condition) -> tuple[Numbers, Numbers]:
+        """The bindings under which a condition without open parameters holds."""
+        found = step.table.find(_columns(rows, step.arguments), len(rows))
+        there = found >= 0
+        return self._compatible(rows[there], used[there], step.literals, found[there])
+
+    def _without(self, rows: Numbers, used: Numbers, step: Absence) -> tuple[Numbers, Numbers]:
+        found = step.table.find(_columns(rows, step.arguments), len(rows))
+        literals = np.where(found >= 0, step.literals[found], self._free) if len(step.table) else None
+        if literals is None:
+            return rows, used
+        fine = literals >= 0
+        return self._compatible(rows[fine], used[fine], literals[fine], None)
+
+    def _joined(self, rows: Numbers, used: Numbers, step: Condition) -> Iterator[tuple[Numbers, Numbers]]:
+        """The bindings that a condition with open parameters allows, in blocks."""
+        places = tuple(p for p, a in enumerate(step.arguments) if a < 0 or rows[0, a] >= 0)
+        open_places = [p for p in range(len(step.arguments)) if p not in places]
+        columns = _columns(rows, [step.arguments[p] for p in places])
+        first, count, order = step.table.ranges(places, columns, len(rows))
+        for begin, end in _blocks(count):
+            number = count[begin:end]
+            source = np.repeat(np.arange(begin, end), number)
+            offset = np.arange(len(source)) - np.repeat(np.cumsum(number) - number, number)
+            fact = order[first[source] + offset]
+            grown, fine = rows[source], np.ones(len(source), dtype=bool)
+            for place in open_places:
+                fine &= self._bind(grown, step.arguments[place], step.table.rows[fact, place])
+            yield self._compatible(grown[fine], used[source[fine]], step.literals, fact[fine])
+
+    def _filled(self, rows: Numbers, used: Numbers, parameter: int) -> Iterator[tuple[Numbers, Numbers]]:
+        """The bindings that give an open parameter every object of its type, in blocks."""
+        allowed = self.allowed[parameter]
+        assert allowed is not None, "a parameter that is given is not open"
+        values = np.flatnonzero(allowed)
+        for begin, end in _blocks(np.full(len(rows), len(values))):
+            grown = np.repeat(rows[begin:end], len(values), axis=0)
+            fine = self._bind(grown, parameter, np.tile(values, end - begin))
+            yield grown[fine], np.repeat(used[begin:end], len(values), axis=0)[fine]
+
+    def _bind(self, rows: Numbers, parameter: int, values: Numbers) -> Mask:
+        """Write the values into the rows; where that is allowed."""
+        own = rows[:, parameter]
+        if len(own) and own[0] >= 0:  # the parameter stands twice in one atom
+            return np.asarray(own == values)
+        allowed = self.allowed[parameter]
+        fine = allowed[values] if allowed is not None else np.ones(len(values), dtype=bool)
+        if self.distinct:
+            for other, kinds in enumerate(self.allowed):
+                if kinds is not None and other != parameter:
+                    fine &= rows[:, other] != values
+        rows[:, parameter] = values
+        return fine
+
+    def _compatible(
+        self, rows: Numbers, used: Numbers, literals: Numbers | None, facts: Numbers | None
+    ) -> tuple[Numbers, Numbers]:
+        if self.compatibility is None or literals is None:
+            return rows, used
+        new = literals if facts is None else literals[facts]
+        fine = self.compatibility.filter(used, new)
+        return rows[fine], np.column_stack([used[fine], new[fine]])
+
+    @property
+    def _free(self) -> int:
+        return 0 if self.compatibility is None else self.compatibility.free
+
+
+_Step = Condition | Absence | int
+
+
+def _columns(rows: Numbers, arguments: Sequence[int]) -> list[Numbers]:
+    return [rows[:, a] if a >= 0 else np.full(len(rows), -1 - a) for a in arguments]
+
+
+def _growth(condition: Condition, bound: set[int]) -> float:
+    """By how much a condition is expected to multiply the bindings."""
+    places = tuple(p for p, a in enumerate(condition.arguments) if a < 0 or a in bound)
+    if len(places) == len(condition.arguments):
+        return -1.0 / (1 + len(condition.table))
+    return condition.table.matches_each(places)
+
+
+def _blocks(counts: Numbers) -> Iterator[tuple[int, int]]:
+    """Ranges of rows that give about ``BLOCK`` rows each."""
+    total = np.cumsum(counts)
+    begin, done = 0, 0
+    while begin < len(counts):
+        end = max(int(np.searchsorted(total, done + BLOCK, side="right")), begin + 1)
+        yield begin, end
+        done = int(total[end - 1])
+        begin = end

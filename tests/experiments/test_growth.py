@@ -1,0 +1,103 @@
+"""Boards of any size can be played; a run in a large world tells its cost, and one over its limit is a line, too."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aam_vision import evaluation
+from aam_vision.envs.ground_truth import ground_truth_model
+from aam_vision.errors import UnusableInput
+from experiments.growth import exponents, fitted, summary
+from experiments.growth_runs import FAMILIES, grown, peak_megabytes
+from experiments.sokoban_boards import WALLS, sokoban_board
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(("size", "stones"), [(4, 1), (7, 3), (15, 5)])
+def test_a_board_has_its_walls_and_stones_and_every_action_can_be_done_there(size: int, stones: int) -> None:
+    for seed in range(5):
+        board = sokoban_board(size, stones, np.random.default_rng(seed))
+        told = [atom.predicate for atom in board.true]
+        assert len(board.objects.of_type("location")) == size * size
+        assert told.count("clear") + told.count("at") == size * size - round(WALLS * size * size)
+        assert told.count("is-stone") == told.count("is-goal") == stones
+        assert told.count("at") == stones + 1
+        truth = ground_truth_model("sokoban")
+        states = evaluation.sample_states(truth, [board], 400, np.random.default_rng(seed))
+        done = {step.name for state in states for step in evaluation.successors(truth, state)}
+        assert {"move", "push-to-nongoal"} <= done
+
+
+def test_a_board_too_small_for_its_stones_is_refused() -> None:
+    with pytest.raises(UnusableInput, match="2 x 2 cells with 2 stones"):
+        sokoban_board(2, 2, np.random.default_rng(0))
+
+
+def test_the_same_seed_gives_the_same_board() -> None:
+    one, same, other = (sokoban_board(6, 2, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert one == same != other
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_grows(family: str) -> None:
+    from aam_vision.query import Access
+
+    kind = FAMILIES[family]
+    sizes = [
+        max(kind.objects(one.state) for one in kind.make(size, Access.SNAPSHOT, 0).agent.initial())
+        for size in kind.sizes[:3]
+    ]
+    assert sizes == sorted(set(sizes))
+    assert set(kind.bounds) <= set(kind.sizes)
+
+
+def test_a_run_tells_its_cost_and_that_its_model_is_right() -> None:
+    job = {"family": "blocksworld", "size": 5, "access": "settable", "seed": 1, "max_steps": None}
+    row = {**job, **grown(**job)}
+    assert (row["status"], row["objects"], row["wrong"]) == ("complete", 5, 0)
+    assert row["exact"]
+    assert row["equivalent"]
+    assert 10 < row["megabytes"] < peak_megabytes() + 0.1
+    late = {**job, "size": 9, "error": "over its limit of 1 s"}
+    lines = summary([row, late]).rows
+    assert [line[summary([row]).columns.index("status")] for line in lines] == ["complete", "over the limit"]
+    (growth,) = exponents([row, late]).rows
+    assert growth[-2:] == [1, 1]
+
+
+def test_the_exponent_is_that_of_a_power() -> None:
+    objects = [3, 10, 30, 100]
+    assert fitted(objects, [0.2 * n**1.5 for n in objects]) == pytest.approx(1.5)
+    assert fitted([7, 7], [1.0, 2.0]) is None
+
+
+def test_runs_over_the_limit_are_in_the_table(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "experiments.growth",
+        "--family",
+        "blocksworld",
+        "--size",
+        "3",
+        "--size",
+        "9",
+    ]
+    command += ["--access", "settable", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert [row["objects"] for row in json.loads((tmp_path / "growth.json").read_text())] == [3, 9]
+    page = (tmp_path / "growth.md").read_text()
+    assert "## Exponents" in page
+    assert "growth.svg" in page
+    late = [*command[:-1], str(tmp_path / "late"), "--job-seconds", "0.001"]
+    done = subprocess.run(late, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 1
+    assert (tmp_path / "late" / "growth.md").read_text().count("| over the limit |") == 2

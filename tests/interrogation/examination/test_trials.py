@@ -1,0 +1,189 @@
+"""Single steps of an interrogation, and how each is asked for again under each access."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.enforcing import EnforcingAgent
+from aam_vision.agents.numbered import NumberedAgent
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.domains import generate, load
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.examination.trials import History, Spent, Trial, Trials
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.query import Access, Agent, Situation
+from aam_vision.strips import Atom, GroundAction, Objects, State, Types
+
+LEADING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
+BLOCKS = Objects({"a": "block", "b": "block"}, Types())
+MOVE, DROP = GroundAction("move", ("a",)), GroundAction("drop", ())
+
+
+def trials_of(access: Access, *, queries: int = 6, allowed: int = 10_000, domain: str = "gripper") -> Trials:
+    """The steps of a short interrogation."""
+    symbolic = SymbolicAgent(load(domain), [generate(domain, 2, np.random.default_rng(0)).initial], access)
+    agent: Agent = symbolic if access is Access.SETTABLE else NumberedAgent(symbolic)
+    counting = CountingAgent(EnforcingAgent(agent))
+    budget = Budget(queries=queries, steps=400)
+    result = Interrogation(counting, exam=0, budget=budget).run(np.random.default_rng(0))
+    return Trials(counting, result.transcript, allowed)
+
+
+def seen(*true: Atom, unknown: tuple[Atom, ...] = ()) -> Situation:
+    state = State(frozenset(true), BLOCKS, frozenset(unknown))
+    return Situation(state, state)
+
+
+def test_a_history_is_of_plans_one_after_the_other() -> None:
+    start = seen()
+    history = History(start).then((MOVE, MOVE), 2).then((), 0).then((DROP, MOVE), 0)
+    assert history.asked == (((MOVE, MOVE), 2), ((DROP, MOVE), 0))
+    assert history.executed == (MOVE, MOVE)
+    assert history.length == 3, "a refused step was attempted, and none after it"
+
+
+def test_an_outcome_is_the_atoms_that_are_known_to_have_changed() -> None:
+    on, off, dim = Atom("on", ("a",)), Atom("off", ("a",)), Atom("dim", ("b",))
+    before = seen(off, dim)
+    changed, still = Trial(before, MOVE, seen(on, unknown=(dim,))), Trial(before, MOVE, before)
+    refused = Trial(before, MOVE, None)
+    assert [trial.outcome for trial in (changed, still, refused)] == [
+        "-off(a), +on(a)",
+        "executed, and nothing changed",
+        "refused",
+    ]
+    assert [trial.executed for trial in (changed, still, refused)] == [True, True, False]
+    assert changed.alike(Trial(before, MOVE, seen(on, dim))), "nobody saw that atom"
+    assert refused.alike(refused)
+    for one, other in ((changed, still), (changed, refused), (refused, still)):
+        assert not one.alike(other)
+        assert not other.alike(one)
+
+
+@pytest.mark.parametrize("access", Access)
+def test_every_step_that_was_seen_from_before_to_after_is_a_trial(access: Access) -> None:
+    trials = trials_of(access)
+    model = load("gripper")
+    assert trials.known == len(trials.seen) == sum(len(steps) for _, steps in trials.of_entry) > 0
+    assert len(trials.of_entry) == len(trials.transcript.entries)
+    for trial in trials.seen:
+        executed, after = model.run(trial.before.state, (trial.step,))
+        assert trial.executed is (executed == 1)
+        assert trial.after is None or trial.after.state == after
+    refused = [entry for entry in trials.transcript.entries if _is_refused(entry)]
+    assert sum(not trial.executed for trial in trials.seen) == len(refused) > 0
+
+
+def _is_refused(entry: object) -> bool:
+    return isinstance(entry, Asked) and entry.response.executed < len(entry.query.plan)
+
+
+@pytest.mark.parametrize("access", LEADING_BACK)
+def test_a_step_comes_out_the_same_after_the_same_history(access: Access) -> None:
+    """For every step of the interrogation, refused ones included, and for steps of the experiments themselves."""
+    trials = trials_of(access)
+    for trial in [*trials.seen[:40], *trials.seen[-10:]]:
+        counted, steps = trials.agent.counts.steps, trials.steps
+        again = trials.again(trial)
+        assert again is not None
+        assert again.before.state == trial.before.state
+        assert again.step == trial.step
+        assert again.alike(trial)
+        assert trials.seen[-1] is again
+        assert trials.steps - steps == trials.agent.counts.steps - counted >= 1
+        once_more = trials.again(again)
+        assert once_more is not None
+        assert once_more.alike(again)
+        assert once_more.before.state == again.before.state
+
+
+def test_a_history_is_gone_through_again_after_a_reset() -> None:
+    """Step by step as it was asked: what is hidden from the states may depend on it."""
+    trials = trials_of(Access.RESET)
+    (start,) = trials.transcript.initial
+    far = [trial for trial in trials.seen if trial.history is not None and trial.history.length > 1]
+    assert far
+    for trial in far[:5]:
+        assert trial.history is not None
+        asked = len(trials.asked)
+        trials.again(trial)
+        plans = [entry.query.plan for entry in trials.asked[asked:]]
+        assert plans == [*(plan for plan, _ in trial.history.asked), (trial.step,)]
+        assert trials.asked[asked].query.initial.handle == start.handle
+
+
+def test_a_made_state_is_asked_about_with_its_history_in_one_question() -> None:
+    """A question that began after the history would begin in a state made anew, without one."""
+    trials = trials_of(Access.SETTABLE)
+    walked = [trial for trial in trials.seen if trial.history is not None and len(trial.history.executed) > 1]
+    assert walked
+    trial = walked[0]
+    assert trial.history is not None
+    for questions in (2, 1):  # where the history leads is looked at once
+        asked = len(trials.asked)
+        again = trials.again(trial)
+        assert again is not None
+        assert again.alike(trial)
+        assert len(trials.asked) - asked == questions
+        assert trials.asked[-1].query.plan == (*trial.history.executed, trial.step)
+        assert trials.asked[-1].query.initial == trial.history.start
+
+
+def test_on_a_trajectory_only_what_begins_where_the_agent_stands_can_be_asked() -> None:
+    trials = trials_of(Access.TRAJECTORY)
+    here = trials.here
+    last = trials.transcript.entries[-1]
+    assert isinstance(last, Asked)
+    assert here == last.response.final
+    assert trials.history(here) == History(here)
+    elsewhere = [trial for trial in trials.seen if trial.before.handle != here.handle]
+    assert elsewhere
+    for trial in elsewhere:
+        assert trials.again(trial) is None
+        assert trials.look(trial.before) is None
+    assert trials.steps == 0
+    assert trials.look(here) == here
+
+
+@pytest.mark.parametrize("access", Access)
+def test_a_look_takes_no_step(access: Access) -> None:
+    trials = trials_of(access)
+    here, looks = trials.here, trials.agent.counts.looks
+    assert here is not None
+    found = trials.look(here)
+    assert found is not None
+    assert found.state == here.state
+    assert (trials.steps, trials.agent.counts.looks) == (0, looks + 1)
+    (start,) = trials.transcript.initial
+    leads_there = access in (Access.SETTABLE, Access.SNAPSHOT)
+    assert (trials.look(start) is not None) is (leads_there or trials.here.handle == start.handle)
+
+
+@pytest.mark.parametrize("access", LEADING_BACK)
+def test_no_more_steps_are_asked_for_than_are_allowed(access: Access) -> None:
+    trials = trials_of(access, allowed=7)
+    one = next(trial for trial in trials.seen if trial.executed and trial.history is not None)
+    assert one.history is not None
+    cost = one.history.length + 1
+    while trials.steps + cost <= trials.allowed:
+        trials.again(one)
+    with pytest.raises(Spent):
+        trials.again(one)
+    assert trials.allowed - cost < trials.steps <= trials.allowed
+    assert sum(len(entry.query.plan) for entry in trials.asked) == trials.steps
+
+
+@pytest.mark.parametrize("access", LEADING_BACK)
+def test_a_history_that_comes_out_otherwise_leads_nowhere(access: Access) -> None:
+    trials = trials_of(access)
+    (start,) = trials.transcript.initial[:1]
+    refused = next(trial for trial in trials.seen if not trial.executed and trial.history is not None)
+    assert refused.history is not None
+    wrong = refused.history.then((refused.step,), 1)
+    executed = next(trial.step for trial in trials.seen if trial.executed)
+    assert trials.reached(wrong) is None
+    assert trials.attempt(wrong, executed) is None
+    assert start in trials.transcript.initial
