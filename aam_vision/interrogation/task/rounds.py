@@ -5,8 +5,8 @@ move were made that it has composed (``task.ahead``). The moves are announced to
 and then they are made one by one, as ever. Every answer is taken in, in the order of the moves, whenever it came: the
 same seed and number of copies give the same interrogation.
 
-What comes once the policy has stopped, such as an examination, may belong to a round, too. It is dropped if the answers
-before it leave anything to ask.
+What comes once the policy has stopped, such as an examination, has rounds of its own, which are dropped once an answer
+tells anything new.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Rounds:
             while len(waiting) < self.size or load.is_uneven:
                 state = rng.bit_generator.state
                 move = ahead.next(rng)
-                if move is None or _explores(move) is not _explores(waiting[0]) or not left.affords(move):
+                if move is None or _stage(move) != _stage(waiting[0]) or not left.affords(move):
                     rng.bit_generator.state = state
                     return
                 waiting.append(self._announced(move, evidence, rng))
@@ -196,9 +196,11 @@ class _Load:
         return max(self.steps) - self.steps[0] >= LONG
 
 
-def _explores(move: Ask | Walk) -> bool:
-    """Whether it is one of the walks that come before all questions."""
-    return isinstance(move, Walk) and not move.examines
+def _stage(move: Ask | Walk) -> int:
+    """First come walks, then queries, then what is asked once the policy has stopped: no round goes over to the next."""
+    if move.stopped is not None:
+        return 2
+    return 0 if isinstance(move, Walk) else 1
 
 
 def _steps(move: Ask | Walk) -> int:
