@@ -49,6 +49,12 @@ class Arguments:
     )
     classifiers: Path | None = option("Folder of classifier weights; default the shipped ones.")
     seed: int = option("Seed of every random choice.", 0, min=0)
+    workers: int = option(
+        "Copies of the agent that answer at a time, each in a process of its own.", 1, min=1
+    )
+    address: str | None = option(
+        "Of a Ray cluster that runs the workers: host:port, auto, or local for one of its own.", kept=False
+    )
     max_queries: int | None = option("Stop at so many queries.", min=0)
     max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
     exam: int | None = option(

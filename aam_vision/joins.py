@@ -63,6 +63,10 @@ class StateIndex(FactIndex):
         self._columns = columns or {}
         self.state = state
 
+    def __deepcopy__(self, memo: object) -> StateIndex:
+        """The same: nothing of it ever changes."""
+        return self
+
     def of(self, state: State) -> StateIndex:
         """The index of another state with the same objects; cheap where they differ in few facts.
 

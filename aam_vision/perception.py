@@ -9,17 +9,17 @@ anything about an action. Two protocols are implemented elsewhere: ``Perception`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import combinations
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.errors import UnusableInput, reason
-from aam_vision.strips import Atom, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.strips import Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
 
 Frame = NDArray[np.uint8]
 """An image as rendered: uint8, (height, width, 3), RGB."""
@@ -284,4 +284,17 @@ class Simulator(Protocol):
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
         """The instruction the agent would carry out next on its own; None when it can do nothing."""
+        ...
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A simulator that can make use of knowing what it will be asked next."""
+
+    def expect(self, snapshot: object, plan: Sequence[GroundAction]) -> None:
+        """It will be brought back to the snapshot and given the plan, step by step."""
+        ...
+
+    def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
+        """It will be brought back to the snapshot and choose so many steps, with a generator in the same state."""
         ...

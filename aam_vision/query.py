@@ -65,6 +65,19 @@ class WalkStep(NamedTuple):
     after: Situation
 
 
+@dataclass(frozen=True)
+class WalkRequest:
+    """A walk that an agent is about to be asked for, with a generator of this seed."""
+
+    start: Situation
+    steps: int
+    seed: int
+
+
+Expected = Query | WalkRequest
+"""A question that is about to be asked."""
+
+
 class Agent(Protocol):
     """A black box: its instructions, the user's vocabulary, and answers. Never its model."""
 
@@ -98,3 +111,10 @@ def refuses_surely(agent: Agent) -> bool:
     The maker of an agent declares this where a simulator in this process is known not to err; elsewhere it is unknown.
     """
     return bool(getattr(agent, "refuses_surely", False))
+
+
+def expect(agent: Agent, questions: Sequence[Expected]) -> None:
+    """Tell an agent what it will be asked next, in this order, if it can make use of that (``agents.copies``)."""
+    announce = getattr(agent, "expect", None)
+    if announce is not None:
+        announce(questions)

@@ -176,6 +176,7 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
         confidence=arguments.confidence,
         confirm=arguments.confirm,
         exam=arguments.exam,
+        copies=target.copies,
         write_ppo=arguments.write_ppo,
     )
 
@@ -209,7 +210,7 @@ def _interrogated(
     from aam_vision.interrogation.task.robust import Observer
 
     announced = AnnouncedAgent(target.agent, lambda text: display.announce(text))
-    agent = JournalledAgent(announced, journal, target.generators)
+    agent = JournalledAgent(announced, journal, target.generators, target.crew)
     interrogation = replace(interrogation, agent=agent)
     sights = Sights(journal.path.parent, agent.image) if arguments.images and target.keep_images else None
     with Display(quiet=arguments.quiet, sights=sights) as display:

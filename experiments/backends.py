@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -18,12 +17,9 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from aam_vision.errors import UnusableInput
+from aam_vision.workers.cluster import connected
 
 BACKENDS = ("loky", "ray")
-REACHABLE_S = 5.0
-"""Seconds in which the head of a cluster must answer; Ray itself would try for minutes."""
-OBJECT_STORE = 80 * 2**20
-"""Bytes of shared memory for a Ray cluster of our own: close to the minimum, since rows are small."""
 
 
 class Worker(Protocol):
@@ -63,7 +59,7 @@ def workforce(backend: str, processes: int, address: str | None) -> Iterator[Wor
     if backend == "loky":
         yield Workforce(processes if processes > 0 else _cores(), LokyWorker)
         return
-    ray = _connected(processes, address or os.environ.get("RAY_ADDRESS"))
+    ray = connected(address or os.environ.get("RAY_ADDRESS"), processes if processes > 0 else None)
     try:
         cores = int(ray.cluster_resources().get("CPU", 1))
         yield Workforce(processes if processes > 0 else max(1, cores), RayWorker)
@@ -139,41 +135,3 @@ def _ray() -> Any:
     import ray
 
     return ray
-
-
-def _connected(processes: int, address: str | None) -> Any:
-    """Ray, connected to the cluster or with one of its own.
-
-    Raises:
-        UnusableInput: the cluster cannot be reached.
-    """
-    ray = _ray()
-    quiet = {"logging_level": "ERROR", "log_to_driver": False}
-    if address is None:
-        own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
-        ray.init("local", num_cpus=processes if processes > 0 else None, **own, **quiet)
-        return ray
-    _check_reachable(address)
-    try:
-        ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise UnusableInput(f"cannot be used ({_first_line(error)})", "address", address) from None
-    return ray
-
-
-def _check_reachable(address: str) -> None:
-    if address == "auto":
-        return
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdecimal():
-        raise UnusableInput("give host:port of the cluster's head, or auto", "address", address)
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=REACHABLE_S).close()
-    except (OSError, OverflowError) as error:
-        raise UnusableInput(
-            f"no Ray cluster answers there ({error}); start one with ray start --head", "address", address
-        ) from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -26,6 +26,8 @@ CASES = (
     Case("program, settable", (), "settable"),
     Case("program, snapshot", (), "snapshot"),
     Case("program, trajectory", (), "trajectory"),
+    Case("gripper, settable, 3 workers", ("--env", "gripper", "--workers", "3")),
+    Case("program, snapshot, 3 workers", ("--workers", "3"), "snapshot"),
     Case("program, settable", (), "settable", "agent"),
     Case("program, reset", (), "reset", "agent"),
     Case("program, trajectory", (), "trajectory", "agent"),

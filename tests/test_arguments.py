@@ -47,7 +47,7 @@ def test_a_run_is_resumed_with_its_own_options_and_the_display_of_the_new_comman
     assert kept == replace(
         CHANGED, resume=Path("run"), quiet=True, images=False, record=Path("a.gif"), cache=Path("c")
     )
-    assert {"out", "force", "cache", "resume", "quiet", "images", "record", "write_ppo"} == {
+    assert {"address", "out", "force", "cache", "resume", "quiet", "images", "record", "write_ppo"} == {
         one.name for one in fields(Arguments)
     } - set(CHANGED.json())
 

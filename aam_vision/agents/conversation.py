@@ -35,6 +35,11 @@ class Conversation:
             raise UnusableInput(str(error), "agent") from None
 
     @property
+    def command(self) -> str:
+        """The command line of the program."""
+        return self._program.command
+
+    @property
     def identity(self) -> str:
         """The command, and everything that the program says of itself, including its version."""
         return f"program {dumps([self._program.command, self._introduced])}"

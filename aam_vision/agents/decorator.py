@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from aam_vision.query import Access, Agent, refuses_surely
+from collections.abc import Sequence
+
+from aam_vision.query import Access, Agent, Expected, expect, refuses_surely
 from aam_vision.strips import ActionHeader, Vocabulary
 
 
@@ -27,3 +29,7 @@ class AgentDecorator:
     @property
     def refuses_surely(self) -> bool:
         return refuses_surely(self.agent)
+
+    def expect(self, questions: Sequence[Expected]) -> None:
+        """Pass on what will be asked next."""
+        expect(self.agent, questions)

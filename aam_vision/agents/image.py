@@ -19,8 +19,8 @@ import numpy as np
 from aam_vision.agents.encoding import Malformed, field
 from aam_vision.agents.returning import Passage, Ways
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.perception import Frame, Percept, Perception, Scene, Simulator
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.perception import Foreseeing, Frame, Percept, Perception, Scene, Simulator
+from aam_vision.query import Access, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
 
 LOOKS = 8
@@ -125,6 +125,19 @@ class ImageAgent:
             walked.append(WalkStep(situation, GroundAction(*chosen), after))
             situation = after
         return walked
+
+    def expect(self, questions: Sequence[Expected]) -> None:
+        """Tell the simulators what they will be asked next, if they can make use of that (``copied_simulator``)."""
+        for question in questions:
+            start = question.initial if isinstance(question, Query) else question.start
+            seen = self._seen[_number(start)]
+            simulator = self._simulators[seen.problem]
+            if seen.snapshot is None or not isinstance(simulator, Foreseeing):
+                continue
+            if isinstance(question, Query):
+                simulator.expect(seen.snapshot, question.plan)
+            else:
+                simulator.expect_walk(seen.snapshot, question.steps, np.random.default_rng(question.seed))
 
     def memo(self, situation: Situation) -> dict[str, Any]:
         """The problem, where things were seen, in which image, and after which other images."""

@@ -27,16 +27,17 @@ MAX_PARTS = 40_000_000
 FORMAT = Format(
     "transcript",
     application=0x41414D56,  # "AAMV"
-    version=2,
+    version=3,
     tables={
         "about": "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         "objects": "CREATE TABLE objects (number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
         "states": "CREATE TABLE states (number INTEGER PRIMARY KEY, objects INTEGER NOT NULL, content TEXT NOT NULL)",
         "moves": "CREATE TABLE moves (number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
+        "workers": "CREATE TABLE workers (entry INTEGER PRIMARY KEY, worker INTEGER NOT NULL)",
         "entries": "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, question TEXT NOT NULL, "
         "answer TEXT NOT NULL, random TEXT NOT NULL)",
     },
-    added={"moves": 2},
+    added={"moves": 2, "workers": 3},
 )
 
 
@@ -217,8 +218,8 @@ class Journal:
         *numbers, content = values
         self._pending.append((f"INSERT INTO {table} VALUES ({marks})", (*numbers, dumps(content))))
 
-    def write(self, number: int, row: Row) -> None:
-        """Write an entry and all that it refers to, in one transaction.
+    def write(self, number: int, row: Row, worker: int = 0) -> None:
+        """Write an entry and all that it refers to, in one transaction; and which worker answered, if there are several.
 
         Raises:
             UnusableInput: it cannot be written.
@@ -229,6 +230,8 @@ class Journal:
             for statement, values in self._pending:
                 self._connection.execute(statement, values)
             self._connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entry)
+            if worker:
+                self._connection.execute("INSERT INTO workers VALUES (?, ?)", (number, worker))
             self._connection.execute("COMMIT")
         self._pending.clear()
 

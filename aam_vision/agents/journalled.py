@@ -1,8 +1,7 @@
 """An agent whose exchanges are kept in a journal, and answered from it where it has them already.
 
-A run that was killed makes the moves again that it had made, and gets the answers it had got, without the agent and
-without the policy. At the end of the journal the agent is brought to where it was (``returning``), random generators
-get the states that they had, and the interrogation goes on.
+A run that was killed makes its moves again and gets their answers, without the agent and without the policy. At the end
+of the journal the agent is brought to where it was (``returning``), and random generators get the states that they had.
 """
 
 from __future__ import annotations
@@ -13,19 +12,15 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.encoding import (
-    Malformed,
-    plan_json,
-    state_json,
-    vocabulary_json,
-)
+from aam_vision.agents.encoding import Malformed, plan_json, state_json, vocabulary_json
 from aam_vision.agents.image import digests
 from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.journal_contents import Contents, memo
-from aam_vision.agents.returning import Passage, Returning
+from aam_vision.agents.returning import Passage, returning
 from aam_vision.errors import UnusableInput
-from aam_vision.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.query import Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import State
+from aam_vision.workers.crew import Crew
 
 
 class JournalledAgent(AgentDecorator):
@@ -35,18 +30,24 @@ class JournalledAgent(AgentDecorator):
         agent: its handles must be numbers or states; if numbers, it must be ``Returning``.
         journal: with or without entries.
         generators: random generators that answers depend on, such as the noise of a camera.
+        crew: the copies that answer, if there are several.
 
     Raises:
         UnusableInput: the journal is damaged, or about another agent.
     """
 
     def __init__(
-        self, agent: Agent, journal: Journal, generators: Sequence[np.random.Generator] = ()
+        self,
+        agent: Agent,
+        journal: Journal,
+        generators: Sequence[np.random.Generator] = (),
+        crew: Crew | None = None,
     ) -> None:
         super().__init__(agent)
         self._journal = journal
-        self._returning = _innermost(agent)
+        self._returning = returning(agent)
         self._generators = tuple(generators)
+        self._crew = crew
         about = {"access": agent.access.value, **vocabulary_json(agent.vocabulary, agent.headers)}
         known = journal.about("agent")
         if known is None:
@@ -95,7 +96,7 @@ class JournalledAgent(AgentDecorator):
 
         The generator gets the state that it had when the move was made.
         """
-        if self.live or self._moves_made >= len(self._moves):
+        if self._moves_made >= len(self._moves):
             return None
         told = self._moves[self._moves_made]
         self._moves_made += 1
@@ -106,6 +107,13 @@ class JournalledAgent(AgentDecorator):
         self._set([told.get("random")], 0, rng)
         return start, told
 
+    def upcoming(self) -> Mapping[str, Any] | None:
+        """What was noted of the next recorded move, which stays the next one; None once all have been made again."""
+        told = self._moves[self._moves_made] if self._moves_made < len(self._moves) else None
+        if told is not None and not isinstance(told, dict):
+            raise self.damaged("a move is none")
+        return told
+
     def note_move(self, start: Situation | None, told: Mapping[str, Any], rng: np.random.Generator) -> None:
         """Record a move that is about to be made; it is written together with its first exchange."""
         self._moves_made += 1
@@ -115,6 +123,12 @@ class JournalledAgent(AgentDecorator):
             "random": _plain(rng.bit_generator.state),
         }
         self._journal.add("moves", self._moves_made, content)
+
+    def expect(self, questions: Sequence[Expected]) -> None:
+        """Pass on what will be asked next, but for what is recorded."""
+        if left := questions[len(self._rows) - self._done :]:
+            self._catch_up()
+            super().expect(left)
 
     def image(self, situation: Situation) -> str | None:
         """The name of the image that is kept of a situation, if there is one and the agent is back where it was."""
@@ -209,7 +223,8 @@ class JournalledAgent(AgentDecorator):
     def _record(self, kind: str, question: Any, answer: Any, rng: np.random.Generator | None) -> None:
         random = [rng and _plain(rng.bit_generator.state)]
         random += [_plain(generator.bit_generator.state) for generator in self._generators]
-        self._journal.write(self._done + 1, Row(kind, question, answer, random))
+        worker = 0 if self._crew is None else self._crew.latest
+        self._journal.write(self._done + 1, Row(kind, question, answer, random), worker)
         self._rows.append(Row(kind, None, None, None))
         self._done += 1
 
@@ -271,13 +286,6 @@ class JournalledAgent(AgentDecorator):
         return UnusableInput(
             f"{self._journal.path}: damaged, or of another run ({why}); start a new run instead"
         )
-
-
-def _innermost(agent: Agent) -> Returning | None:
-    """The agent inside all decorators, if it has to be brought back."""
-    while isinstance(agent, AgentDecorator):
-        agent = agent.agent
-    return agent if isinstance(agent, Returning) else None
 
 
 def _answers(kind: str, answer: object) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Scene, Simulator
+from aam_vision.perception import Foreseeing, Frame, Scene, Simulator
+from aam_vision.strips import GroundAction
 
 
 class NoisySimulator:
@@ -51,3 +54,13 @@ class NoisySimulator:
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
         return self._simulator.choose(rng)
+
+    def expect(self, snapshot: object, plan: Sequence[GroundAction]) -> None:
+        """Pass on what will be asked next."""
+        if isinstance(self._simulator, Foreseeing):
+            self._simulator.expect(snapshot, plan)
+
+    def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
+        """Pass on what will be asked next."""
+        if isinstance(self._simulator, Foreseeing):
+            self._simulator.expect_walk(snapshot, steps, rng)

@@ -42,6 +42,10 @@ class ProcessAgent:
         self._objects = hello.problems
         self._by_name = {header.name: header for header in hello.headers}
 
+    def close(self) -> None:
+        """End the program."""
+        self._conversation.close()
+
     def _run(self, problem: int, start: Start, plan: Sequence[GroundAction]) -> tuple[int, Reached]:
         found = self._conversation.ask(run_question(problem, start, plan))
         return checked("run", lambda: read_run(found, plan, self.vocabulary, self._objects[problem]))
@@ -187,6 +191,10 @@ class StandingProcessAgent(ProcessAgent):
                 assert isinstance(passage.before.handle, int)
                 self._ways.came(number, passage.before.handle, passage.steps)
         self._next = max(self._situations, default=-1) + 1
+
+    def number_from(self, number: int) -> None:
+        """Number the next situations from this number on."""
+        self._next = number
 
     def _known(self, situation: Situation) -> tuple[int, int]:
         assert isinstance(situation.handle, int), "a situation of this agent"

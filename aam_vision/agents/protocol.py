@@ -53,6 +53,8 @@ class Hello:
     version: str
     shown: tuple[Shown, ...] = ()
     """For each problem how it is shown; empty if states are atoms."""
+    copies: int | None = None
+    """How many processes of it may run at a time; None for any number."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,18 @@ def read_hello(found: dict[str, Any]) -> Hello:
         tuple(read_shown(problem, vocabulary, own) for problem, own in zip(problems, objects, strict=True))
         if images
         else (),
+        _copies(found),
     )
+
+
+def _copies(found: dict[str, Any]) -> int | None:
+    if "copies" not in found:
+        return None
+    copies = field(found, "copies", int)
+    if copies < 1:
+        raise Malformed(f"{show(copies)} copies: at least one runs")
+    assert isinstance(copies, int)
+    return copies
 
 
 def _objects(problem: object, vocabulary: Vocabulary) -> Objects:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from aam_vision.query import Situation
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.query import Agent, Situation
 from aam_vision.strips import GroundAction
 
 
@@ -41,6 +42,13 @@ class Returning(Protocol):
     def resume(self, history: Sequence[Passage]) -> None:
         """Take over a history: go on as an agent that was asked all this, from where it ended."""
         ...
+
+
+def returning(agent: Agent) -> Returning | None:
+    """The agent inside all decorators, if it has to be brought back."""
+    while isinstance(agent, AgentDecorator):
+        agent = agent.agent
+    return agent if isinstance(agent, Returning) else None
 
 
 class Ways:

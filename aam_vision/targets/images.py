@@ -14,8 +14,10 @@ from aam_vision.targets.target import Target, numbers
 
 if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
+    from aam_vision.envs.image_domain import Problem
     from aam_vision.perception import Box, Perception, Scene, Simulator
     from aam_vision.strips import ActionHeader
+    from aam_vision.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,60 @@ def settings_of(arguments: Arguments) -> PerceptionSettings:
     return PerceptionSettings(arguments.classifiers, arguments.backend, arguments.image_noise, arguments.seed)
 
 
-def from_images(env: str, access: Access, problems: Sequence[str], settings: PerceptionSettings) -> Target:
+def from_images(
+    env: str,
+    access: Access,
+    problems: Sequence[str],
+    settings: PerceptionSettings,
+    workers: Workers | None = None,
+) -> Target:
     """The agent of an image environment, its truth kept apart.
 
     Raises:
-        UnusableInput: no such problem or weights.
+        UnusableInput: no such problem or weights, or several workers cannot be used.
     """
     from aam_vision.envs.registry import image_domain
 
+    if workers is not None and workers.number > 1:
+        return _copied(env, access, problems, settings, workers)
+
     domain = image_domain(env)
     chosen = [domain.interrogated[i] for i in numbers(env, problems, len(domain.interrogated), access)]
-    clear = [domain.simulator(problem) for problem in chosen]
+    return _seen(env, chosen, access, settings, [domain.simulator(problem) for problem in chosen])
+
+
+def _copied(
+    env: str, access: Access, problems: Sequence[str], settings: PerceptionSettings, workers: Workers
+) -> Target:
+    """The same, with simulators of which several copies work: they begin while the classifiers are loaded."""
+    from aam_vision.agents.copied_simulator import CopiedSimulator
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.targets.copied import check_access, simulator_crew, with_crew
+
+    check_access(access, workers)
+    domain = image_domain(env)
+    chosen = [domain.interrogated[i] for i in numbers(env, problems, len(domain.interrogated), access)]
+    crew = simulator_crew(env, chosen, workers)
+    try:
+        scenes = [domain.simulator(problem).scene for problem in chosen]
+        clear = [CopiedSimulator(scene, number, crew) for number, scene in enumerate(scenes)]
+        return with_crew(_seen(env, chosen, access, settings, clear), crew)
+    except BaseException:
+        crew.close()
+        raise
+
+
+def _seen(
+    env: str,
+    chosen: Sequence[Problem],
+    access: Access,
+    settings: PerceptionSettings,
+    clear: Sequence[Simulator],
+) -> Target:
+    """The agent in simulators of these problems, whose images are clear."""
+    from aam_vision.envs.registry import image_domain
+
+    domain = image_domain(env)
     perception = perception_of(env, settings)
     return replace(
         seen_through(env, clear, domain.headers, access, settings, perception),

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
+from aam_vision.targets.copied import copied_symbolic
 from aam_vision.targets.decorated import unreliable
 from aam_vision.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.targets.programs import from_program, from_shown_program
 from aam_vision.targets.symbolic import from_generated, from_pddl
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of
+from aam_vision.workers import Workers
 
 if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
@@ -30,7 +32,10 @@ def of(arguments: Arguments) -> Target:
 
 def _named(arguments: Arguments) -> Target:
     given = arguments.problem or []
+    workers = Workers(arguments.workers, arguments.address)
     if arguments.agent is not None and arguments.env is not None:
+        if workers.number > 1:
+            raise UnusableInput("a program that shows images answers alone: use 1", "workers", workers.number)
         return from_shown_program(arguments)
     if arguments.agent is not None:
         return from_program(
@@ -39,11 +44,13 @@ def _named(arguments: Arguments) -> Target:
             access=arguments.access,
             seconds=arguments.agent_seconds,
             megabytes=arguments.agent_memory,
+            workers=workers,
         )
     if arguments.domain is not None:
-        return from_pddl(
+        target = from_pddl(
             arguments.domain, given, access=arguments.access, repeated=arguments.repeated_arguments
         )
+        return copied_symbolic(target, workers)
     assert arguments.env is not None, "one or the other is given"
     return from_environment(
         arguments.env,
@@ -53,6 +60,7 @@ def _named(arguments: Arguments) -> Target:
         seed=arguments.seed,
         repeated=arguments.repeated_arguments,
         settings=settings_of(arguments),
+        workers=workers,
     )
 
 
@@ -83,6 +91,7 @@ def from_environment(
     seed: int = 0,
     repeated: bool = False,
     settings: PerceptionSettings | None = None,
+    workers: Workers | None = None,
 ) -> Target:
     """The agent of an environment that is seen in images, or of a packaged domain.
 
@@ -94,20 +103,22 @@ def from_environment(
         seed: of these problems.
         repeated: whether one object may be named twice (packaged domains).
         settings: how images are read.
+        workers: how many copies of the agent answer at a time, and where; default one.
 
     Raises:
         UnusableInput: no such environment, problem, access or weights.
     """
     from aam_vision import domains
 
-    settings = settings or PerceptionSettings()
+    settings, workers = settings or PerceptionSettings(), workers or Workers()
     if env in domains.DOMAINS:
         if settings.noise:
             raise UnusableInput(
                 f"{env} shows no images; use an image environment", "image_noise", f"{settings.noise:g}"
             )
-        return from_generated(env, access_of(access, SYMBOLIC_ACCESS, env), problems, size, seed, repeated)
+        allowed = access_of(access, SYMBOLIC_ACCESS, env)
+        return copied_symbolic(from_generated(env, allowed, problems, size, seed, repeated), workers)
     check_name(env)
     if repeated:
         raise UnusableInput(f"{env} is seen in images; give a symbolic agent", "repeated_arguments")
-    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings)
+    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings, workers)

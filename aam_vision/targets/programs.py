@@ -8,27 +8,36 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
+from aam_vision.targets.copied import check_access, copied_program, program_crew
 from aam_vision.targets.images import perception_of, places, seen_through, settings_of
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 
 if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
+    from aam_vision.workers import Workers
 
 
 def from_program(
-    command: str, problems: Sequence[str], *, access: str | None, seconds: float, megabytes: int
+    command: str,
+    problems: Sequence[str],
+    *,
+    access: str | None,
+    seconds: float,
+    megabytes: int,
+    workers: Workers | None = None,
 ) -> Target:
     """An agent that is a program of its own (``docs/agent-protocol.md``); its true model is not known.
 
     Raises:
         UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow
-            the access.
+            the access or so many workers.
     """
     from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.process import process_agent
     from aam_vision.agents.program import ProgramLimits
 
-    conversation = Conversation(command, ProgramLimits(seconds=seconds, memory=megabytes << 20))
+    limits = ProgramLimits(seconds=seconds, memory=megabytes << 20)
+    conversation = Conversation(command, limits)
     hello = conversation.hello
     if hello.shown:
         conversation.close()
@@ -40,7 +49,7 @@ def from_program(
     allowed = access_of(access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"agent {command!r}")
     name = hello.vocabulary.name
     chosen = numbers(name, problems, len(hello.problems), allowed)
-    return Target(
+    target = Target(
         name,
         tuple(map(str, chosen)),
         process_agent(conversation, allowed, chosen),
@@ -49,6 +58,11 @@ def from_program(
         identity=conversation.identity if hello.deterministic and hello.access is Access.SETTABLE else None,
         close=conversation.close,
     )
+    if workers is None or workers.number == 1:
+        return target
+    conversation.close()  # the copies answer
+    check_access(allowed, workers)
+    return copied_program(target, conversation, program_crew(conversation, limits, allowed, chosen, workers))
 
 
 def from_shown_program(arguments: Arguments) -> Target:

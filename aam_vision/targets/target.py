@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from aam_vision.perception import Box, Frame
     from aam_vision.strips import Model, State
+    from aam_vision.workers.crew import Crew
 
 IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
 SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
@@ -42,6 +43,13 @@ class Target:
     """By predicate, the ``kind`` of its provenance and its ``meaning``, where the user has given them."""
     scenes: Callable[[], list[dict[str, Box]]] = list
     """For each problem where its places are in the image."""
+    crew: Crew | None = None
+    """The copies of the agent that answer, if there are several."""
+
+    @property
+    def copies(self) -> int:
+        """How many copies of the agent answer at a time."""
+        return 1 if self.crew is None else self.crew.size
 
 
 def access_of(given: str | None, allowed: Sequence[Access], what: str) -> Access:

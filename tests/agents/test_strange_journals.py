@@ -37,7 +37,7 @@ _BOMB = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("PRAGMA user_version = 3", "newer"),
+        ("PRAGMA user_version = 4", "newer"),
         ("PRAGMA application_id = 1", "no transcript"),
         ("CREATE TABLE more (a)", "its tables"),
         ("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END", "its tables"),

@@ -87,6 +87,8 @@ class Walk:
     """The node where the policy wanted it to start, if the agent cannot be brought there."""
     stopped: Stop | None = None
     """The policy's Stop, where the walk only examines what was learned."""
+    seed: int | None = None
+    """Of the agent's choices, if several copies of it walk at a time; None for the interrogation's own generator."""
 
     @property
     def examines(self) -> bool:

@@ -239,6 +239,14 @@ class ActionHypotheses:
                 changed = True
             self.clauses = open_clauses
 
+    def suppose(self, literals: Literals) -> None:
+        """Take undecided literals for preconditions, as far as that is possible."""
+        for literal in literals.singles():
+            if literal.overlaps(self.undecided):
+                self.clauses.append(literal)
+                self._propagate()
+                self.version += 1
+
     def assuming(self, held: int, unknown: int) -> ActionHypotheses:
         """A copy that has learned of a success there, for what-if questions."""
         other = copy(self)

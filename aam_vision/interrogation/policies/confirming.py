@@ -80,7 +80,7 @@ class Confirming:
 
     def _there(self, evidence: Evidence, claim: Claim, refusals: list[Refusal]) -> Ask | None:
         """The same after going there: by the steps that led there, or anywhere that violates the same."""
-        if self.access is Access.RESET:
+        if self.access is Access.RESET and refusals:
             start, path = replay(evidence, refusals[0].at)
             return Ask(start, (*path, refusals[0].action), "ask again for what was refused", again=True)
         if self.access is Access.TRAJECTORY:

@@ -33,6 +33,10 @@ class BaseState:
         """An action with its arguments."""
         self.arguments = ArgumentChoices(start.objects)
 
+    def __deepcopy__(self, memo: object) -> BaseState:
+        """Number anew: what is remembered of instructions would keep to the original's numbers."""
+        return BaseState(self.state)
+
     @property
     def true(self) -> int:
         """The facts of all instructions so far that hold."""

@@ -17,6 +17,7 @@ from aam_vision.interrogation.task.differences import check_prior
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.robust import Observer, Setup, interrogate_robustly
+from aam_vision.interrogation.task.rounds import width
 from aam_vision.interrogation.task.settable_trials import CONFIDENCE
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
@@ -47,6 +48,8 @@ class Interrogation:
     """Whether no answer is taken at its word, even if none proves unreliable."""
     exam: int | None = None
     """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
+    copies: int = 1
+    """How many copies of the agent answer at a time; with one, every question waits for the answer before."""
     write_ppo: Path | None = None
     """Folder for the planning problems that the queries of the policy ``aia`` solve, as PDDL."""
 
@@ -90,6 +93,8 @@ class Interrogation:
             self.repeated,
             self.confidence,
             self.confirm,
+            width(self.copies),
+            (self.planner,),
         )
         return interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
 

@@ -102,7 +102,8 @@ def _answer(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: np.
 def _answered(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: np.random.Generator) -> Entry:
     start = evidence.departure(move.start)
     if isinstance(move, Walk):
-        return Walked(tuple(agent.walk(start, move.steps, rng)))
+        choices = rng if move.seed is None else np.random.default_rng(move.seed)
+        return Walked(tuple(agent.walk(start, move.steps, choices)))
     query = Query(start, move.plan)
     return Asked(query, agent.ask_again(query) if move.again else agent.ask(query))
 

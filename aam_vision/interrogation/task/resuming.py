@@ -32,6 +32,10 @@ class MoveRecord(Protocol):
         """
         ...
 
+    def upcoming(self) -> Mapping[str, Any] | None:
+        """What was noted of the next recorded move, which stays the next one; None when all have been made again."""
+        ...
+
     def note_move(self, start: Situation | None, told: Mapping[str, Any], rng: np.random.Generator) -> None:
         """Record a move that is about to be made."""
         ...
@@ -59,16 +63,35 @@ class Recorded:
         Raises:
             UnusableInput: the record is damaged.
         """
-        recorded = self._record.next_move(rng)
-        if recorded is not None:
-            try:
-                return _read(*recorded, evidence)
-            except (Malformed, ValueError, TypeError, LookupError) as error:
-                raise self._record.damaged(error) from None
+        found = read_move(self._record, evidence, rng)
+        if found is not None:
+            return found
         move = self._policy.next(evidence, rng)
-        start = None if isinstance(move, Stop) else evidence.departure(move.start)
-        self._record.note_move(start, _told(move), rng)
+        note_move(self._record, move, evidence, rng)
         return move
+
+
+def read_move(record: MoveRecord, evidence: Evidence, rng: np.random.Generator) -> Move | None:
+    """The next recorded move; None when all have been made again.
+
+    Raises:
+        UnusableInput: the record is damaged.
+    """
+    found = record.next_move(rng)
+    if found is None:
+        return None
+    try:
+        return _read(*found, evidence)
+    except (Malformed, ValueError, TypeError, LookupError) as error:
+        raise record.damaged(error) from None
+
+
+def note_move(
+    record: MoveRecord, move: Move, evidence: Evidence, rng: np.random.Generator, **besides: object
+) -> None:
+    """Record a move that is about to be made, and what else is to be noted with it, as plain data."""
+    start = None if isinstance(move, Stop) else evidence.departure(move.start)
+    record.note_move(start, {**_told(move), **besides}, rng)
 
 
 def recorded(policy: Policy, record: MoveRecord | None) -> Policy:
@@ -82,7 +105,8 @@ def _told(move: Move) -> dict[str, Any]:
         return {"stop": _stop_told(move)}
     wanted = None if move.wanted is None else move.wanted.number
     if isinstance(move, Walk):
-        return {"walk": move.steps, "why": move.why, "wanted": wanted, "stopped": _stop_told(move.stopped)}
+        told = {"walk": move.steps, "why": move.why, "wanted": wanted, "stopped": _stop_told(move.stopped)}
+        return told if move.seed is None else {**told, "seed": move.seed}
     return {
         "ask": plan_json(move.plan),
         "why": move.why,
@@ -112,7 +136,8 @@ def _read(start: Situation | None, told: Mapping[str, Any], evidence: Evidence) 
     wanted = None if number is None else _node(evidence, number)
     if "walk" in told:
         stopped = _stop(told.get("stopped"))  # a journal of before examinations has none
-        return Walk(node, field(told, "walk", int), field(told, "why", str), wanted, stopped)
+        seed = field(told, "seed", int) if "seed" in told else None
+        return Walk(node, field(told, "walk", int), field(told, "why", str), wanted, stopped, seed)
     headers = {header.name: header for header in hypotheses.headers}
 
     def literals(action: str, positive: int, negative: int) -> Literals:

@@ -27,6 +27,7 @@ from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
 from aam_vision.interrogation.task.repeating_agent import RepeatingAgent, Spent
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import MoveRecord, recorded
+from aam_vision.interrogation.task.rounds import Rounds
 from aam_vision.interrogation.task.scrutiny import DOUBTED, TAKEN_AT_THEIR_WORD, Scrutiny
 from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial, weigh
 from aam_vision.query import Access, Agent, Situation
@@ -48,6 +49,16 @@ class Setup:
     """How probable the model has to be where answers prove unreliable."""
     confirm: bool = False
     """Whether no answer is taken at its word."""
+    width: int = 1
+    """How many questions are to be answered at a time (``rounds``)."""
+    shared: tuple[object, ...] = ()
+    """Parts of the policy that its copies share (``rounds``)."""
+
+    def moves(self, policy: Policy, agent: CountingAgent, record: MoveRecord | None) -> Policy:
+        """The recorded moves first, then the policy's own; in rounds, if several are to be answered at a time."""
+        if self.width == 1 or isinstance(agent, RepeatingAgent):
+            return recorded(policy, record)
+        return Rounds(policy, agent, self.width, self.budget, record, self.shared)
 
 
 @dataclass(frozen=True)
@@ -207,7 +218,7 @@ class _Stages:
         """The loop, and a last look at all answers in the light of what followed from them."""
         result = interrogate(
             agent,
-            recorded(policy, self.record),
+            self.setup.moves(policy, agent, self.record),
             self.rng,
             budget=self.setup.budget,
             repeated=self.setup.repeated,

@@ -1,0 +1,289 @@
+"""An agent of which several copies answer, so that it may be asked several things at a time.
+
+Whoever asks says beforehand what will be asked next (``query.expect``); the copies begin with it at once, and the answers
+are waiting when they are asked for. The order of questions and answers is that of one agent, and so are the numbers of
+its situations.
+
+An agent whose handles are states can be asked anything anywhere. Where handles are numbers, a copy first takes over how a
+situation was reached (``returning``): it goes back to where it was itself, or makes the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from aam_vision.agents.returning import Passage, Returning
+from aam_vision.query import Access, Agent, Expected, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
+from aam_vision.workers.crew import Crew, Task
+
+PROVED_STEPS = 2
+"""Steps that every copy makes before it is asked anything, to see that all are the same agent."""
+
+FIRST_INSIDE = 1_000_000
+"""The first number that a situation has in the copies; what they see before they are asked has smaller ones."""
+
+Key = tuple[Hashable, ...]
+
+
+class NumberingAgent(Agent, Returning, Protocol):
+    """An agent that can be told which numbers its next situations have."""
+
+    def number_from(self, number: int) -> None:
+        """Number the next situations from this number on."""
+        ...
+
+
+class StatelessCopies:
+    """Copies of an agent whose situations' handles are the states themselves.
+
+    Args:
+        agent: says what the copies are; it is not asked anything itself.
+        crew: the copies.
+    """
+
+    def __init__(self, agent: Agent, crew: Crew) -> None:
+        self.vocabulary: Vocabulary = agent.vocabulary
+        self.headers: tuple[ActionHeader, ...] = agent.headers
+        self.access: Access = agent.access
+        self.refuses_surely = bool(getattr(agent, "refuses_surely", False))
+        self._crew = crew
+        self._begun: dict[Key, Task] = {}
+
+    @property
+    def unused(self) -> int:
+        """Questions that were begun and then never asked."""
+        return len(self._begun)
+
+    def expect(self, questions: Sequence[Expected]) -> None:
+        """Begin with what will be asked."""
+        for question in questions:
+            key = _key(question)
+            if key in self._begun:
+                continue
+            if isinstance(question, Query):
+                self._begun[key] = self._begin_query(question)
+            else:
+                rng = np.random.default_rng(question.seed)
+                self._begun[key] = self._begin_walk(question.start, question.steps, rng)
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situations."""
+        return list(self._crew.collect(self._crew.begin(_initial)))
+
+    def ask(self, query: Query) -> Response:
+        """The answer of one of the copies.
+
+        Raises:
+            AgentFailed: none can answer.
+        """
+        begun = self._begun.pop(_key(query), None) or self._begin_query(query)
+        return self._taken_in(query, self._crew.collect(begun))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """The steps of one of the copies.
+
+        Raises:
+            AgentFailed: none can answer.
+        """
+        key = (start.handle, steps, _state(rng))
+        begun = self._begun.pop(key, None) or self._begin_walk(start, steps, rng)
+        walked, rng.bit_generator.state = self._crew.collect(begun)
+        return self._walked(start, walked)
+
+    def _begin_query(self, query: Query) -> Task:
+        return self._crew.begin(_ask, query)
+
+    def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
+        return self._crew.begin(_walk, start, steps, rng)
+
+    def _taken_in(self, query: Query, response: Response) -> Response:
+        return response
+
+    def _walked(self, start: Situation, walked: list[WalkStep]) -> list[WalkStep]:
+        return walked
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """A situation, and how it was reached."""
+
+    situation: Situation
+    inside: int
+    """Its number in the copies, where that is not its own."""
+    before: int | None
+    steps: tuple[GroundAction, ...]
+    memo: Any
+
+
+class NumberedCopies(StatelessCopies):
+    """Copies of an agent whose situations' handles are numbers (``returning.Returning``)."""
+
+    def __init__(self, agent: Agent, crew: Crew) -> None:
+        super().__init__(agent, crew)
+        self._reached: dict[int, _Reached] = {}
+        self._next = 0
+        self._next_inside = FIRST_INSIDE
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situations."""
+        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(_initial_memos))
+        return [self._remember(state, None, None, (), memo) for state, memo in found]
+
+    def memo(self, situation: Situation) -> Any:
+        """The agent's own note on a situation."""
+        return self._known(situation).memo
+
+    def resume(self, history: Sequence[Passage]) -> None:
+        """Take over a history; copies take over what they need of it."""
+        for passage in history:
+            number = passage.after.handle
+            assert isinstance(number, int), "the handles here are numbers"
+            if number not in self._reached:
+                self._next = number
+                before = None if passage.before is None else passage.before.handle
+                assert before is None or isinstance(before, int)
+                self._remember(passage.after.state, None, before, passage.steps, passage.memo)
+        self._next = max(self._reached, default=-1) + 1
+
+    def _begin_query(self, query: Query) -> Task:
+        start, history = self._inside(query.initial)
+        return self._crew.begin(_ask_there, history, self._numbers(1), Query(start, query.plan))
+
+    def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
+        there, history = self._inside(start)
+        return self._crew.begin(_walk_there, history, self._numbers(steps), there, steps, rng)
+
+    def _taken_in(self, query: Query, found: tuple[Response, Any]) -> Response:  # type: ignore[override]
+        response, memo = found
+        if not response.executed:
+            return Response(0, query.initial)
+        return Response(
+            response.executed,
+            self._after(query.initial, query.plan[: response.executed], response.final, memo),
+        )
+
+    def _walked(self, start: Situation, walked: list[tuple[WalkStep, Any]]) -> list[WalkStep]:  # type: ignore[override]
+        steps = []
+        for step, memo in walked:
+            after = self._after(start, (step.action,), step.after, memo)
+            steps.append(WalkStep(start, step.action, after))
+            start = after
+        return steps
+
+    def _after(
+        self, before: Situation, steps: tuple[GroundAction, ...], inside: Situation, memo: Any
+    ) -> Situation:
+        assert isinstance(before.handle, int)
+        assert isinstance(inside.handle, int)
+        return self._remember(inside.state, inside.handle, before.handle, steps, memo)
+
+    def _remember(
+        self,
+        state: State,
+        inside: int | None,
+        before: int | None,
+        steps: tuple[GroundAction, ...],
+        memo: Any,
+    ) -> Situation:
+        number = self._next
+        self._next += 1
+        situation = Situation(number, state)
+        inside = self._numbers(1) if inside is None else inside
+        self._reached[number] = _Reached(situation, inside, before, steps, memo)
+        return situation
+
+    def _numbers(self, count: int) -> int:
+        """The first of so many numbers that the copies have not used yet."""
+        first = self._next_inside
+        self._next_inside += count
+        return first
+
+    def _known(self, situation: Situation) -> _Reached:
+        assert isinstance(situation.handle, int), "the handles here are numbers"
+        return self._reached[situation.handle]
+
+    def _inside(self, situation: Situation) -> tuple[Situation, list[Passage]]:
+        """A situation as the copies know it, and how it was reached."""
+        history: list[Passage] = []
+        number: Hashable = situation.handle
+        while number is not None:
+            assert isinstance(number, int), "the handles here are numbers"
+            reached = self._reached[number]
+            number = reached.before
+            before = None if number is None else _as_inside(self._reached[number])
+            history.append(Passage(before, reached.steps, _as_inside(reached), reached.memo))
+        return history[0].after, history[::-1]
+
+
+def _as_inside(reached: _Reached) -> Situation:
+    return Situation(reached.inside, reached.situation.state)
+
+
+def _key(question: Expected) -> Key:
+    if isinstance(question, Query):
+        return question.initial.handle, question.plan
+    return question.start.handle, question.steps, _state(np.random.default_rng(question.seed))
+
+
+def _state(rng: np.random.Generator) -> Hashable:
+    """What tells a generator from others."""
+    return str(rng.bit_generator.state)
+
+
+# --- jobs of the copies --------------------------------------------------------------------------------------
+
+
+def _initial(agent: Agent) -> list[Situation]:
+    return list(agent.initial())
+
+
+def _ask(agent: Agent, query: Query) -> Response:
+    return agent.ask(query)
+
+
+def _walk(
+    agent: Agent, start: Situation, steps: int, rng: np.random.Generator
+) -> tuple[list[WalkStep], Mapping[str, Any]]:
+    return list(agent.walk(start, steps, rng)), rng.bit_generator.state
+
+
+def _initial_memos(agent: NumberingAgent) -> list[tuple[State, Any]]:
+    return [(one.state, agent.memo(one)) for one in agent.initial()]
+
+
+def _ask_there(agent: NumberingAgent, history: Sequence[Passage], number: int, query: Query) -> Any:
+    agent.resume(history)
+    agent.number_from(number)
+    response = agent.ask(query)
+    return response, agent.memo(response.final)
+
+
+def _walk_there(
+    agent: NumberingAgent,
+    history: Sequence[Passage],
+    number: int,
+    start: Situation,
+    steps: int,
+    rng: np.random.Generator,
+) -> Any:
+    agent.resume(history)
+    agent.number_from(number)
+    walked = [(step, agent.memo(step.after)) for step in agent.walk(start, steps, rng)]
+    return walked, rng.bit_generator.state
+
+
+def prove(agent: Agent, told: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    """The initial states, and where a few steps lead: those that the agent takes itself, or that another one took."""
+    initial = agent.initial()
+    states = [one.state for one in initial]
+    if told is None:
+        walked = agent.walk(initial[0], PROVED_STEPS, np.random.default_rng(0))
+        plan: tuple[GroundAction, ...] = tuple(step.action for step in walked)
+        return states, plan, len(plan), walked[-1].after.state if walked else states[0]
+    response = agent.ask(Query(initial[0], told[1]))
+    return states, told[1], response.executed, response.final.state

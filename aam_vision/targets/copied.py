@@ -1,0 +1,147 @@
+"""Targets of which several copies answer at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.query import Access
+from aam_vision.targets.target import Target
+
+if TYPE_CHECKING:
+    from aam_vision.agents.conversation import Conversation
+    from aam_vision.agents.process import ProcessAgent
+    from aam_vision.agents.program import ProgramLimits
+    from aam_vision.envs.image_domain import Problem
+    from aam_vision.perception import Simulator
+    from aam_vision.query import Agent
+    from aam_vision.workers import Workers
+    from aam_vision.workers.crew import Crew
+
+
+SIMULATING = (
+    "gymnasium",
+    "aam_vision.envs.registry",
+    "aam_vision.envs.pddlgym_domains",
+    "aam_vision.envs.instructions",
+)
+"""Modules of most simulators."""
+
+
+def check_access(access: Access, workers: Workers) -> None:
+    """Refuse several copies under an access where every question needs the answer before.
+
+    Raises:
+        UnusableInput: a trajectory is asked for.
+    """
+    if workers.number > 1 and access is Access.TRAJECTORY:
+        raise UnusableInput(
+            "a trajectory is one course, which no two agents can take: use 1, or another access",
+            "workers",
+            workers.number,
+        )
+
+
+def copied_symbolic(target: Target, workers: Workers) -> Target:
+    """The same target, its symbolic agent in so many processes."""
+    from aam_vision.agents.copies import StatelessCopies, prove
+
+    if workers.number == 1:
+        return target
+    check_access(target.agent.access, workers)
+    crew = workers.crew(partial(_itself, target.agent), prove)
+    return with_crew(replace(target, agent=StatelessCopies(target.agent, crew)), crew)
+
+
+def copied_program(target: Target, conversation: Conversation, crew: Crew) -> Target:
+    """The same target, its program in several processes."""
+    from aam_vision.agents.copies import NumberedCopies, StatelessCopies
+
+    settable = conversation.hello.access is Access.SETTABLE
+    agent = (StatelessCopies if settable else NumberedCopies)(target.agent, crew)
+    return with_crew(replace(target, agent=agent), crew)
+
+
+def with_crew(target: Target, crew: Crew) -> Target:
+    """The same target, with its copies, which have begun.
+
+    Raises:
+        UnusableInput: they cannot begin, or are not the same agent.
+    """
+    try:
+        crew.ready()
+    except AgentFailed as error:
+        crew.close()
+        target.close()
+        raise UnusableInput(str(error), "workers", crew.size) from None
+
+    def close() -> None:
+        crew.close()
+        target.close()
+
+    return replace(target, crew=crew, close=close)
+
+
+def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers) -> Crew:
+    """Copies of an image environment's simulators."""
+    from aam_vision.agents.copied_simulator import prove
+
+    return workers.crew(partial(_simulators, env, tuple(problems)), prove, modules=SIMULATING)
+
+
+def program_crew(
+    conversation: Conversation,
+    limits: ProgramLimits,
+    access: Access,
+    problems: Sequence[int],
+    workers: Workers,
+) -> Crew:
+    """Copies of a program.
+
+    Raises:
+        UnusableInput: it does not allow so many.
+    """
+    from aam_vision.agents.copies import prove
+    from aam_vision.workers.crew import Copy, Held
+
+    allowed = conversation.hello.copies
+    if allowed is not None and workers.number > allowed:
+        raise UnusableInput(
+            f"the agent says that it can run {'only once' if allowed == 1 else f'{allowed} times'}; use {allowed}",
+            "workers",
+            workers.number,
+        )
+    make = partial(_program, conversation.command, limits, access, tuple(problems), conversation.identity)
+
+    def here() -> Copy:
+        agent = make()
+        return Held(agent, agent.close)
+
+    return workers.crew(make, prove, here)
+
+
+def _itself(agent: Agent) -> Agent:
+    return agent
+
+
+def _simulators(env: str, problems: Sequence[Problem]) -> list[Simulator]:
+    from aam_vision.envs.registry import image_domain
+
+    domain = image_domain(env)
+    return [domain.simulator(problem) for problem in problems]
+
+
+def _program(
+    command: str, limits: ProgramLimits, access: Access, problems: Sequence[int], identity: str
+) -> ProcessAgent:
+    from aam_vision.agents.conversation import Conversation
+    from aam_vision.agents.process import process_agent
+
+    conversation = Conversation(command, limits)
+    if conversation.identity != identity:
+        conversation.close()
+        raise AgentFailed(f"{command}: says something else of itself when it is started a second time")
+    return process_agent(conversation, access, problems)

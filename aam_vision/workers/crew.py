@@ -1,0 +1,208 @@
+"""A crew: several copies of the same thing, each of which does one job at a time.
+
+A copy that is lost while it works costs the job that it has and no other: a fresh copy begins the job anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, Protocol
+
+from aam_vision.errors import AamError, AgentFailed
+
+ATTEMPTS = 10
+"""How often a job is begun whose copy is lost."""
+
+
+class CopyLost(AamError):
+    """Raised when a copy has ended, or cannot be reached, before it answered."""
+
+
+class Copy(Protocol):
+    """One copy."""
+
+    def call(self, job: Callable[..., Any], *arguments: Any) -> Any:
+        """What the job returns: a function of a module, called with the thing itself and the arguments.
+
+        Raises:
+            CopyLost: the copy has ended.
+        """
+        ...
+
+    def close(self) -> None:
+        """End it, whatever it does."""
+        ...
+
+
+class Crew:
+    """So many copies, which begin at once.
+
+    Args:
+        size: how many.
+        hire: makes a copy; called in a thread of its own, and again when a copy was lost.
+        prove: a job that tells something of a fresh copy, which must be the same of all: else they are not the same
+            thing. It is given what the first one told, or None.
+        end: called once all are closed.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        hire: Callable[[], Copy],
+        prove: Callable[[Any, Any], Any] | None = None,
+        end: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.size = size
+        self.lost = 0
+        """How many copies were lost at work, and replaced."""
+        self.latest = 0
+        """The number of the copy, from 1, whose result was collected last."""
+        self._hire = hire
+        self._prove = prove
+        self._end = end
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._lock = Lock()
+        self._told: Any = None
+        self._begun: list[Future[None]] = [Future() for _ in range(size)]
+        self._copies: dict[int, Copy] = {}
+        self._closed = False
+        self._threads = [
+            Thread(target=self._work, args=(number,), name=f"worker {number}", daemon=True)
+            for number in range(1, size + 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def begin(self, job: Callable[..., Any], *arguments: Any) -> Task:
+        """Have a job done by the next copy that is free."""
+        task = Task(job, arguments)
+        self._tasks.put(task)
+        return task
+
+    def collect(self, task: Task) -> Any:
+        """The result of a job, once it is there.
+
+        Raises:
+            AgentFailed: the job raised that, or several copies were lost with it.
+        """
+        found = task.result.result()
+        self.latest = task.worker
+        return found
+
+    def close(self) -> None:
+        """End all copies; jobs that are not done yet never will be."""
+        self._closed = True
+        for _ in self._threads:
+            self._tasks.put(None)
+        for copy in self.copies:
+            copy.close()
+        self._end()
+
+    @property
+    def copies(self) -> list[Copy]:
+        """The copies at present."""
+        with self._lock:
+            return list(self._copies.values())
+
+    def ready(self) -> None:
+        """Wait until all copies have begun.
+
+        Raises:
+            AgentFailed: one cannot begin, or is not the same as the first one.
+        """
+        for future in self._begun:
+            future.result()
+
+    def _work(self, number: int) -> None:
+        if number > 1:
+            wait([self._begun[0]])
+        copy: Copy | None = None
+        try:
+            copy = self._fresh(number)
+            self._begun[number - 1].set_result(None)
+        except Exception as error:  # whatever it is, whoever waits is told
+            self._begun[number - 1].set_exception(error)
+        while (task := self._tasks.get()) is not None and not self._closed:
+            copy = self._done(task, number, copy)
+        self._dismiss(number)
+
+    def _done(self, task: Task, number: int, copy: Copy | None) -> Copy | None:
+        """Do a task; returns the copy that has done it, None if that was lost."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                copy = copy or self._fresh(number)
+                found = copy.call(task.job, *task.arguments)
+                task.worker = number
+                task.result.set_result(found)
+                return copy
+            except CopyLost as error:
+                self._dismiss(number)
+                copy = None
+                with self._lock:
+                    self.lost += not self._closed
+                if self._closed or attempt == ATTEMPTS:
+                    why = f"worker {number} was lost {attempt} times at one question: {error}"
+                    task.result.set_exception(AgentFailed(why))
+                    return None
+            except Exception as error:  # whatever a copy raises is for whoever waits for the result
+                task.result.set_exception(error)
+                return copy
+        return copy
+
+    def _fresh(self, number: int) -> Copy:
+        """A fresh copy.
+
+        Raises:
+            AgentFailed: it is not the same as the first one.
+        """
+        copy = self._hire()
+        with self._lock:
+            self._copies[number] = copy
+        if self._prove is None:
+            return copy
+        told = copy.call(self._prove, self._told)
+        with self._lock:
+            if self._told is None:
+                self._told = told
+        if told != self._told:
+            raise AgentFailed(
+                f"worker {number} answers the same questions differently from worker 1: "
+                "the copies are not the same agent; use one worker, or make it deterministic"
+            )
+        return copy
+
+    def _dismiss(self, number: int) -> None:
+        with self._lock:
+            copy = self._copies.pop(number, None)
+        if copy is not None:
+            copy.close()
+
+
+class Task:
+    """A job that was begun."""
+
+    def __init__(self, job: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.job = job
+        self.arguments = arguments
+        self.result: Future[Any] = Future()
+        self.worker = 0
+        """The copy that has done it, from 1."""
+
+
+class Held:
+    """A copy in this process: what it waits for is elsewhere.
+
+    Args:
+        thing: the thing itself.
+        end: ends it.
+    """
+
+    def __init__(self, thing: Any, end: Callable[[], None] = lambda: None) -> None:
+        self._thing = thing
+        self.close = end
+
+    def call(self, job: Callable[..., Any], *arguments: Any) -> Any:
+        return job(self._thing, *arguments)
