@@ -35,12 +35,15 @@ class TooManyBindings(ValueError):
 
 
 class ObjectNumbers:
-    """The objects of a problem as numbers from 0, and the members of each type."""
+    """The objects of some problems as numbers from 0, and the members of each type; objects of one name are one."""
 
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-        self.names = tuple(objects)
+    def __init__(self, *problems: Objects) -> None:
+        self._problems = problems
+        kinds = {name: kind for objects in problems for name, kind in objects.items()}
+        self.names = tuple(kinds)
         self.of = {name: number for number, name in enumerate(self.names)}
+        self.ambiguous = any(kinds[name] != kind for objects in problems for name, kind in objects.items())
+        """Whether some name stands for objects of different types."""
         self._members: dict[str, Mask] = {}
 
     def __len__(self) -> int:
@@ -60,7 +63,7 @@ class ObjectNumbers:
         """For each number, whether the object is a ``kind``; shape (objects,)."""
         if kind not in self._members:
             mask = np.zeros(len(self.names), dtype=bool)
-            mask[[self.of[name] for name in self._objects.of_type(kind)]] = True
+            mask[[self.of[name] for objects in self._problems for name in objects.of_type(kind)]] = True
             self._members[kind] = mask
         return self._members[kind]
 

@@ -51,6 +51,31 @@ class PlannedNearMiss(NamedTuple):
     step: GroundAction
 
 
+class _Known:
+    """Sets of one action's literals that may hold together somewhere, and sets that may not."""
+
+    def __init__(self) -> None:
+        self._possible: dict[Literals, None] = {}
+        self._impossible: dict[Literals, None] = {}
+
+    def answer(self, literals: Literals) -> bool | None:
+        """A part of what may hold may hold; what has a part that may not hold may not. None if nothing follows."""
+        if literals in self._possible or any(literals.within(one) for one in self._possible):
+            return True
+        if literals in self._impossible or any(one.within(literals) for one in self._impossible):
+            return False
+        return None
+
+    def note(self, literals: Literals, possible: bool) -> None:
+        """Keep the answer about the literals, instead of those that follow from it."""
+        if possible:
+            self._possible = {one: None for one in self._possible if not one.within(literals)}
+            self._possible[literals] = None
+        else:
+            self._impossible = {one: None for one in self._impossible if not literals.within(one)}
+            self._impossible[literals] = None
+
+
 class Reachability:
     """What the cautious model can reach in one problem, under the hypotheses at one moment."""
 
@@ -67,7 +92,7 @@ class Reachability:
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
         self._nodes = nodes
-        self._known: dict[tuple[str, Literals], bool] = {}
+        self._known: dict[str, _Known] = {}
         self.objects = nodes[0].state.objects
 
     @cached_property
@@ -130,14 +155,17 @@ class Reachability:
         return None
 
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
-        key = (action.index.header.name, literals)
-        if key not in self._known:
+        """Whether the literals may hold together: as follows from sets of which that is known, or else by a search."""
+        known = self._known.setdefault(action.index.header.name, _Known())
+        answer = known.answer(literals)
+        if answer is None:
             try:
                 facts = self._possible_facts
-                self._known[key] = facts is not None and facts.somewhere(action, literals)
+                answer = facts is not None and facts.somewhere(action, literals)
             except TooManyBindings:
-                self._known[key] = False
-        return self._known[key]
+                answer = False
+            known.note(literals, answer)
+        return answer
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
         """Arguments under which these literals may hold together in some reachable state (pairwise)."""

@@ -19,7 +19,7 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.near_misses import near_misses
-from aam_vision.interrogation.queries.situation_tables import KnownSituations, TooMany
+from aam_vision.interrogation.queries.situation_tables import SituationTables, TooMany
 from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction
 
@@ -78,7 +78,7 @@ class SegmentFinder:
 
     def __init__(self, beliefs: Beliefs) -> None:
         self._beliefs = beliefs
-        self._tables = KnownSituations()
+        self._tables = SituationTables()
         self._scanned: dict[tuple[str, Literals, Literals], tuple[int, int, int]] = {}
         """By what was looked for: the versions of the action and of the evidence, and how many situations were."""
 

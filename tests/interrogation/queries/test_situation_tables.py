@@ -10,7 +10,7 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.queries import segments
 from aam_vision.interrogation.queries.segments import SegmentFinder, Standpoint
-from aam_vision.interrogation.queries.situation_tables import KnownSituations
+from aam_vision.interrogation.queries.situation_tables import SituationTables
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import walked
@@ -23,7 +23,7 @@ def test_patterns_are_the_values_seen_in_each_situation(
     domain: Domain, seed: int, mask: int, begin: int
 ) -> None:
     evidence = walked(domain, seed)
-    tables = KnownSituations()
+    tables = SituationTables()
     for count in (len(evidence.nodes) // 2, len(evidence.nodes)):  # the tables grow
         nodes = evidence.nodes[:count]
         for action in evidence.hypotheses.actions.values():
