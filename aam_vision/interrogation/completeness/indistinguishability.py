@@ -42,6 +42,8 @@ ROUNDS = 4
 """Rounds of taking questions out; in the last one nothing is assumed closed. More: more questions closed, slower."""
 MAX_LOOKS = 100_000
 """Pairs of a state and a step per initial situation; beyond, mutexes are used. More: more exact proofs, slower."""
+LEAST_STATES = 64
+"""Where not even so many states could be looked at, none is. More: less time lost in large worlds."""
 
 
 class Prospect(Enum):
@@ -161,7 +163,8 @@ class Indistinguishability:
             if not literals.positive & literals.negative
         ]
         facts = frozenset().union(*(state.true | state.unknown for state in origins))
-        return ground(operators, facts, origins[0].objects, repeated=self._hypotheses.repeated)
+        repeated = self._hypotheses.repeated
+        return ground(operators, facts, origins[0].objects, repeated=repeated)
 
     def _steps(self, name: str, action: ActionHypotheses, grounding: Grounding) -> list[GroundLiterals]:
         """Every step of an action that some possible model can execute given the reachable facts."""
@@ -182,15 +185,21 @@ class Indistinguishability:
             for origins in self._problems:
                 steps = self._all_steps(origins, closed)
                 for state in origins:
-                    if state.unknown or (found := exhaust(steps, state.true, closed, MAX_LOOKS)) is None:
+                    if (
+                        steps is None
+                        or state.unknown
+                        or (found := exhaust(steps, state.true, closed, MAX_LOOKS)) is None
+                    ):
                         return None
                     revealed.append(found)
             if not any(any(one.values()) for one in revealed):
                 return closed
             closed = without(closed, revealed)
 
-    def _all_steps(self, origins: Sequence[State], closed: Closure) -> list[Transition]:
+    def _all_steps(self, origins: Sequence[State], closed: Closure) -> list[Transition] | None:
         grounding = self._ground(origins, closed)
+        if len(grounding.operators) * LEAST_STATES > MAX_LOOKS:
+            return None
         return [
             Transition(name, literals, make.under(literals.objects), action)
             for name, action in self._hypotheses.actions.items()
