@@ -30,6 +30,9 @@ WALKED = 6
 
 The agent then does what it can do; the model may hold that to be impossible.
 """
+ONE_EPISODE = {Access.RESET: 4, Access.SNAPSHOT: 2, Access.SETTABLE: 2, Access.TRAJECTORY: 2}
+"""By access, what part of the examination is left when plans begin elsewhere, too; before, one episode goes on. Under
+reset access all other histories are short: what runs out after many steps shows only in a long one."""
 ELSEWHERE = 3
 """Situations in which a plan may begin, beside the one where the last plan ended."""
 IN_VAIN = 10
@@ -79,7 +82,7 @@ class Examining:
                 _some(self._beginnings(evidence), 1, rng)[0], wanted // WALKED, "examine", stopped=stop
             )
         memory = self._worked_out(evidence)
-        starts = self._starts(evidence, memory, rng, late=left <= wanted // 2)
+        starts = self._starts(evidence, memory, rng, late=left <= wanted // ONE_EPISODE[self.access])
         chosen: Chosen | None
         if self.access is Access.SETTABLE and not any(isinstance(move, Ask) for move in done):
             start = _start(evidence, memory, _some(_initial(evidence), 1, rng)[0])
