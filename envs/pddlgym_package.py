@@ -47,7 +47,7 @@ def _pixels(path: str) -> Any:
     import numpy as np
     from PIL import Image
 
-    with Image.open(path) as image:
+    with Image.open(path, formats=["PNG"]) as image:
         return np.divide(np.asarray(image), 255, dtype=np.float32)
 
 

@@ -189,7 +189,7 @@ def parallel(
 
     Examples:
         python -m experiments.parallel --seeds 10 --first-seed 100
-        python -m experiments.parallel --env rovers --workers 8 --kills 50 --seconds 0.1
+        python -m experiments.parallel --env rovers --workers 8 --kills 50
     """
     check_writable(out)
     numbers, progress = workers or [1, 4, 8], Progress()

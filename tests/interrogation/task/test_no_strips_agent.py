@@ -65,7 +65,7 @@ class Toggling(Idle):
 
 
 class Spilling(Idle):
-    """Whatever is heated, another lamp goes on."""
+    """Whatever is switched, another lamp is, too: one that the plan's first step does not name."""
 
     def __init__(self, access: Access = Access.SETTABLE) -> None:
         super().__init__(Model(VOCABULARY, (ActionSchema(SWITCH), HEAT)), [DARK], access)
@@ -89,7 +89,7 @@ def test_what_a_step_does_otherwise_in_the_middle_of_a_plan_is_not_overlooked() 
 
 
 def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
-    with pytest.raises(Interrupted, match=r"^switch: conditional") as caught:
+    with pytest.raises(Interrupted, match=r"^switch: (conditional|hidden)") as caught:
         doubting(Spilling())
     result = caught.value.result
     assert (result.status, result.complete, result.certain) == ("not-strips", False, {})
