@@ -35,16 +35,12 @@ from torchmetrics import MeanMetric  # noqa: E402
 
 BATCH = 8
 """Boards of a step: more of them give steadier steps, and each takes longer."""
-
 LEARNING_RATE = 4e-3
 """The highest of the run: a higher one learns in fewer steps, until training becomes unstable."""
-
 CHECK = 100
 """Steps between two evaluations of the boards that are held back: more of them find a better checkpoint, and cost time."""
-
 WARM_UP = 0.2
 """Share of the steps in which the learning rate rises: a longer rise is steadier, and leaves less time to settle."""
-
 LOG_EVERY = 10
 """Steps between two lines of the logs: fewer make longer logs, and cost time."""
 

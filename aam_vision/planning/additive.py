@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from aam_vision.fact_tables import Numbers
 from aam_vision.planning.numbered import Task, bits_of
-from aam_vision.relations import Numbers
 
 FAR = 1e9
 """The cost of what cannot be reached."""

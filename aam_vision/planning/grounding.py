@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.errors import AamError
+from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
 from aam_vision.joins import Fact, FactIndex, Row
-from aam_vision.relations import Condition, Numbers, ObjectNumbers, Relation, Table, TooManyBindings
+from aam_vision.relations import Condition, Relation, TooManyBindings
 from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Objects
 
 

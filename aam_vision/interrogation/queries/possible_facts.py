@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.joins import Row
 from aam_vision.planning.grounding import Grounding
 from aam_vision.planning.mutexes import Mutexes
-from aam_vision.relations import Absence, Condition, Numbers, ObjectNumbers, Relation, Table
+from aam_vision.relations import Absence, Condition, Relation
 from aam_vision.strips import Objects
 
 

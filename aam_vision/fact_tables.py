@@ -1,0 +1,122 @@
+"""Facts as tables of numbers, with look-ups by the values at any places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from aam_vision.joins import Row
+from aam_vision.strips import LiftedAtom, Objects
+
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+MAX_CODE = 2**62
+"""Codes of rows up to this fit into 64 bits; greater ones are Python's integers, which are slower."""
+
+
+class ObjectNumbers:
+    """The objects of some problems as numbers from 0, and the members of each type; objects of one name are one."""
+
+    def __init__(self, *problems: Objects) -> None:
+        self._problems = problems
+        kinds = {name: kind for objects in problems for name, kind in objects.items()}
+        self.names = tuple(kinds)
+        self.of = {name: number for number, name in enumerate(self.names)}
+        self.ambiguous = any(kinds[name] != kind for objects in problems for name, kind in objects.items())
+        """Whether some name stands for objects of different types."""
+        self._members: dict[str, Mask] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def arguments(self, atom: LiftedAtom) -> tuple[int, ...]:
+        """An atom's arguments as conditions have them; a constant that is no object here equals no object."""
+        return tuple(
+            [a if isinstance(a, int) else -1 - self.of.get(a, len(self.names)) for a in atom.arguments]
+        )
+
+    def table(self, rows: Numbers) -> Table:
+        """Rows of objects as a table."""
+        return Table(rows, len(self.names) + 1)
+
+    def members(self, kind: str) -> Mask:
+        """For each number, whether the object is a ``kind``; shape (objects,)."""
+        if kind not in self._members:
+            mask = np.zeros(len(self.names), dtype=bool)
+            mask[[self.of[name] for objects in self._problems for name in objects.of_type(kind)]] = True
+            self._members[kind] = mask
+        return self._members[kind]
+
+    def rows(self, rows: Iterable[Row], width: int) -> Numbers:
+        """Rows of names as numbers; shape (rows, width)."""
+        numbers = [[self.of[name] for name in row] for row in rows]
+        return np.array(numbers, dtype=np.int64).reshape(len(numbers), width)
+
+
+class Table:
+    """Rows of numbers, all different, with look-ups by the values at any places.
+
+    Args:
+        rows: shape (facts, places).
+        base: more than the greatest number.
+    """
+
+    def __init__(self, rows: Numbers, base: int) -> None:
+        self.rows = rows
+        self._base = base
+        self._kind: type = object if base ** max(rows.shape[1], 1) > MAX_CODE else np.int64
+        self._sorted: dict[tuple[int, ...], tuple[Numbers, Numbers, int]] = {}
+        self._occurring: dict[int, Mask] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _by(self, places: tuple[int, ...]) -> tuple[Numbers, Numbers, int]:
+        """Codes of these places in order, the rows in that order, and how many codes differ."""
+        if places not in self._sorted:
+            codes = self.code([self.rows[:, place] for place in places], len(self.rows))
+            order = np.argsort(codes, kind="stable")
+            codes = codes[order]
+            different = int(np.count_nonzero(codes[1:] != codes[:-1])) + bool(len(codes))
+            self._sorted[places] = codes, order, different
+        return self._sorted[places]
+
+    def code(self, columns: Sequence[Numbers], length: int) -> Numbers:
+        """One integer for the values of the columns; shape (length,)."""
+        codes: Numbers = np.zeros(length, dtype=self._kind)
+        for column in columns:
+            codes = codes * self._base + column
+        return codes
+
+    def occurring(self, place: int, size: int) -> Mask:
+        """For each number below ``size`` whether it occurs at this place."""
+        if place not in self._occurring:
+            mask = np.zeros(size, dtype=bool)
+            mask[self.rows[:, place]] = True
+            self._occurring[place] = mask
+        return self._occurring[place]
+
+    def matches_each(self, places: tuple[int, ...]) -> float:
+        """The mean number of rows for values that occur at these places."""
+        return len(self.rows) / max(self._by(places)[2], 1)
+
+    def find(self, columns: Sequence[Numbers], length: int) -> Numbers:
+        """The number of the row with these values at all places, or -1; shape (length,)."""
+        codes, order, _ = self._by(tuple(range(self.rows.shape[1])))
+        if not len(codes):
+            return np.full(length, -1, dtype=np.int64)
+        wanted = self.code(columns, length)
+        at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        return np.where(codes[at] == wanted, order[at], -1)
+
+    def ranges(
+        self, places: tuple[int, ...], columns: Sequence[Numbers], length: int
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """Where the rows with these values at some places stand: first and count, in the order that comes third."""
+        codes, order, _ = self._by(places)
+        wanted = self.code(columns, length)
+        first = np.searchsorted(codes, wanted, side="left")
+        return first, np.searchsorted(codes, wanted, side="right") - first, order
