@@ -160,6 +160,11 @@ class Objects(Mapping[str, str]):
     def __hash__(self) -> int:
         return hash(self._names)  # a frozenset keeps its hash
 
+    def __deepcopy__(self, memo: object) -> Objects:
+        return (
+            self  # its value never changes, and what it keeps for later may grow in another thread meanwhile
+        )
+
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Objects) and self._kinds == other._kinds)
 
@@ -201,6 +206,11 @@ class State:
         if atom in self.true:
             return True
         return None if atom in self.unknown else False
+
+    def __deepcopy__(self, memo: object) -> State:
+        return (
+            self  # its value never changes, and what it keeps for later may grow in another thread meanwhile
+        )
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
