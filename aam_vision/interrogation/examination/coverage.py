@@ -135,7 +135,8 @@ class Coverage:
             low, high = tried.ranges[name]
             if not low <= value <= high:
                 new[name[0]] += 1
-        return min(FIRST, sum(WEIGHTS[str(kind)] * sqrt(number) for kind, number in new.items()))
+        # in a fixed order, so that the sum is the same to the last bit in every process
+        return min(FIRST, sum(weight * sqrt(new[kind]) for kind, weight in WEIGHTS.items()))
 
     def times(self, prediction: Hashable) -> int:
         """How often it was tried."""
