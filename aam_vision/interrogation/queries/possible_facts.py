@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from aam_vision.strips import Objects
 
 TOGETHER = 100_000
 """Partial bindings up to which several literals are looked at together. More: fewer searches, each of them longer."""
+
+CHUNK = 256
+"""Arguments that are looked at together. More: fewer operations of numpy, more of them for nothing."""
 
 
 class PossibleFacts:
@@ -50,6 +54,18 @@ class PossibleFacts:
         relation = self._relation(action, literals)
         for rows in () if relation is None else relation.solutions():
             yield from self._numbers.named(rows.tolist())
+
+    def among(self, action: ActionHypotheses, literals: Literals, rows: Iterable[Row]) -> Iterator[Row]:
+        """Those of the arguments under which they may; in the same order."""
+        parts = self._parts(action, literals)
+        if parts is None:
+            return
+        arity = action.index.header.arity
+        relation = Relation([None] * arity, *parts, self._mutexes.compatibility)
+        left = iter(rows)
+        while some := list(islice(left, CHUNK)):
+            for found in relation.solutions(self._numbers.rows(some, arity)):
+                yield from self._numbers.named(found.tolist())
 
     def beside(self, action: ActionHypotheses, literals: Literals, others: Sequence[Literals]) -> list[bool]:
         """For each of these single literals, whether it may hold somewhere together with the literals.

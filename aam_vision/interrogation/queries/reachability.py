@@ -187,18 +187,11 @@ class Reachability:
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
         """Arguments under which these literals may hold together in some reachable state (pairwise)."""
-        if self._ground is None:
+        if self._ground is None or self._possible_facts is None:
             return
-        grounding, mutexes = self._ground
-        true = action.index.getters(literals.positive)
-        false = action.index.getters(literals.negative)
-        rows = bindings(grounding.facts, action.index.header, atoms(action, literals.positive))
-        for objects in islice(rows, MAX_OPTIONS):
-            if mutexes.possible(
-                [(predicate, get(objects)) for predicate, get in true],
-                [(predicate, get(objects)) for predicate, get in false],
-            ):
-                yield objects
+        facts = self._ground[0].facts
+        rows = bindings(facts, action.index.header, atoms(action, literals.positive))
+        yield from self._possible_facts.among(action, literals, islice(rows, MAX_OPTIONS))
 
     def reach(
         self,

@@ -49,6 +49,10 @@ def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them(
             if mutexes.possible(*GroundLiterals(action, row).holding(literals))
         }
         assert set(facts.where(action, literals)) == expected
+        everything_bound = domains.all_bindings(action.index.header, start.objects)
+        assert list(facts.among(action, literals, everything_bound)) == [
+            row for row in everything_bound if row in expected
+        ]
         assert facts.somewhere(action, literals) == bool(expected)
 
 
