@@ -34,9 +34,11 @@ class PossibleFacts:
         self._repeated = repeated
         self._numbers = ObjectNumbers(objects)
         self._mutexes = mutexes
-        self._true = {
-            predicate: self._table(predicate, rows, True) for predicate, rows in grounding.facts.rows.items()
-        }
+        self._true: dict[str, tuple[Table, Numbers | None]] = {}
+        for predicate, facts in grounding.facts.rows.items():
+            table, literals = self._table(predicate, facts, True)
+            constant = bool((literals == mutexes.compatibility.free).all())
+            self._true[predicate] = table, None if constant else literals
         by_predicate: dict[str, list[Row]] = {}
         for predicate, row in mutexes.facts:
             by_predicate.setdefault(predicate, []).append(row)
@@ -108,23 +110,14 @@ class PossibleFacts:
         positive = atoms(action, literals.positive)
         if any(atom.predicate not in self._true for atom in positive):
             return None
-        conditions = [
-            Condition(
-                self._true[atom.predicate][0],
-                self._numbers.arguments(atom),
-                self._true[atom.predicate][1],
-            )
-            for atom in positive
-        ]
-        absences = [
-            Absence(
-                self._false[atom.predicate][0],
-                self._numbers.arguments(atom),
-                self._false[atom.predicate][1],
-            )
-            for atom in atoms(action, literals.negative)
-            if atom.predicate in self._false
-        ]
+        conditions, absences = [], []
+        for atom in positive:
+            table, which = self._true[atom.predicate]
+            conditions.append(Condition(table, self._numbers.arguments(atom), which))
+        for atom in atoms(action, literals.negative):
+            if atom.predicate in self._false:
+                table, where_false = self._false[atom.predicate]
+                absences.append(Absence(table, self._numbers.arguments(atom), where_false))
         return conditions, absences
 
     def _table(self, predicate: str, rows: Iterable[Row], value: bool) -> tuple[Table, Numbers]:
