@@ -48,7 +48,7 @@ MAX_SEGMENTS = 8
 """Segments of one query."""
 ON_THE_WAY = Limits(states=2000)
 """Limits of a search for a further segment of a query: short, since a query can do without."""
-GUIDED = Limits(guided=500)
+GUIDED = Limits(guided=2000)
 """Limits of a search for a first success, without which nothing is learned of an action: it may be a long way."""
 LEAST_REACHED = 0.05
 """A segment that is reached with less probability is not made."""
@@ -59,7 +59,7 @@ class EconomicalPolicy:
     """Few questions under ``snapshot`` access."""
 
     planner: Planner = field(default_factory=PyperplanPlanner)
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits(guided=2000)
     """Of a search for a near miss."""
     patience: int = 50
     """Searches for near misses that may end at their limits, and as many for first successes; what needs more is left
