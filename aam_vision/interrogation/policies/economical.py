@@ -27,14 +27,19 @@ from aam_vision.interrogation.completeness.stopping import indistinguishability_
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Note
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
-from aam_vision.interrogation.policies.walking import Walker, after_walking, uncovering_walk
+from aam_vision.interrogation.policies.walking import (
+    Walker,
+    after_walking,
+    following_walk,
+    uncovering_walk,
+)
 from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.derived import Derived
 from aam_vision.interrogation.queries.first_success import reachable_first_success
 from aam_vision.interrogation.queries.near_misses import revealing_step
 from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
-from aam_vision.interrogation.queries.reachability import KnownReachability
+from aam_vision.interrogation.queries.reachability import KnownReachability, Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -73,7 +78,12 @@ class EconomicalPolicy:
             if walk := self.walker.next(evidence, rng):
                 return walk
             self._queries = _Queries(evidence, self._search)
-        return uncovering_walk(evidence) or self._queries.next() or sound_stop(self._queries.equivalence())
+        return (
+            following_walk(evidence)
+            or uncovering_walk(evidence)
+            or self._queries.next()
+            or sound_stop(self._queries.equivalence())
+        )
 
     def _search(self, purpose: str, limits: Limits | None = None) -> BoundedSearch:
         return BoundedSearch(purpose, self.planner, limits or self.limits, self.patience)
@@ -94,6 +104,8 @@ class _Queries:
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         """The first segments of the queries so far."""
         self._exchanges = 0
+        self._hopeless: dict[str, list[Reachability]] = {}
+        """Actions that were never executed, with what could be reached when no query was found for them."""
         self._reachability = KnownReachability()
         self._equivalence = Derived[Indistinguishability]()
         self._beyond: dict[str, Literals] | None = None
@@ -119,14 +131,20 @@ class _Queries:
         self._beyond = self._noted
 
     def _first_success(self) -> Ask | None:
-        """A query whose last step was never executed, where it is most likely to succeed."""
-        for name, action in self._evidence.hypotheses.actions.items():
-            if action.successes:
-                continue
+        """A query whose last step was never executed, where it is most likely to succeed.
+
+        Of several actions the one that left the fewest clauses is tried first: one may need what another brings about.
+        """
+        actions = self._evidence.hypotheses.actions
+        unexecuted = [name for name, action in actions.items() if not action.successes]
+        for name in sorted(unexecuted, key=lambda name: len(actions[name].clauses)):
             paths = self._reachability.of(self._evidence)
+            if self._hopeless.get(name) is paths:
+                continue
             ask = reachable_first_success(self._evidence, name, self._beliefs, paths, self._first_successes)
             if ask is not None:
                 return ask
+            self._hopeless[name] = paths
         return None
 
     def _segments(self) -> Ask | None:
