@@ -53,8 +53,10 @@ MAX_SEGMENTS = 8
 """Segments of one query."""
 ON_THE_WAY = Limits(states=2000)
 """Limits of a search for a further segment of a query: short, since a query can do without."""
-FAR = Limits(guided=2000)
-"""Limits of a search for a near miss or a first success: it may be a long way."""
+FAR = Limits(guided=1000)
+"""Limits of a search for a near miss."""
+FARTHER = Limits(guided=4000)
+"""Limits of a search for a first success, without which nothing is learned of an action: it may be a long way."""
 LEAST_REACHED = 0.05
 """A segment that is reached with less probability is not made."""
 
@@ -98,7 +100,7 @@ class _Queries:
         self._beliefs = NaturalBeliefs(walked.hypotheses, walked.visited)
         self._finder = SegmentFinder(self._beliefs)
         near_misses, on_the_way = search("near miss"), search("on the way", ON_THE_WAY)
-        self._first_successes = search("first success", FAR)
+        self._first_successes = search("first success", FARTHER)
         self._planned = PlannedSegments(self._beliefs, near_misses, on_the_way)
         self._searches = near_misses, on_the_way, self._first_successes
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()

@@ -86,7 +86,12 @@ class Reachability:
         *,
         required: Required = CAUTIOUS,
         max_operators: int = MAX_OPERATORS,
+        before: Reachability | None = None,
     ) -> None:
+        """``before`` is what could be reached there at an earlier moment: what follows from it is not worked out again."""
+        self._before: Reachability | None = (
+            before if before is None or "_ground" in before.__dict__ else before._before
+        )
         self._required = required
         self._max_operators = max_operators
         self._hypotheses = hypotheses
@@ -96,17 +101,46 @@ class Reachability:
         self.objects = nodes[0].state.objects
 
     @cached_property
+    def _relied_on(self) -> dict[str, LiftedOperator]:
+        """The operators of the actions that were ever executed, as far as they can be relied on."""
+        return {
+            name: _relied_on(action, self._required(action))
+            for name, action in self._hypotheses.actions.items()
+            if action.successes
+        }
+
+    @cached_property
+    def _origins(self) -> list[tuple[frozenset[Fact], frozenset[Fact]]]:
+        return _starts(self._nodes)
+
+    @cached_property
+    def _seen(self) -> frozenset[Fact]:
+        return frozenset().union(*(true for true, _ in self._origins))
+
+    @cached_property
     def _ground(self) -> tuple[Grounding, Mutexes] | None:
         """The cautious operators and their mutexes; None if there are too many."""
-        seen: frozenset[Fact] = frozenset().union(*(true for true, _ in _starts(self._nodes)))
-        known = [action for action in self._hypotheses.actions.values() if action.successes]
-        cautious = [_relied_on(action, self._required(action)) for action in known]
-        try:
-            grounding = ground(cautious, seen, self.objects, self._max_operators)
-        except TooManyOperators:
-            return None
+        before, self._before = self._before, None
+        known = None if before is None else before.__dict__.get("_ground")
+        if known and before and before._relied_on == self._relied_on and before._seen == self._seen:
+            grounding = known[0]
+        else:
+            try:
+                grounding = ground(
+                    list(self._relied_on.values()), self._seen, self.objects, self._max_operators
+                )
+            except TooManyOperators:
+                return None
         possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
-        return grounding, Mutexes(possible, _starts(self._nodes))
+        less = known[1] if known and before and before._allows_less(self) else None
+        return grounding, Mutexes(possible, self._origins, less=less)
+
+    def _allows_less(self, other: Reachability) -> bool:
+        """Whether all that can be reached here can be reached there, because no more is required and all starts are there."""
+        return self._origins == other._origins[: len(self._origins)] and all(
+            name in other._relied_on and _weaker(other._relied_on[name], operator)
+            for name, operator in self._relied_on.items()
+        )
 
     @cached_property
     def _possible_facts(self) -> PossibleFacts | None:
@@ -205,7 +239,8 @@ class Reachability:
         if not goals:
             return Verdict.UNSOLVABLE
         nodes = self._nodes if start is None else [start]
-        outcome = planner.solve(SearchProblem(grounding.operators, _starts(nodes), goals), limits)
+        starts = self._origins if start is None else _starts(nodes)
+        outcome = planner.solve(SearchProblem(grounding.operators, starts, goals), limits)
         if isinstance(outcome, Found):
             return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
         return outcome
@@ -223,6 +258,15 @@ def _relied_on(action: ActionHypotheses, required: Literals) -> LiftedOperator:
         negative=atoms(action, required.negative),
         add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
         delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
+    )
+
+
+def _weaker(one: LiftedOperator, other: LiftedOperator) -> bool:
+    """Whether an operator requires no more than another one, and does the same."""
+    return (
+        (one.add, one.delete) == (other.add, other.delete)
+        and set(one.positive) <= set(other.positive)
+        and set(one.negative) <= set(other.negative)
     )
 
 
@@ -254,12 +298,20 @@ class KnownReachability:
 
     def __init__(self) -> None:
         self._problems = Derived[list[Reachability]]()
+        self._last: list[Reachability] = []
 
     def of(self, evidence: Evidence) -> list[Reachability]:
         """Per problem what can be reached from the situations of it."""
-        hypotheses = evidence.hypotheses
-        known = [(one.cautious, one.effects, bool(one.successes)) for one in hypotheses.actions.values()]
+        actions = evidence.hypotheses.actions.values()
+        known = [(one.cautious, one.effects, bool(one.successes)) for one in actions]
         return self._problems.on(
-            (len(evidence.nodes), evidence.learned, known),
-            lambda: [Reachability(hypotheses, nodes) for nodes in by_problem(evidence)],
+            (len(evidence.nodes), evidence.learned, known), lambda: self._worked_out(evidence)
         )
+
+    def _worked_out(self, evidence: Evidence) -> list[Reachability]:
+        last = {path.problem: path for path in self._last}
+        self._last = [
+            Reachability(evidence.hypotheses, nodes, before=last.get(nodes[0].number))
+            for nodes in by_problem(evidence)
+        ]
+        return self._last
