@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -36,9 +35,14 @@ from aam_vision.interrogation.policies.walking import (
 from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.derived import Derived
-from aam_vision.interrogation.queries.first_success import reachable_first_success
+from aam_vision.interrogation.queries.first_success import (
+    MAX_REFUSALS,
+    TRUSTED,
+    reachable_first_success,
+    refused_lately,
+)
 from aam_vision.interrogation.queries.near_misses import revealing_step
-from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
+from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments, Wanted
 from aam_vision.interrogation.queries.reachability import KnownReachability, Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
@@ -120,7 +124,13 @@ class _Queries:
         for search in self._searches:
             search.begin(self._evidence)
         self._take_in()
-        ask = self._first_success() or self._segments() or self._effect()
+        ask = (
+            self._first_success(TRUSTED)
+            or self._segments(self._refuting)
+            or self._first_success(MAX_REFUSALS)
+            or self._segments(self._proving)
+            or self._effect()
+        )
         return ask and replace(ask, searches=tuple(made for search in self._searches for made in search.made))
 
     def _take_in(self) -> None:
@@ -132,14 +142,16 @@ class _Queries:
         self._exchanges = len(self._evidence.exchanges)
         self._beyond = self._noted
 
-    def _first_success(self) -> Ask | None:
+    def _first_success(self, refusals: int) -> Ask | None:
         """A query whose last step was never executed, where it is most likely to succeed.
 
-        Of several actions the one that left the fewest clauses is tried first: one may need what another brings about.
+        An action that was refused often enough is left for later, when more is known of what can be reached. Of several actions the one that left the fewest clauses is tried first: one may need what another brings about.
         """
         actions = self._evidence.hypotheses.actions
         unexecuted = [name for name, action in actions.items() if not action.successes]
         for name in sorted(unexecuted, key=lambda name: len(actions[name].clauses)):
+            if refused_lately(self._evidence, name) >= refusals:
+                continue
             paths = self._reachability.of(self._evidence)
             if self._hopeless.get(name) is paths:
                 continue
@@ -149,10 +161,10 @@ class _Queries:
             self._hopeless[name] = paths
         return None
 
-    def _segments(self) -> Ask | None:
+    def _segments(self, first: Callable[[Standpoint], Segment | None]) -> Ask | None:
         """A query of one segment, and of others that follow as long as those before may succeed."""
         standpoint = Standpoint(self._evidence, self._evidence.hypotheses, self._evidence.visited)
-        segment = self._first_segment(standpoint)
+        segment = first(standpoint)
         if segment is None:
             return None
         start, steps = segment.start, segment.steps
@@ -172,8 +184,8 @@ class _Queries:
             note = (BEYOND, *(part for name, literals in self._beyond.items() for part in (name, *literals)))
         return Ask(start, steps, "; then ".join(texts), aims=tuple(aims), note=note)
 
-    def _first_segment(self, standpoint: Standpoint) -> Segment | None:
-        """The best segment to begin with."""
+    def _refuting(self, standpoint: Standpoint) -> Segment | None:
+        """The best segment to begin with that should succeed."""
         hypotheses = standpoint.hypotheses
 
         def doubtful(name: str, literal: Literals) -> bool:
@@ -182,14 +194,20 @@ class _Queries:
                 and self._beliefs.probability(name, literal, hypotheses[name]) <= 1 - DOUBT
             )
 
-        find = partial(self._planned.find, standpoint, self._reachability.of(self._evidence))
+        return self._finder.refutation(standpoint) or self._new(
+            self._planned_for(standpoint, doubtful), least=DOUBT
+        )
+
+    def _proving(self, standpoint: Standpoint) -> Segment | None:
+        """The best segment to begin with, where none should succeed."""
         return (
-            self._finder.refutation(standpoint)
-            or self._new(find(doubtful), least=DOUBT)
-            or self._finder.proof(standpoint)
-            or self._new(find(_positive))
+            self._finder.proof(standpoint)
+            or self._new(self._planned_for(standpoint, _positive))
             or self._last_segment(standpoint)
         )
+
+    def _planned_for(self, standpoint: Standpoint, wanted: Wanted) -> Iterator[Segment]:
+        return self._planned.find(standpoint, self._reachability.of(self._evidence), wanted)
 
     def _last_segment(self, standpoint: Standpoint) -> Segment | None:
         """A segment about any literal that some query may still tell, where less is asked to hold if need be.

@@ -28,7 +28,7 @@ from aam_vision.strips import State
 
 FEW_ATOMS = 32
 """Atoms of an action that are left false one by one until it succeeds; where there are more, quarters of them come first."""
-MAX_REFUSALS = 8
+MAX_REFUSALS = 6
 """Refusals of an action after which no plan to a first success is made any more, until another action succeeds first."""
 TRUSTED = 3
 """Refusals up to which it is trusted that an action requires what others like it do."""
@@ -103,7 +103,7 @@ def reachable_first_success(
     there, the rarest first.
     """
     action = evidence.hypotheses[name]
-    refused = _refused_lately(evidence, name)
+    refused = refused_lately(evidence, name)
     if refused >= MAX_REFUSALS or searches.exhausted:
         return None
     likely = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
@@ -172,7 +172,7 @@ def first_trials(evidence: Evidence) -> Iterator[FirstTrial]:
         executed.update(names)
 
 
-def _refused_lately(evidence: Evidence, name: str) -> int:
+def refused_lately(evidence: Evidence, name: str) -> int:
     """How often the action was refused since an action was executed for the first time in a query.
 
     What that brings about may be just what was missing.
