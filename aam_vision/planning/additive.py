@@ -1,4 +1,4 @@
-"""The additive heuristic (Bonet and Geffner, 2001) over numbered operators: how far a state is from the goal.
+"""The additive heuristic (Bonet and Geffner, 2001): how far states are from the nearest goal, many at once.
 
 Deletes are ignored, and what an operator requires is taken to be reached one thing after the other. That guides a search
 through worlds in which a blind one ends at its limits.
@@ -6,52 +6,66 @@ through worlds in which a blind one ends at its limits.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
-from aam_vision.fact_tables import Numbers
-from aam_vision.planning.bitmasks import numbers_in
+from aam_vision.fact_tables import Mask, Numbers
 from aam_vision.planning.numbered import Task
 
-FAR = 1e9
+Costs = npt.NDArray[np.float32]
+
+FAR = np.float32(1e6)
 """The cost of what cannot be reached."""
+CELLS = 4_000_000
+"""Costs that are worked out together. More: fewer operations of numpy, more memory."""
 
 
 class AdditiveHeuristic:
-    """Estimates the steps from a search node's state to the goal; infinite where there is no way even without deletes."""
+    """Estimates the steps from states to the nearest goal; infinite where there is no way even without deletes."""
 
     def __init__(self, task: Task) -> None:
-        operators = task.operators
-        required = [list(numbers_in(operator.required)) for operator in operators]
-        added = [(bit, place) for place, one in enumerate(operators) for bit in numbers_in(one.add)]
-        self._goal = next(numbers_in(task.reached))
-        self._size = 1 + max(
-            [self._goal, *(bit for some in required for bit in some), *(b for b, _ in added)]
-        )
-        width = max(map(len, required), default=0)
-        self._required: Numbers = np.full((len(operators), width), self._size, dtype=np.int64)
-        """The bits that each operator requires; filled up with one that is always true."""
-        for row, some in zip(self._required, required, strict=True):
-            row[: len(some)] = some
-        order = np.array(sorted(added), dtype=np.int64).reshape(len(added), 2)
-        self._makers = order[:, 1]
-        """Operators, by the bit that they add."""
-        self._made, self._begin = np.unique(order[:, 0], return_index=True)
+        self._size = task.states.shape[1]
+        self._required = _columns(task.required, self._size)
+        self._wanted = _columns(task.wanted, self._size)
+        makers, made = np.nonzero(task.add)
+        order = np.argsort(made, kind="stable")
+        self._makers: Numbers = makers[order]
+        """Steps, by the literal that they make true."""
+        self._made, self._begin = np.unique(made[order], return_index=True)
+        self._block = max(CELLS // max(len(task.required), len(makers), 1), 1)
 
-    def __call__(self, node: Any) -> float:
-        """The estimate of one of pyperplan's search nodes."""
-        bits: int = node.state.bits
-        if not bits:
-            return 0.0  # no start is chosen yet
-        cost = np.full(self._size + 1, FAR)
-        cost[self._size] = 0
-        cost[[bit for bit in numbers_in(bits) if bit < self._size]] = 0
-        while True:
-            reached = 1 + cost[self._required].sum(axis=1)
-            cheapest = np.minimum.reduceat(reached[self._makers], self._begin)
-            better = cheapest < cost[self._made]
-            if not better.any():
+    def __call__(self, states: Mask) -> Costs:
+        """The estimate for each state; shapes (states, literals), (states,)."""
+        parts = [self._estimated(states[i : i + self._block]) for i in range(0, len(states), self._block)]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
+
+    def _estimated(self, states: Mask) -> Costs:
+        costs = np.full((self._size + 1, len(states)), FAR, dtype=np.float32)
+        costs[:-1][states.T] = 0
+        costs[-1] = 0
+        while len(self._made):
+            reached = 1 + _summed(costs, self._required)
+            cheapest = np.minimum.reduceat(reached[self._makers], self._begin, axis=0)
+            known = costs[self._made]
+            if not (cheapest < known).any():
                 break
-            cost[self._made] = np.where(better, cheapest, cost[self._made])
-        return float("inf") if cost[self._goal] >= FAR else float(cost[self._goal])
+            costs[self._made] = np.minimum(cheapest, known)
+        nearest: Costs = _summed(costs, self._wanted).min(axis=0)
+        return np.where(nearest >= FAR, np.float32(np.inf), nearest)
+
+
+def _columns(sets: Mask, size: int) -> Numbers:
+    """The members of each set, one column after the other, filled up with the number ``size``."""
+    rows, members = np.nonzero(sets)
+    counts = np.bincount(rows, minlength=len(sets))
+    columns = np.full((int(counts.max(initial=0)), len(sets)), size, dtype=np.int64)
+    columns[np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows], rows] = members
+    return columns
+
+
+def _summed(costs: Costs, columns: Numbers) -> Costs:
+    """The summed costs of the members of each set; shape (sets, states)."""
+    total = np.zeros((columns.shape[1], costs.shape[1]), dtype=np.float32)
+    for column in columns:
+        total += costs[column]
+    return total

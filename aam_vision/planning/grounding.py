@@ -8,6 +8,7 @@ evaluation), as whole columns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -38,15 +39,35 @@ class LiftedOperator(NamedTuple):
     add: tuple[LiftedAtom, ...] = ()
     delete: tuple[LiftedAtom, ...] = ()
 
-    def under(self, objects: Row) -> Operator:
-        """The operator under a binding."""
-        return Operator(
-            GroundAction(self.header.name, objects),
-            frozenset([atom.ground(objects) for atom in self.positive]),
-            frozenset([atom.ground(objects) for atom in self.negative]),
-            frozenset([atom.ground(objects) for atom in self.add]),
-            frozenset([atom.ground(objects) for atom in self.delete]),
+    def under(self, bindings: Sequence[Row]) -> list[Operator]:
+        """The operators under some bindings."""
+        name = self.header.name
+        kinds = [grounded(atoms, bindings) for atoms in self[1:]]
+        return [
+            Operator(GroundAction(name, objects), *facts)
+            for objects, *facts in zip(bindings, *kinds, strict=True)
+        ]
+
+
+def grounded(atoms: Sequence[LiftedAtom], bindings: Sequence[Row]) -> list[frozenset[Fact]]:
+    """The facts that the atoms are under each of some bindings; all of them are bound together, which is faster."""
+    if not atoms or not bindings:
+        return [frozenset()] * len(bindings)
+    columns = list(zip(*bindings, strict=True))
+    facts = [
+        zip(
+            repeat(atom.predicate, len(bindings)),
+            zip(
+                *(columns[a] if isinstance(a, int) else repeat(a, len(bindings)) for a in atom.arguments),
+                strict=True,
+            )
+            if atom.arguments
+            else repeat((), len(bindings)),
+            strict=True,
         )
+        for atom in atoms
+    ]
+    return [frozenset(some) for some in zip(*facts, strict=True)]
 
 
 class Grounding(NamedTuple):
@@ -197,9 +218,9 @@ class _Relaxation:
     def operators(self) -> list[Operator]:
         """The operators that were found: of one action after the other, by their objects."""
         return [
-            operator.under(row)
+            ground
             for operator, found in zip(self._operators, self._found, strict=True)
-            for row in self._numbers.named(sorted(found))
+            for ground in operator.under(list(self._numbers.named(sorted(found))))
         ]
 
     def facts(self) -> frozenset[Fact]:

@@ -41,8 +41,14 @@ class Mutexes:
         operators: Sequence[PossibleOperator],
         states: Sequence[tuple[frozenset[Fact], frozenset[Fact]]],
         max_literals: int = MAX_LITERALS,
+        *,
+        less: Mutexes | None = None,
     ) -> None:
-        """``states`` are those to start from: facts that are true, facts that are unknown."""
+        """``states`` are those to start from: facts that are true, facts that are unknown.
+
+        ``less`` is the table of operators that require no less, with the same effects, and of some of these states. What
+        holds together there does so here, too, and is not worked out again if the same facts occur.
+        """
         fluent: set[Fact] = set()
         for operator in operators:
             fluent |= operator.add | operator.delete | operator.may_add | operator.may_delete
@@ -62,7 +68,15 @@ class Mutexes:
         self._rows = [0] * (2 * len(own))
         self._one_sided = False
         """Whether some pair is noted for one of its literals only."""
-        for true, unknown in states:
+        self._states: int = len(states)
+        begun = 0
+        if less is not None and (less._facts, less._true, less._shared) == (
+            self._facts,
+            self._true,
+            self._shared,
+        ):
+            self._rows, begun = list(less._rows), less._states
+        for true, unknown in states[begun:]:
             self._start(true, unknown)
         self._run(operators)
 

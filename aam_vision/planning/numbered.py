@@ -1,177 +1,171 @@
-"""The ground task of positive STRIPS with states as integers: one bit a fact, and one for its complement.
+"""Search problems as arrays of bits: one bit a literal, and only the literals and operators that the goals need.
 
-The encoding is that of :mod:`aam_vision.planning.positive`. Operators are numbered once for all searches over them; in a
-search the operators that apply in a state follow from those of the state before and from the facts that the step made true.
+Facts are numbered once for all searches of a planner. A search sees the *relevant part*: the operators that make a literal
+true which a goal or another such operator requires, and those literals. A plan with the fewest steps has no other operator,
+and starts that differ in nothing else are one. A fact of which nothing is known at a start is neither true nor false there.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from aam_vision.fact_tables import Mask, Numbers
 from aam_vision.joins import Fact
-from aam_vision.planning.bitmasks import mask_of, numbers_in
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import SearchProblem
 from aam_vision.strips import GroundAction
 
-
-class NumberedOperator(NamedTuple):
-    """An operator as sets of bits; ``source`` is the number of a start, a step, or a goal operator."""
-
-    number: int
-    source: int | GroundAction | Operator
-    required: int
-    add: int
-    delete: int
+Words = npt.NDArray[np.uint64]
+"""Sets of literals, 64 to a word; shape (sets, words)."""
+Start = tuple[frozenset[Fact], frozenset[Fact]]
+"""What is true in a state and what is unknown."""
 
 
-class _Masks(NamedTuple):
-    positive: int
-    negative: int
-    add: int
-    delete: int
+@dataclass(frozen=True)
+class Task:
+    """The relevant part of a search problem."""
+
+    steps: Sequence[GroundAction]
+    goals: Sequence[Operator]
+    starts: Numbers
+    """Where each different start stands among those of the problem; shape (starts,)."""
+    states: Mask
+    """The literals that hold at each of them; shape (starts, literals)."""
+    required: Mask
+    """The literals that each step requires; shape (steps, literals)."""
+    add: Mask
+    delete: Mask
+    wanted: Mask
+    """The literals that each goal requires; shape (goals, literals)."""
+
+
+class _Pairs:
+    """Pairs of an operator and a literal, by the operators."""
+
+    def __init__(self, literals: Sequence[Sequence[int]]) -> None:
+        self.operator: Numbers = np.repeat(np.arange(len(literals)), [len(some) for some in literals])
+        self.literal: Numbers = np.array([one for some in literals for one in some], dtype=np.int64)
+
+    def matrix(self, operators: Mask, place: Numbers) -> Mask:
+        """For some operators which literals belong to them; a literal without a place is left out."""
+        rows = np.cumsum(operators) - 1
+        kept = operators[self.operator] & (place[self.literal] >= 0)
+        matrix = np.zeros((int(operators.sum()), int(place.max(initial=-1)) + 1), dtype=bool)
+        matrix[rows[self.operator[kept]], place[self.literal[kept]]] = True
+        return matrix
+
+
+class FactNumbers:
+    """Numbers of facts, and the facts of states as numbers: the next search often has the same starts.
+
+    Literal ``2 n`` is that the fact of number ``n`` is true, literal ``2 n + 1`` that it is false.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Fact, int] = {}
+        self._known: dict[frozenset[Fact], Numbers] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def literals(self, true: Iterable[Fact], false: Iterable[Fact] = ()) -> list[int]:
+        """The literals that some facts are true and others false; facts that are new get numbers."""
+        numbers = self._numbers
+        return [2 * numbers.setdefault(fact, len(numbers)) for fact in true] + [
+            2 * numbers.setdefault(fact, len(numbers)) + 1 for fact in false
+        ]
+
+    def of(self, facts: frozenset[Fact]) -> Numbers:
+        """The numbers of facts."""
+        if facts not in self._known:
+            self._known[facts] = np.array(self.literals(facts), dtype=np.int64) // 2
+        return self._known[facts]
+
+    def holding(self, starts: Sequence[Start]) -> Mask:
+        """The literals that hold at each start; shape (starts, literals)."""
+        for true, unknown in starts:
+            self.of(true), self.of(unknown)
+        holding = np.zeros((len(starts), 2 * len(self)), dtype=bool)
+        holding[:, 1::2] = True
+        for row, (true, unknown) in zip(holding, starts, strict=True):
+            numbers = self.of(true)
+            row[2 * numbers] = True
+            row[2 * numbers + 1] = False
+            row[2 * self.of(unknown) + 1] = False
+        return holding
 
 
 class NumberedOperators:
-    """Operators whose facts are numbered, for any number of searches."""
+    """Operators with numbered facts, for any number of searches."""
 
-    def __init__(self, operators: Sequence[Operator]) -> None:
+    def __init__(self, operators: Sequence[Operator], facts: FactNumbers) -> None:
         self.operators = operators
-        self._numbers: dict[Fact, int] = {}
-        self._masks = [self._masks_of(operator) for operator in operators]
-        self._positive = self._negative = self._changing = 0
-        for masks in self._masks:
-            self._positive |= masks.positive
-            self._negative |= masks.negative
-            self._changing |= masks.add | masks.delete
-
-    def _mask(self, facts: Iterable[Fact]) -> int:
-        """The bits of the facts; new facts get new ones."""
-        return mask_of(self._numbers.setdefault(fact, len(self._numbers)) for fact in facts)
-
-    def _known(self, facts: Iterable[Fact]) -> int:
-        """The bits of those facts that have one."""
-        return mask_of(self._numbers[fact] for fact in facts if fact in self._numbers)
-
-    def _masks_of(self, operator: Operator) -> _Masks:
-        add = self._mask(operator.add)
-        return _Masks(
-            self._mask(operator.positive),
-            self._mask(operator.negative),
-            add,
-            self._mask(operator.delete) & ~add,
-        )
+        self._facts = facts
+        self._required = _Pairs([facts.literals(one.positive, one.negative) for one in operators])
+        self._add = _Pairs([facts.literals(one.add, one.delete - one.add) for one in operators])
 
     def task(self, problem: SearchProblem) -> Task:
-        """The task of a problem over these operators."""
-        goals = [self._masks_of(goal) for goal in problem.goals]
-        positive, negative = self._positive, self._negative
-        for goal in goals:
-            positive |= goal.positive
-            negative |= goal.negative
-        starts = [(self._known(true), self._known(unknown)) for true, unknown in problem.starts]
-        always, ever = -1, self._changing
-        for true, unknown in starts:
-            always &= true
-            ever |= true | unknown
-        relevant, negated = positive & ~(always & ~self._changing), negative & ever
-        size = len(self._numbers)
-        begun, reached = 1 << (2 * size), 2 << (2 * size)
+        """The relevant part of a problem over these operators."""
+        facts = self._facts
+        wanted = _Pairs([facts.literals(goal.positive, goal.negative) for goal in problem.goals])
+        holding = facts.holding(problem.starts)
+        made = np.zeros(holding.shape[1], dtype=bool)
+        made[self._add.literal] = True
+        constant: Mask = np.all(holding, axis=0)
+        constant[::2] &= ~made[1::2]
+        constant[1::2] &= ~made[::2]
+        steps, relevant = self._relevant(wanted.literal, constant)
+        place = np.full(len(relevant), -1, dtype=np.int64)
+        place[relevant] = np.arange(int(relevant.sum()))
+        turned = np.full(len(relevant), -1, dtype=np.int64)
+        turned[::2], turned[1::2] = place[1::2], place[::2]
+        states = np.ascontiguousarray(holding[:, relevant])
+        _, first = np.unique(np.packbits(states, axis=1), axis=0, return_index=True)
+        starts = np.sort(first)
+        every = np.ones(len(problem.goals), dtype=bool)
+        return Task(
+            [self.operators[number].action for number in np.flatnonzero(steps).tolist()],
+            problem.goals,
+            starts,
+            states[starts],
+            self._required.matrix(steps, place),
+            self._add.matrix(steps, place),
+            self._add.matrix(steps, turned),
+            wanted.matrix(every, place),
+        )
 
-        def symbols(true: int, false: int) -> int:
-            return (true & relevant) | (false & negated) << size
-
-        beginning = [
-            NumberedOperator(number, number, 0, symbols(true, negated & ~true & ~unknown) | begun, 0)
-            for number, (true, unknown) in enumerate(starts)
-        ]
-        steps = [
-            NumberedOperator(
-                number,
-                source.action,
-                symbols(masks.positive, masks.negative) or begun,
-                symbols(masks.add, masks.delete),
-                symbols(masks.delete, masks.add),
-            )
-            for number, (source, masks) in enumerate(
-                zip(self.operators, self._masks, strict=True), len(starts)
-            )
-        ]
-        ending = [
-            NumberedOperator(number, goal, symbols(masks.positive, masks.negative) or begun, reached, 0)
-            for number, (goal, masks) in enumerate(
-                zip(problem.goals, goals, strict=True), len(starts) + len(steps)
-            )
-        ]
-        return Task(beginning, [*steps, *ending], reached)
-
-
-class SearchState:
-    """A state of a search: its bits, and how it came about, from which the operators that apply in it follow."""
-
-    __slots__ = ("_applicable", "_before", "_made", "bits")
-
-    def __init__(self, bits: int, before: SearchState | None = None, made: int = 0) -> None:
-        self.bits = bits
-        self._before = before
-        self._made = made
-        """The bits that the last step made true."""
-        self._applicable: list[NumberedOperator] | None = None
-
-    def __hash__(self) -> int:
-        return hash(self.bits)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SearchState) and self.bits == other.bits
-
-    def applicable(self, task: Task) -> list[NumberedOperator]:
-        """The operators that apply, in the order of their numbers."""
-        if self._applicable is None:
-            bits = self.bits
-            before = [] if self._before is None else self._before.applicable(task)
-            found = {one.number: one for one in before if one.required & bits == one.required}
-            for one in task.needing(self._made):
-                if one.required & bits == one.required:
-                    found[one.number] = one
-            self._applicable = [found[number] for number in sorted(found)]
-            self._before = None  # no longer needed: states must not keep all those before them alive
-        return self._applicable
+    def _relevant(self, wanted: Numbers, constant: Mask) -> tuple[Mask, Mask]:
+        """The operators and the literals that may be of use; what holds everywhere for ever is of none."""
+        relevant = np.zeros(len(constant), dtype=bool)
+        steps = np.zeros(len(self.operators), dtype=bool)
+        new = wanted
+        while True:
+            relevant[new] = True
+            relevant &= ~constant
+            more = steps.copy()
+            more[self._add.operator[relevant[self._add.literal]]] = True
+            fresh = more & ~steps
+            if not fresh.any():
+                return steps, relevant
+            steps = more
+            new = self._required.literal[fresh[self._required.operator]]
 
 
-class Task:
-    """A search task: starts to choose from in an empty state, then steps; an operator of a goal ends it."""
+def packed(sets: Mask) -> Words:
+    """Sets of literals in words."""
+    count, size = sets.shape
+    words = max(-(-size // 64), 1)
+    filled = np.zeros((count, words * 8), dtype=np.uint8)
+    some = np.packbits(sets, axis=1, bitorder="little")
+    filled[:, : some.shape[1]] = some
+    return filled.view(np.uint64)
 
-    def __init__(
-        self, starts: Sequence[NumberedOperator], operators: Sequence[NumberedOperator], reached: int
-    ) -> None:
-        self.initial_state = SearchState(0)
-        self.operators = operators
-        self.reached = reached
-        """The bit that an operator of a goal makes true."""
-        self._starts = starts
-        self._needing: dict[int, list[NumberedOperator]] = defaultdict(list)
-        for operator in operators:
-            for bit in numbers_in(operator.required):
-                self._needing[bit].append(operator)
 
-    def needing(self, made: int) -> Iterator[NumberedOperator]:
-        """The operators that require one of these bits."""
-        for bit in numbers_in(made):
-            yield from self._needing.get(bit, ())
-
-    def goal_reached(self, state: SearchState) -> bool:
-        """Whether an operator of a goal was applied."""
-        return bool(state.bits & self.reached)
-
-    def get_successor_states(self, state: SearchState) -> list[tuple[NumberedOperator, SearchState]]:
-        """The operators that apply, each with the state to which it leads."""
-        bits = state.bits
-        if not bits:
-            return [(start, SearchState(start.add, None, start.add)) for start in self._starts]
-        successors = []
-        for operator in state.applicable(self):
-            after = (bits & ~operator.delete) | operator.add
-            successors.append((operator, SearchState(after, state, after & ~bits)))
-        return successors
+def unpacked(words: Words, size: int) -> Mask:
+    """The sets of so many literals, one a column."""
+    data = words.view(np.uint8)
+    return np.unpackbits(data, axis=1, count=size, bitorder="little").view(bool)

@@ -1,87 +1,126 @@
-"""pyperplan behind the Planner protocol, in process.
+"""pyperplan behind the Planner protocol, in process, and searches of our own where pyperplan's would take too long.
 
-One breadth-first search serves all starts and finds a plan with the fewest steps. Where it ends at its limits, a greedy
-best-first search follows, guided by the additive heuristic. The states are integers (:mod:`aam_vision.planning.numbered`):
-pyperplan's ``Task`` tries all operators in every state, ours only those that may have become applicable, and it stops at
-the limits.
+One breadth-first search serves all starts and finds a plan with the fewest steps. It sees the part of the problem that the
+goals need (:mod:`aam_vision.planning.numbered`). pyperplan makes it over a few states. Where more have to be looked at, it is
+made again over arrays (:mod:`aam_vision.planning.blockwise`), which finds the same plan; where that ends at its limit, a
+greedy best-first search follows, guided by the additive heuristic.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import replace
-from time import process_time
+from typing import NamedTuple
 
-from aam_vision.planning.additive import AdditiveHeuristic
-from aam_vision.planning.numbered import NumberedOperator, NumberedOperators, SearchState, Task
+from aam_vision.fact_tables import Mask
+from aam_vision.planning.blockwise import LimitReached, Steps, best_first, breadth_first
+from aam_vision.planning.numbered import FactNumbers, NumberedOperators, Task, packed
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
-from aam_vision.planning.positive import as_found
 
-
-class _LimitReached(Exception):
-    pass
-
-
-class _BoundedTask:
-    """A task that gives up at the limits."""
-
-    def __init__(self, task: Task, limits: Limits) -> None:
-        self.initial_state = task.initial_state
-        self.goal_reached = task.goal_reached
-        self._task = task
-        self._limits = limits
-        self._deadline = process_time() + limits.seconds
-        self._states = 0
-
-    def get_successor_states(self, state: SearchState) -> list[tuple[NumberedOperator, SearchState]]:
-        self._states += 1
-        limits = self._limits
-        if self._states > limits.states or (self._states % 64 == 0 and process_time() > self._deadline):
-            raise _LimitReached
-        return self._task.get_successor_states(state)
+FEW = 50
+"""States that pyperplan's own search looks at."""
 
 
 class PyperplanPlanner:
-    """Breadth-first search by pyperplan, and greedy best-first search where that is too long."""
+    """Breadth-first search by pyperplan, and searches over arrays of states where that is too long."""
 
     name = "pyperplan"
 
     def __init__(self) -> None:
-        self._numbered = NumberedOperators(())
+        self._facts = FactNumbers()
+        self._numbered = NumberedOperators((), self._facts)
         """The operators of the last search: the next one is often over the same."""
 
     def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
         """A plan (one with the fewest steps, if few states have to be looked at), or why there is none."""
-        from pyperplan.search import breadth_first_search, greedy_best_first_search
-
         if not problem.goals:
             return Verdict.UNSOLVABLE
         if self._numbered.operators is not problem.operators:
-            self._numbered = NumberedOperators(problem.operators)
+            self._numbered = NumberedOperators(problem.operators, self._facts)
         task = self._numbered.task(problem)
         try:
-            steps = _searched(breadth_first_search, task, limits)
-        except _LimitReached:
-            if not limits.guided:
-                return Verdict.LIMIT
-            heuristic = AdditiveHeuristic(task)
-            guided = replace(limits, states=limits.guided)
-            try:
-                steps = _searched(lambda bounded: greedy_best_first_search(bounded, heuristic), task, guided)
-            except _LimitReached:
-                return Verdict.LIMIT
-        if steps is None:
+            found = _searched(task, limits)
+        except LimitReached:
+            return Verdict.LIMIT
+        if found is None:
             return Verdict.UNSOLVABLE
-        return as_found([step.source for step in steps])
+        plan = tuple([task.steps[step] for step in found.steps])
+        return Found(int(task.starts[found.start]), plan, task.goals[found.goal])
 
 
-def _searched(
-    search: Callable[[_BoundedTask], list[NumberedOperator] | None], task: Task, limits: Limits
-) -> list[NumberedOperator] | None:
-    """The plan that a search finds; what pyperplan logs is not shown."""
+def _searched(task: Task, limits: Limits) -> Steps | None:
+    """The plan that the searches find, one after the other.
+
+    Raises:
+        LimitReached: all of them ended at their limits.
+    """
+    try:
+        if len(task.starts) < FEW:
+            try:
+                return _by_pyperplan(task, min(FEW, limits.states))
+            except LimitReached:
+                pass
+        return breadth_first(task, limits.states, limits.seconds)
+    except LimitReached:
+        if not limits.guided:
+            raise
+        return best_first(task, limits.guided, limits.seconds)
+
+
+class _Step(NamedTuple):
+    """Something that pyperplan may choose, as sets of bits: a start, a step, or, last of all, a goal."""
+
+    required: int
+    kept: int
+    add: int
+    start: int = -1
+    step: int = -1
+    goal: int = -1
+
+
+class _SmallTask:
+    """A task as pyperplan's searches need it, which gives up at a limit; a state is an integer.
+
+    Its first bit says that a start was chosen, its second that a goal was reached.
+    """
+
+    def __init__(self, task: Task, limit: int) -> None:
+        self._left = limit
+        self._starts = [
+            _Step(0, 0, 1 | bits << 2, start=place) for place, bits in enumerate(_bits(task.states))
+        ]
+        masks = zip(_bits(task.required), _bits(task.delete), _bits(task.add), strict=True)
+        self._steps = [
+            _Step(1 | required << 2, ~(delete << 2), add << 2, step=place)
+            for place, (required, delete, add) in enumerate(masks)
+        ]
+        self._steps += [
+            _Step(1 | wanted << 2, -1, 2, goal=place) for place, wanted in enumerate(_bits(task.wanted))
+        ]
+        self.initial_state = 0
+
+    def goal_reached(self, state: int) -> bool:
+        return bool(state & 2)
+
+    def get_successor_states(self, state: int) -> list[tuple[_Step, int]]:
+        self._left -= 1
+        if self._left < 0:
+            raise LimitReached
+        steps = self._steps if state else self._starts
+        return [(one, state & one.kept | one.add) for one in steps if one.required & state == one.required]
+
+
+def _bits(sets: Mask) -> list[int]:
+    """Sets of literals as integers."""
+    return [int.from_bytes(words.tobytes(), "little") for words in packed(sets)]
+
+
+def _by_pyperplan(task: Task, limit: int) -> Steps | None:
+    """The plan that pyperplan's breadth-first search finds; what it logs is not shown."""
+    from pyperplan.search import breadth_first_search
+
     logging.getLogger().disabled, before = True, logging.getLogger().disabled
     try:
-        return search(_BoundedTask(task, limits))
+        plan: list[_Step] | None = breadth_first_search(_SmallTask(task, limit))
     finally:
         logging.getLogger().disabled = before
+    return None if plan is None else Steps(plan[0].start, [one.step for one in plan[1:-1]], plan[-1].goal)

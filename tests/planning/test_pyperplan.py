@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from hypothesis import given
-from pyperplan.search.searchspace import make_root_node
 
 from aam_vision.planning.additive import AdditiveHeuristic
 from aam_vision.planning.grounding import Operator
-from aam_vision.planning.numbered import NumberedOperators
+from aam_vision.planning.numbered import FactNumbers, NumberedOperators
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import Atom, GroundAction
@@ -48,10 +47,9 @@ def test_the_additive_estimate_is_exact_for_a_chain_and_infinite_where_there_is_
     ]
     there, nowhere = goal("there", [Atom("at", ("6",))]), goal("nowhere", [Atom("at", ("7",))])
     start = (frozenset([Atom("at", ("2",))]), frozenset[Atom]())
-    for wanted, steps_left in ((there, 5.0), (nowhere, float("inf"))):  # the goal's own operator counts
-        task = NumberedOperators(steps).task(SearchProblem(steps, [start], [wanted]))
-        ((_, state),) = task.get_successor_states(task.initial_state)
-        assert AdditiveHeuristic(task)(make_root_node(state)) == steps_left
+    for wanted, steps_left in ((there, 4.0), (nowhere, float("inf"))):
+        task = NumberedOperators(steps, FactNumbers()).task(SearchProblem(steps, [start], [wanted]))
+        assert AdditiveHeuristic(task)(task.states).tolist() == [steps_left]
 
 
 def test_limits_are_told_apart_from_unsolvable() -> None:

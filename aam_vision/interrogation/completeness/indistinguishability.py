@@ -26,7 +26,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Row, bindings
-from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground
+from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground, grounded
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.relations import TooManyBindings
@@ -122,10 +122,14 @@ class Indistinguishability:
             ]
             for name, one in assumed.items()
         }
+        bindings: dict[str, list[Row]] = {}
+        for operator in grounding.operators:
+            bindings.setdefault(operator.action.name, []).append(operator.action.objects)
         possible = [
-            make.under(operator.action.objects)
-            for operator in grounding.operators
-            for make in makers[operator.action.name]
+            one
+            for name, rows in bindings.items()
+            for some in zip(*(make.under(rows) for make in makers[name]), strict=True)
+            for one in some
         ]
         facts = PossibleFacts(
             origins[0].objects, grounding, Mutexes(possible, starts), repeated=self._hypotheses.repeated
@@ -203,10 +207,13 @@ class Indistinguishability:
         if len(grounding.operators) * LEAST_STATES > MAX_LOOKS:
             return None
         return [
-            Transition(name, literals, make.under(literals.objects), action)
+            Transition(name, literals, operator, action)
             for name, action in self._hypotheses.actions.items()
             for make in [_PossibleOperators(action, action.proven, closed[name].effects)]
-            for literals in self._steps(name, action, grounding)
+            for steps in [self._steps(name, action, grounding)]
+            for literals, operator in zip(
+                steps, make.under([literals.objects for literals in steps]), strict=True
+            )
         ]
 
 
@@ -287,11 +294,12 @@ class _PossibleOperators:
             atoms(action, deletes & (action.keeps | action.adds)),
         )
 
-    def under(self, objects: Row) -> PossibleOperator:
-        """The operator under a binding; effects that restate a required literal change nothing."""
-        changes = self._coinciding if self._action.index.coinciding(objects) else self._usual
-        grounded = [
-            frozenset([atom.ground(objects) for atom in some])
-            for some in (self._positive, self._negative, *changes)
-        ]
-        return PossibleOperator(*grounded)
+    def under(self, bindings: Sequence[Row]) -> list[PossibleOperator]:
+        """The operators under some bindings; effects that restate a required literal change nothing."""
+        coinciding = [bool(self._action.index.coinciding(objects)) for objects in bindings]
+        found: dict[Row, PossibleOperator] = {}
+        for changes, merged in ((self._usual, False), (self._coinciding, True)):
+            some = [objects for objects, kind in zip(bindings, coinciding, strict=True) if kind == merged]
+            kinds = [grounded(atoms, some) for atoms in (self._positive, self._negative, *changes)]
+            found.update(zip(some, map(PossibleOperator, *kinds), strict=True))
+        return [found[objects] for objects in bindings]

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -27,14 +26,24 @@ from aam_vision.interrogation.completeness.stopping import indistinguishability_
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Note
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
-from aam_vision.interrogation.policies.walking import Walker, after_walking, uncovering_walk
+from aam_vision.interrogation.policies.walking import (
+    Walker,
+    after_walking,
+    following_walk,
+    uncovering_walk,
+)
 from aam_vision.interrogation.queries.aims import asked_for
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.derived import Derived
-from aam_vision.interrogation.queries.first_success import reachable_first_success
+from aam_vision.interrogation.queries.first_success import (
+    MAX_REFUSALS,
+    TRUSTED,
+    reachable_first_success,
+    refused_lately,
+)
 from aam_vision.interrogation.queries.near_misses import revealing_step
-from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments
-from aam_vision.interrogation.queries.reachability import KnownReachability
+from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments, Wanted
+from aam_vision.interrogation.queries.reachability import KnownReachability, Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -48,7 +57,9 @@ MAX_SEGMENTS = 8
 """Segments of one query."""
 ON_THE_WAY = Limits(states=2000)
 """Limits of a search for a further segment of a query: short, since a query can do without."""
-GUIDED = Limits(guided=500)
+FAR = Limits(guided=1000)
+"""Limits of a search for a near miss."""
+FARTHER = Limits(guided=4000)
 """Limits of a search for a first success, without which nothing is learned of an action: it may be a long way."""
 LEAST_REACHED = 0.05
 """A segment that is reached with less probability is not made."""
@@ -59,7 +70,7 @@ class EconomicalPolicy:
     """Few questions under ``snapshot`` access."""
 
     planner: Planner = field(default_factory=PyperplanPlanner)
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = FAR
     """Of a search for a near miss."""
     patience: int = 50
     """Searches for near misses that may end at their limits, and as many for first successes; what needs more is left
@@ -73,7 +84,12 @@ class EconomicalPolicy:
             if walk := self.walker.next(evidence, rng):
                 return walk
             self._queries = _Queries(evidence, self._search)
-        return uncovering_walk(evidence) or self._queries.next() or sound_stop(self._queries.equivalence())
+        return (
+            following_walk(evidence)
+            or uncovering_walk(evidence)
+            or self._queries.next()
+            or sound_stop(self._queries.equivalence())
+        )
 
     def _search(self, purpose: str, limits: Limits | None = None) -> BoundedSearch:
         return BoundedSearch(purpose, self.planner, limits or self.limits, self.patience)
@@ -88,12 +104,14 @@ class _Queries:
         self._beliefs = NaturalBeliefs(walked.hypotheses, walked.visited)
         self._finder = SegmentFinder(self._beliefs)
         near_misses, on_the_way = search("near miss"), search("on the way", ON_THE_WAY)
-        self._first_successes = search("first success", GUIDED)
+        self._first_successes = search("first success", FARTHER)
         self._planned = PlannedSegments(self._beliefs, near_misses, on_the_way)
         self._searches = near_misses, on_the_way, self._first_successes
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         """The first segments of the queries so far."""
         self._exchanges = 0
+        self._hopeless: dict[str, list[Reachability]] = {}
+        """Actions that were never executed, with what could be reached when no query was found for them."""
         self._reachability = KnownReachability()
         self._equivalence = Derived[Indistinguishability]()
         self._beyond: dict[str, Literals] | None = None
@@ -106,7 +124,13 @@ class _Queries:
         for search in self._searches:
             search.begin(self._evidence)
         self._take_in()
-        ask = self._first_success() or self._segments() or self._effect()
+        ask = (
+            self._first_success(TRUSTED)
+            or self._segments(self._refuting)
+            or self._first_success(MAX_REFUSALS)
+            or self._segments(self._proving)
+            or self._effect()
+        )
         return ask and replace(ask, searches=tuple(made for search in self._searches for made in search.made))
 
     def _take_in(self) -> None:
@@ -118,21 +142,29 @@ class _Queries:
         self._exchanges = len(self._evidence.exchanges)
         self._beyond = self._noted
 
-    def _first_success(self) -> Ask | None:
-        """A query whose last step was never executed, where it is most likely to succeed."""
-        for name, action in self._evidence.hypotheses.actions.items():
-            if action.successes:
+    def _first_success(self, refusals: int) -> Ask | None:
+        """A query whose last step was never executed, where it is most likely to succeed.
+
+        An action that was refused often enough is left for later, when more is known of what can be reached. Of several actions the one that left the fewest clauses is tried first: one may need what another brings about.
+        """
+        actions = self._evidence.hypotheses.actions
+        unexecuted = [name for name, action in actions.items() if not action.successes]
+        for name in sorted(unexecuted, key=lambda name: len(actions[name].clauses)):
+            if refused_lately(self._evidence, name) >= refusals:
                 continue
             paths = self._reachability.of(self._evidence)
+            if self._hopeless.get(name) is paths:
+                continue
             ask = reachable_first_success(self._evidence, name, self._beliefs, paths, self._first_successes)
             if ask is not None:
                 return ask
+            self._hopeless[name] = paths
         return None
 
-    def _segments(self) -> Ask | None:
+    def _segments(self, first: Callable[[Standpoint], Segment | None]) -> Ask | None:
         """A query of one segment, and of others that follow as long as those before may succeed."""
         standpoint = Standpoint(self._evidence, self._evidence.hypotheses, self._evidence.visited)
-        segment = self._first_segment(standpoint)
+        segment = first(standpoint)
         if segment is None:
             return None
         start, steps = segment.start, segment.steps
@@ -152,8 +184,8 @@ class _Queries:
             note = (BEYOND, *(part for name, literals in self._beyond.items() for part in (name, *literals)))
         return Ask(start, steps, "; then ".join(texts), aims=tuple(aims), note=note)
 
-    def _first_segment(self, standpoint: Standpoint) -> Segment | None:
-        """The best segment to begin with."""
+    def _refuting(self, standpoint: Standpoint) -> Segment | None:
+        """The best segment to begin with that should succeed."""
         hypotheses = standpoint.hypotheses
 
         def doubtful(name: str, literal: Literals) -> bool:
@@ -162,14 +194,20 @@ class _Queries:
                 and self._beliefs.probability(name, literal, hypotheses[name]) <= 1 - DOUBT
             )
 
-        find = partial(self._planned.find, standpoint, self._reachability.of(self._evidence))
+        return self._finder.refutation(standpoint) or self._new(
+            self._planned_for(standpoint, doubtful), least=DOUBT
+        )
+
+    def _proving(self, standpoint: Standpoint) -> Segment | None:
+        """The best segment to begin with, where none should succeed."""
         return (
-            self._finder.refutation(standpoint)
-            or self._new(find(doubtful), least=DOUBT)
-            or self._finder.proof(standpoint)
-            or self._new(find(_positive))
+            self._finder.proof(standpoint)
+            or self._new(self._planned_for(standpoint, _positive))
             or self._last_segment(standpoint)
         )
+
+    def _planned_for(self, standpoint: Standpoint, wanted: Wanted) -> Iterator[Segment]:
+        return self._planned.find(standpoint, self._reachability.of(self._evidence), wanted)
 
     def _last_segment(self, standpoint: Standpoint) -> Segment | None:
         """A segment about any literal that some query may still tell, where less is asked to hold if need be.

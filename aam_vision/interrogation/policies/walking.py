@@ -19,6 +19,7 @@ import numpy as np
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Walk
 from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.queries.first_success import first_trials
 from aam_vision.strips import Objects
 
 EXPLORE = "explore"
@@ -28,6 +29,11 @@ UNCOVER = "uncover"
 UNCOVER_STEPS = 2
 UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there."""
+FOLLOW = "follow"
+"""Why walks are made from where an action was first attempted."""
+FOLLOW_STEPS = 4
+FOLLOW_ATTEMPTS = 3
+"""Walks from where an action was executed for the first time; from where one was refused there is one."""
 LEAST_PATIENCE = 30
 """Steps that are always allowed, even if nothing is learnt from them."""
 
@@ -142,4 +148,23 @@ def uncovering_walk(evidence: Evidence) -> Walk | None:
         walks = [move for move in made if isinstance(move, Walk) and move.why == UNCOVER]
         if sum((walk.wanted or walk.start) is node for walk in walks) < UNCOVER_ATTEMPTS:
             return Walk(node, UNCOVER_STEPS, UNCOVER)
+    return None
+
+
+def following_walk(evidence: Evidence) -> Walk | None:
+    """A few steps on from where an action was first attempted, while there are actions that were never executed.
+
+    A first success may be what others were waiting for. And where one was refused, most of what it is likely to require
+    holds: the agent may know the arguments with which it can be executed.
+    """
+    if all(action.successes for action in evidence.hypotheses.actions.values()):
+        return None
+    moves = [exchange.move for exchange in evidence.exchanges]
+    begun = Counter(
+        (walk.wanted or walk.start).number for walk in moves if isinstance(walk, Walk) and walk.why == FOLLOW
+    )
+    for trial in first_trials(evidence):
+        node = evidence.situation(trial.final)
+        if begun[node.number] < (FOLLOW_ATTEMPTS if trial.executed else 1):
+            return Walk(node, FOLLOW_STEPS, FOLLOW)
     return None

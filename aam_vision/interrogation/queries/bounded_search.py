@@ -60,10 +60,10 @@ class BoundedSearch:
     ) -> PlannedNearMiss | Verdict:
         """A plan from any situation seen before, or only from ``start``.
 
-        A search from all situations that ended at its limits is not made again.
+        A search from all situations that ended at its limits is not made again, nor one for more.
         """
         search = LimitedSearch(self.purpose, paths.problem, action.index.header.name, holding, start is None)
-        if self.exhausted or search in self._hopeless:
+        if self.exhausted or any(self._for_more(search, other) for other in self._hopeless):
             return Verdict.LIMIT
         planned = paths.reach(action, holding, self.planner, self.limits, start)
         if planned is Verdict.LIMIT:
@@ -71,3 +71,12 @@ class BoundedSearch:
             if search.anywhere:
                 self._hopeless.add(search)
         return planned
+
+    @staticmethod
+    def _for_more(search: LimitedSearch, other: LimitedSearch) -> bool:
+        """Whether a search asks for all that another one did."""
+        return (
+            search.problem == other.problem
+            and search.action == other.action
+            and other.holding.within(search.holding)
+        )

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import combinations, product
+from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.beliefs.transfer import Transfer
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
@@ -21,12 +23,17 @@ from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.constructed_states import with_atoms
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Verdict
+from aam_vision.query import Situation
 from aam_vision.strips import State
 
 FEW_ATOMS = 32
 """Atoms of an action that are left false one by one until it succeeds; where there are more, quarters of them come first."""
-MAX_CLAUSES = 6
-"""Clauses that refusals of an action have left, after which no plan to a first success is made any more."""
+MAX_REFUSALS = 6
+"""Refusals of an action after which no plan to a first success is made any more, until another action succeeds first."""
+TRUSTED = 3
+"""Refusals up to which it is trusted that an action requires what others like it do."""
+MAX_HALVINGS = 4
+"""Searches with fewer literals that should hold, where there is no plan to all of them."""
 SEEDS = 8
 """Literals of the smallest clause that such a plan may start from."""
 
@@ -96,17 +103,84 @@ def reachable_first_success(
     there, the rarest first.
     """
     action = evidence.hypotheses[name]
-    if len(action.clauses) >= MAX_CLAUSES or searches.exhausted:
+    refused = refused_lately(evidence, name)
+    if refused >= MAX_REFUSALS or searches.exhausted:
         return None
     likely = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
     first = [NOTHING]
-    if action.clauses:
+    if refused >= TRUSTED:
+        likely, first = _what_was_missing(action, likely)
+    elif action.clauses:
         likely, first = _after_refusals(evidence, action, beliefs, paths, likely)
-    found = planned_states(evidence, action, paths, first=first, likely=likely, reach=searches.reach)
-    for (start, path, step), state in found:
-        if not action.certain_to_fail(action.violated(*action.index.values(state, step.objects))):
-            return Ask(start, (*path, step), f"see {name} succeed")
+    for fixed in first:
+        for path in paths:
+            planned = _planned(path, action, fixed, likely, searches.reach)
+            if planned is None:
+                continue
+            state = evidence.predict_plan(planned.start.state, planned.path)
+            if not action.certain_to_fail(action.violated(*action.index.values(state, planned.step.objects))):
+                return Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
     return None
+
+
+def _planned(
+    path: Reachability, action: ActionHypotheses, fixed: Literals, likely: Sequence[Literals], reach: Reach
+) -> PlannedNearMiss | None:
+    """A plan to where the fixed literals hold with as many of the likely ones as a plan is found to.
+
+    Pairs that do not exclude each other may still never hold all together, or far away. So where there is no plan to all,
+    those that come last are left out, by halves.
+    """
+    found: PlannedNearMiss | None = None
+    least, most, size = 0, len(likely) + 1, len(likely)
+    for _ in range(1 + MAX_HALVINGS):
+        holding = path.gather(action, fixed, likely[:size])
+        if holding is None:
+            return None
+        planned = reach(path, action, holding)
+        if isinstance(planned, PlannedNearMiss):
+            found, least = planned, size
+        else:
+            most = size
+        if most - least <= 1:
+            break
+        size = (least + most) // 2
+    return found
+
+
+class FirstTrial(NamedTuple):
+    """A query in which an action was attempted that had never been executed."""
+
+    name: str
+    executed: bool
+    final: Situation
+    """Where the agent stood in the end."""
+
+
+def first_trials(evidence: Evidence) -> Iterator[FirstTrial]:
+    """The first attempts at actions until each is executed; one of a query, the last."""
+    executed: set[str] = set()
+    for exchange in evidence.exchanges:
+        entry = exchange.entry
+        names = [step.name for step in entry.actions]
+        if isinstance(entry, Asked):
+            done = entry.response.executed
+            new = [(name, place < done) for place, name in enumerate(names) if name not in executed]
+            if new:
+                yield FirstTrial(*new[-1], entry.response.final)
+            names = names[:done]
+        executed.update(names)
+
+
+def refused_lately(evidence: Evidence, name: str) -> int:
+    """How often the action was refused since an action was executed for the first time in a query.
+
+    What that brings about may be just what was missing.
+    """
+    refused = 0
+    for trial in first_trials(evidence):
+        refused = 0 if trial.executed else refused + (trial.name == name)
+    return refused
 
 
 def _after_refusals(
@@ -144,6 +218,14 @@ def _after_refusals(
         if any(path.gather(action, literal, []) is not None for path in paths)
     ]
     return likely, sorted(possible, key=lambda literal: -worth(literal))[:SEEDS]
+
+
+def _what_was_missing(
+    action: ActionHypotheses, rarest: Sequence[Literals]
+) -> tuple[list[Literals], list[Literals]]:
+    """What should hold where the next step is asked, and what to begin with: what was violated in most refusals first."""
+    likely = sorted(rarest, key=lambda one: -sum(one.within(clause) for clause in action.clauses))
+    return likely, [NOTHING, *in_smallest_clause(action, likely)[:SEEDS]]
 
 
 def in_smallest_clause(action: ActionHypotheses, likely: Sequence[Literals]) -> list[Literals]:

@@ -31,6 +31,8 @@ class Option(NamedTuple):
     name: str
     path: Reachability
     holding: Literals
+    target: Literals
+    """The candidate that is violated there."""
 
 
 @dataclass
@@ -55,6 +57,8 @@ class PlannedSegments:
         unreachable = []
         for option in options:
             segment = self._planned(standpoint, option, option.holding)
+            if segment is Verdict.LIMIT:
+                segment = self._planned(standpoint, option, self._needed(standpoint, option))
             if isinstance(segment, Segment):
                 yield segment
             elif segment is Verdict.UNSOLVABLE:
@@ -64,6 +68,12 @@ class PlannedSegments:
                 segment = self._planned(standpoint, option, holding)
                 if isinstance(segment, Segment):
                     yield segment
+
+    def _needed(self, standpoint: Standpoint, option: Option) -> Literals:
+        """What should hold without the candidates that would only be refuted by the way: these may be too much to ask."""
+        undecided, holding = standpoint.hypotheses[option.name].undecided, option.holding
+        by_the_way = undecided.opposite().common(holding).without(undecided).without(option.target.opposite())
+        return holding.without(by_the_way)
 
     def _relaxed(self, action: ActionHypotheses, option: Option) -> Iterator[Literals]:
         """The same with one literal less that should hold, the least probable precondition first.
@@ -90,7 +100,7 @@ class PlannedSegments:
                     holding = path.gather_open(action, target, order)
                     if holding is not None:
                         rank = self._rank(name, action, action.undecided.without(holding))
-                        yield Option(rank, name, path, holding)
+                        yield Option(rank, name, path, holding, target)
 
     def _order(
         self, action: ActionHypotheses, target: Literals, chance: dict[Literals, float]

@@ -85,12 +85,18 @@ class Reachability:
         *,
         required: Required = CAUTIOUS,
         max_operators: int = MAX_OPERATORS,
+        before: Reachability | None = None,
     ) -> None:
+        """``before`` is what could be reached there at an earlier moment: what follows from it is not worked out again."""
+        self._before: Reachability | None = (
+            before if before is None or "_ground" in before.__dict__ else before._before
+        )
         self._required = required
         self._max_operators = max_operators
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
         self._nodes, self._states = nodes, [node.state for node in nodes]
+        self._origins = _starts(nodes)
         self._known: dict[str, _Known] = {}
         self.objects = nodes[0].state.objects
 
@@ -109,22 +115,48 @@ class Reachability:
             if not all(ground[1].covers(*start) for start in _starts(new)):
                 return False
         self._nodes, self._states = nodes, [node.state for node in nodes]
+        self._origins = _starts(nodes)
         return True
+
+    @cached_property
+    def _relied_on(self) -> dict[str, LiftedOperator]:
+        """The operators of the actions that were ever executed, as far as they can be relied on."""
+        return {
+            name: _relied_on(action, self._required(action))
+            for name, action in self._hypotheses.actions.items()
+            if action.successes
+        }
+
+    @property
+    def _seen(self) -> tuple[frozenset[Fact], frozenset[Fact]]:
+        """The facts that are true in some situation, and those that are true in all."""
+        true = [facts for facts, _ in self._origins]
+        return frozenset().union(*true), frozenset.intersection(*true)
 
     @cached_property
     def _ground(self) -> tuple[Grounding, Mutexes] | None:
         """The cautious operators and their mutexes; None if there are too many."""
-        starts = _starts(self._nodes)
-        seen: frozenset[Fact] = frozenset().union(*(true for true, _ in starts))
-        always = frozenset.intersection(*(true for true, _ in starts))
-        known = [action for action in self._hypotheses.actions.values() if action.successes]
-        cautious = [_relied_on(action, self._required(action)) for action in known]
-        try:
-            grounding = ground(cautious, seen, self.objects, self._max_operators, always=always)
-        except TooManyOperators:
-            return None
+        before, self._before = self._before, None
+        known = None if before is None else before.__dict__.get("_ground")
+        if known and before and before._relied_on == self._relied_on and before._seen == self._seen:
+            grounding = known[0]
+        else:
+            seen, always = self._seen
+            operators = list(self._relied_on.values())
+            try:
+                grounding = ground(operators, seen, self.objects, self._max_operators, always=always)
+            except TooManyOperators:
+                return None
         possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
-        return grounding, Mutexes(possible, starts)
+        less = known[1] if known and before and before._allows_less(self) else None
+        return grounding, Mutexes(possible, self._origins, less=less)
+
+    def _allows_less(self, other: Reachability) -> bool:
+        """Whether all that can be reached here can be reached there, because no more is required and all starts are there."""
+        return self._origins == other._origins[: len(self._origins)] and all(
+            name in other._relied_on and _weaker(other._relied_on[name], operator)
+            for name, operator in self._relied_on.items()
+        )
 
     @cached_property
     def _possible_facts(self) -> PossibleFacts | None:
@@ -216,7 +248,8 @@ class Reachability:
         if not goals:
             return Verdict.UNSOLVABLE
         nodes = self._nodes if start is None else [start]
-        outcome = planner.solve(SearchProblem(grounding.operators, _starts(nodes), goals), limits)
+        starts = self._origins if start is None else _starts(nodes)
+        outcome = planner.solve(SearchProblem(grounding.operators, starts, goals), limits)
         if isinstance(outcome, Found):
             return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
         return outcome
@@ -234,6 +267,15 @@ def _relied_on(action: ActionHypotheses, required: Literals) -> LiftedOperator:
         negative=atoms(action, required.negative),
         add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
         delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
+    )
+
+
+def _weaker(one: LiftedOperator, other: LiftedOperator) -> bool:
+    """Whether an operator requires no more than another one, and does the same."""
+    return (
+        (one.add, one.delete) == (other.add, other.delete)
+        and set(one.positive) <= set(other.positive)
+        and set(one.negative) <= set(other.negative)
     )
 
 
@@ -265,21 +307,20 @@ class KnownReachability:
 
     def __init__(self) -> None:
         self._schemas: object = None
-        self._version: tuple[int, int] | None = None
+        self._version: object = None
         self._problems: dict[int, Reachability] = {}
 
     def of(self, evidence: Evidence) -> list[Reachability]:
         """Per problem what can be reached from the situations of it."""
-        hypotheses = evidence.hypotheses
-        known = [(one.cautious, one.effects, bool(one.successes)) for one in hypotheses.actions.values()]
-        if self._schemas != known:
-            self._schemas, self._version, self._problems = known, None, {}
-        version = len(evidence.nodes), evidence.learned
-        if self._version != version:
-            self._version, before, self._problems = version, self._problems, {}
+        actions = evidence.hypotheses.actions.values()
+        schemas = [(one.cautious, one.effects, bool(one.successes)) for one in actions]
+        version = schemas, len(evidence.nodes), evidence.learned
+        if version != self._version:
+            same, before = schemas == self._schemas, self._problems
+            self._schemas, self._version, self._problems = schemas, version, {}
             for nodes in by_problem(evidence):
                 problem = before.get(nodes[0].number)
-                if problem is None or not problem.take_in(nodes):
-                    problem = Reachability(hypotheses, nodes)
+                if problem is None or not same or not problem.take_in(nodes):
+                    problem = Reachability(evidence.hypotheses, nodes, before=problem)
                 self._problems[problem.problem] = problem
         return list(self._problems.values())

@@ -1,0 +1,177 @@
+"""Breadth-first and greedy best-first search that look at many states at once, as arrays of bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.fact_tables import Mask, Numbers
+from aam_vision.planning.additive import AdditiveHeuristic
+from aam_vision.planning.numbered import Task, Words, packed, unpacked
+
+BLOCK = 256
+"""States that a blind search expands together."""
+BEST = 8
+"""States that a guided search expands together. More: broader and faster, less greedy."""
+CELLS = 4_000_000
+"""Pairs of a state and a step that are compared together."""
+
+
+class LimitReached(Exception):
+    """Raised when a search has looked at as many states as it may, or for as long."""
+
+
+class Steps(NamedTuple):
+    """A plan: which start of the task, which of its steps, and the goal that holds in the end."""
+
+    start: int
+    steps: Sequence[int]
+    goal: int
+
+
+class _States:
+    """The states of one search, and how each came about."""
+
+    def __init__(self, task: Task) -> None:
+        self._required, self._wanted = packed(task.required), packed(task.wanted)
+        self._kept, self._add = ~packed(task.delete), packed(task.add)
+        self._size = task.states.shape[1]
+        self._pivots = self._rarest(task)
+        self._seen: set[bytes] = set()
+        self._words: list[Words] = []
+        self._before: list[Numbers] = []
+        self._by: list[Numbers] = []
+        self.count = 0
+        none = np.full(len(task.states), -1, dtype=np.int64)
+        self.note(packed(task.states), none, np.arange(len(none)))
+
+    def _rarest(self, task: Task) -> Numbers:
+        """Two literals that each step requires and that hold least often at the starts; shape (2, steps)."""
+        often = task.states.sum(axis=0)
+        rank = np.where(task.required, often[None, :], len(task.states) + 1)
+        pivots = np.full((2, len(rank)), self._size, dtype=np.int64)
+        for pivot in pivots if rank.size else ():
+            place = rank.argmin(axis=1)
+            found = rank[np.arange(len(rank)), place] <= len(task.states)
+            pivot[found] = place[found]
+            rank[found, place[found]] = len(task.states) + 1
+        return pivots
+
+    def note(self, words: Words, before: Numbers, by: Numbers) -> Numbers:
+        """Add the states that are new, in the order given; their numbers."""
+        data, width, seen = words.tobytes(), words.shape[1] * 8, self._seen
+        new = []
+        for place in range(len(words)):
+            key = data[place * width : (place + 1) * width]
+            if key not in seen:
+                seen.add(key)
+                new.append(place)
+        self._words.append(words[new])
+        self._before.append(before[new])
+        self._by.append(by[new])
+        self.count += len(new)
+        return np.arange(self.count - len(new), self.count)
+
+    def words(self, numbers: Numbers) -> Words:
+        """The states of these numbers."""
+        if len(self._words) > 1:
+            self._words = [np.concatenate(self._words)]
+        return self._words[0][numbers]
+
+    def literals(self, words: Words) -> Mask:
+        """What holds in each state; shape (states, literals)."""
+        return unpacked(words, self._size)
+
+    def reached(self, words: Words) -> tuple[int, int] | None:
+        """The place of the first state in which a goal holds, and the first such goal."""
+        for begin in range(0, len(words), BLOCK):
+            some = words[begin : begin + BLOCK]
+            holds = np.ones((len(some), len(self._wanted)), dtype=bool)
+            for word in range(words.shape[1]):
+                wanted = self._wanted[:, word]
+                holds &= (some[:, None, word] & wanted) == wanted
+            if holds.any():
+                place = int(holds.any(axis=1).argmax())
+                return begin + place, int(holds[place].argmax())
+        return None
+
+    def successors(self, numbers: Numbers) -> Numbers:
+        """Add the states that follow these and are new: by the order of the states, then by that of the steps."""
+        added = [np.empty(0, dtype=np.int64)]
+        block = max(CELLS // max(len(self._required), 1), 1)
+        for begin in range(0, len(numbers), block):
+            some = numbers[begin : begin + block]
+            words = self.words(some)
+            holds = np.ones((len(some), self._size + 1), dtype=bool)
+            holds[:, :-1] = self.literals(words)
+            first, second = self._pivots
+            state, step = np.nonzero(holds[:, first] & holds[:, second])
+            for word in range(words.shape[1]):
+                required = self._required[step, word]
+                fine = (words[state, word] & required) == required
+                state, step = state[fine], step[fine]
+            after = (words[state] & self._kept[step]) | self._add[step]
+            added.append(self.note(after, some[state], step))
+        return np.concatenate(added)
+
+    def plan(self, number: int, goal: int) -> Steps:
+        """The plan to a state, in which a goal holds."""
+        before, by = np.concatenate(self._before), np.concatenate(self._by)
+        steps: list[int] = []
+        while before[number] >= 0:
+            steps.append(int(by[number]))
+            number = int(before[number])
+        return Steps(int(by[number]), steps[::-1], goal)
+
+
+def breadth_first(task: Task, limit: int, seconds: float) -> Steps | None:
+    """A plan with the fewest steps, of several the first by the order of starts and steps; None if there is none.
+
+    Raises:
+        LimitReached: so many states were expanded, or so many CPU seconds have passed.
+    """
+    deadline = process_time() + seconds
+    states = _States(task)
+    expanded = 0
+    while expanded < states.count:
+        if expanded >= limit or process_time() > deadline:
+            raise LimitReached
+        numbers = np.arange(expanded, min(expanded + BLOCK, states.count, limit))
+        found = states.reached(states.words(numbers))
+        if found is not None:
+            return states.plan(expanded + found[0], found[1])
+        states.successors(numbers)
+        expanded += len(numbers)
+    return None
+
+
+def best_first(task: Task, limit: int, seconds: float) -> Steps | None:
+    """A plan, found by always going on from the states that seem nearest to a goal; None if there is none.
+
+    Raises:
+        LimitReached: so many states were estimated, or so many CPU seconds have passed.
+    """
+    deadline = process_time() + seconds
+    states, heuristic = _States(task), AdditiveHeuristic(task)
+    queue: list[tuple[float, int]] = []
+    new = np.arange(states.count)
+    estimated = -len(new)
+    while True:
+        words = states.words(new)
+        found = states.reached(words)
+        if found is not None:
+            return states.plan(int(new[found[0]]), found[1])
+        for estimate, number in zip(heuristic(states.literals(words)).tolist(), new.tolist(), strict=True):
+            if estimate < np.inf:
+                heappush(queue, (estimate, number))
+        estimated += len(new)
+        if not queue:
+            return None
+        if estimated >= limit or process_time() > deadline:
+            raise LimitReached
+        best = [heappop(queue)[1] for _ in range(min(BEST, len(queue)))]
+        new = states.successors(np.array(best, dtype=np.int64))
