@@ -32,8 +32,10 @@ UNCOVER_ATTEMPTS = 3
 FOLLOW = "follow"
 """Why walks are made from where an action was first attempted."""
 FOLLOW_STEPS = 4
-FOLLOW_ATTEMPTS = 3
-"""Walks from where an action was executed for the first time; from where one was refused there is one."""
+FOLLOW_SUCCESS = 10
+"""Walks from where an action was executed for the first time."""
+FOLLOW_REFUSAL = 2
+"""Walks from where such an action was refused."""
 LEAST_PATIENCE = 30
 """Steps that are always allowed, even if nothing is learnt from them."""
 
@@ -165,6 +167,6 @@ def following_walk(evidence: Evidence) -> Walk | None:
     )
     for trial in first_trials(evidence):
         node = evidence.situation(trial.final)
-        if begun[node.number] < (FOLLOW_ATTEMPTS if trial.executed else 1):
+        if begun[node.number] < (FOLLOW_SUCCESS if trial.executed else FOLLOW_REFUSAL):
             return Walk(node, FOLLOW_STEPS, FOLLOW)
     return None
