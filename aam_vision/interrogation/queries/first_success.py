@@ -31,7 +31,7 @@ FEW_ATOMS = 32
 MAX_REFUSALS = 12
 """Refusals of an action after which no plan to a first success is made any more, until another action succeeds first."""
 TRUSTED = 3
-"""Refusals up to which it is trusted that an action requires what others like it do; after that, every other time."""
+"""Refusals up to which it is trusted that an action requires what others like it do."""
 MAX_SEARCHES = 10
 """Searches for a plan to as many of the literals that should hold as possible."""
 SEEDS = 8
@@ -106,16 +106,8 @@ def reachable_first_success(
     refused = refused_lately(evidence, name)
     if refused >= MAX_REFUSALS or searches.exhausted:
         return None
-    likely = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
-    first = [NOTHING]
-    if action.clauses:
-        factor = _factors(evidence, action, beliefs, likely)
-        if refused < TRUSTED or refused % 2:
-            likely, first = _as_others_require(action, factor, paths, likely)
-        else:
-            likely, first = _what_was_missing(action, factor, likely)
-    for fixed in first:
-        for path in paths:
+    for likely, first in _guesses(evidence, action, beliefs, paths, refused):
+        for fixed, path in product(first, paths):
             planned = _planned(path, action, fixed, likely, searches.reach)
             if planned is None:
                 continue
@@ -123,6 +115,40 @@ def reachable_first_success(
             if not action.certain_to_fail(action.violated(*action.index.values(state, planned.step.objects))):
                 return Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
     return None
+
+
+Guess = tuple[Sequence[Literals], Sequence[Literals]]
+"""Literals that should hold where an action is asked, the most important first; and what to begin with, one after the other."""
+
+
+def _guesses(
+    evidence: Evidence,
+    action: ActionHypotheses,
+    beliefs: Beliefs,
+    paths: Sequence[Reachability],
+    refused: int,
+) -> Iterator[Guess]:
+    """What to try, the best guess first.
+
+    After refusals it is trusted for some time that the action requires what others do. Then all kinds of guesses take
+    turns: more may be reachable by then, so that the first kind is a new guess, too.
+    """
+    name = action.index.header.name
+    rarest = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
+    if not action.clauses:
+        yield rarest, [NOTHING]
+        return
+    factor = _factors(evidence, action, beliefs, rarest)
+    if refused < TRUSTED:
+        yield _as_others_require(action, factor, paths, rarest)
+        return
+    for turn in range(refused, refused + 3):
+        if turn % 3 == 0:
+            yield rarest, [NOTHING]
+        elif turn % 3 == 1:
+            yield _what_was_missing(action, factor, rarest)
+        else:
+            yield _as_others_require(action, factor, paths, rarest)
 
 
 def _planned(
