@@ -8,7 +8,7 @@ of the objects is true of their representatives in some naming; the table says t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, permutations
+from itertools import permutations
 from typing import NamedTuple
 
 from aam_vision.joins import Fact
@@ -52,7 +52,7 @@ class Representatives(NamedTuple):
         """The operators of the representatives, in every naming."""
         found: dict[PossibleOperator, None] = {}
         for operator in operators:
-            owners = sorted({owner for fact in chain(*operator) if (owner := self.owner(fact)) is not None})
+            owners = sorted(_named(operator) & self.members)
             if not owners:
                 found[operator] = None
                 continue
@@ -68,6 +68,11 @@ def renamed(fact: Fact, names: Mapping[str, str]) -> Fact:
     """The fact with other objects."""
     predicate, row = fact
     return predicate, tuple([names.get(name, name) for name in row])
+
+
+def _named(operator: PossibleOperator) -> set[str]:
+    """The objects that an operator's facts name."""
+    return {name for facts in operator for _, row in facts for name in row}
 
 
 def representatives(
@@ -97,8 +102,7 @@ def representatives(
             continue
         most = 0
         for operator in operators:
-            named = {name for facts in operator for _, row in facts for name in row if name in members}
-            most = max(most, len(named))
+            most = max(most, len(_named(operator) & members))
         if len(group) > max(most + 1, 2):
             return Representatives(members, tuple(group[: max(most + 1, 2)]))
     return None

@@ -66,8 +66,8 @@ class Mutexes:
             own = sorted({one for fact in own for one in self._shared.namings(fact)})
         self._number = {fact: 2 * i for i, fact in enumerate(own)}
         self._rows = [0] * (2 * len(own))
-        self._one_sided = False
-        """Whether some pair is noted for one of its literals only."""
+        self._one_sided: set[int] = set()
+        """Literals that are noted to hold with others, where those are not noted to hold with them yet."""
         self._states: int = len(states)
         begun = 0
         if less is not None and (less._facts, less._true, less._shared) == (
@@ -279,7 +279,7 @@ class Mutexes:
         self._rows[literal] |= new
         changed_in[literal] = current
         if new.bit_count() > FEW:
-            self._one_sided = True
+            self._one_sided.add(literal)
             return
         bit = 1 << literal
         for other in numbers_in(new):
@@ -288,17 +288,19 @@ class Mutexes:
 
     def _mirror(self, changed_in: list[int], current: int) -> None:
         """Make the table symmetric again: whatever may hold with another may do so the other way round."""
-        if not self._one_sided:
-            return
-        self._one_sided = False
+        literals = sorted(self._one_sided)
+        self._one_sided.clear()
         size, width = len(self._rows), (len(self._rows) + 7) // 8
-        packed = np.frombuffer(b"".join(row.to_bytes(width, "little") for row in self._rows), dtype=np.uint8)
-        packed = packed.reshape(size, width)
-        for first in range(0, width, BLOCK):
+        rows = b"".join(self._rows[literal].to_bytes(width, "little") for literal in literals)
+        packed = np.frombuffer(rows, dtype=np.uint8).reshape(len(literals), width)
+        for first in range(0, width if literals else 0, BLOCK):
             columns = np.unpackbits(packed[:, first : first + BLOCK], axis=1, bitorder="little")
-            turned = np.packbits(columns.T, axis=1, bitorder="little")
-            for literal, data in enumerate(turned[: size - 8 * first], start=8 * first):
-                row = int.from_bytes(data.tobytes(), "little")
-                if row & ~self._rows[literal]:
-                    self._rows[literal] |= row
-                    changed_in[literal] = current
+            others = np.flatnonzero(columns.any(axis=0))
+            turned = np.zeros((len(others), size), dtype=np.uint8)
+            turned[:, literals] = columns[:, others].T
+            data = np.packbits(turned, axis=1, bitorder="little")
+            for other, own in zip((others + 8 * first).tolist(), data, strict=True):
+                row = int.from_bytes(own.tobytes(), "little")
+                if row & ~self._rows[other]:
+                    self._rows[other] |= row
+                    changed_in[other] = current

@@ -25,6 +25,11 @@ class Asked:
         """The attempted steps, the refused one included."""
         return self.query.plan[: self.response.executed + 1]
 
+    @property
+    def executed(self) -> tuple[GroundAction, ...]:
+        """The executed steps."""
+        return self.query.plan[: self.response.executed]
+
 
 @dataclass(frozen=True)
 class Walked:
@@ -36,6 +41,11 @@ class Walked:
     def actions(self) -> tuple[GroundAction, ...]:
         """The executed steps."""
         return tuple(step.action for step in self.steps)
+
+    @property
+    def executed(self) -> tuple[GroundAction, ...]:
+        """The same."""
+        return self.actions
 
 
 Entry = Asked | Walked

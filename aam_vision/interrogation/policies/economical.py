@@ -85,7 +85,7 @@ class EconomicalPolicy:
                 return walk
             self._queries = _Queries(evidence, self._search)
         return (
-            following_walk(evidence)
+            following_walk(evidence, rng)
             or uncovering_walk(evidence)
             or self._queries.next()
             or sound_stop(self._queries.equivalence())

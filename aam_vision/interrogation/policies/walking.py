@@ -20,7 +20,7 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Walk
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.queries.first_success import first_trials
-from aam_vision.strips import Objects
+from aam_vision.strips import Objects, State
 
 EXPLORE = "explore"
 """Why the walks of a ``Walker`` are made."""
@@ -32,8 +32,10 @@ UNCOVER_ATTEMPTS = 3
 FOLLOW = "follow"
 """Why walks are made from where an action was first attempted."""
 FOLLOW_STEPS = 4
-FOLLOW_ATTEMPTS = 3
-"""Walks from where an action was executed for the first time; from where one was refused there is one."""
+FOLLOW_SUCCESS = 40
+"""Walks from where an action was executed for the first time."""
+FOLLOW_REFUSAL = 2
+"""Walks from where such an action was refused."""
 LEAST_PATIENCE = 30
 """Steps that are always allowed, even if nothing is learnt from them."""
 
@@ -106,8 +108,7 @@ class _Walks:
     def _sort(self, node: Node) -> None:
         state = node.state_when_new
         assert state is not None, "it is noted when an exchange has been taken in"
-        true = Counter(map(itemgetter(0), state.true))
-        kind = tuple(chain.from_iterable(sorted(true.items())))
+        kind = _kind(state)
         kinds = self.problems.setdefault(state.objects, {})
         if kind not in kinds:
             kinds[kind] = []
@@ -151,20 +152,43 @@ def uncovering_walk(evidence: Evidence) -> Walk | None:
     return None
 
 
-def following_walk(evidence: Evidence) -> Walk | None:
+def following_walk(evidence: Evidence, rng: np.random.Generator) -> Walk | None:
     """A few steps on from where an action was first attempted, while there are actions that were never executed.
 
-    A first success may be what others were waiting for. And where one was refused, most of what it is likely to require
-    holds: the agent may know the arguments with which it can be executed.
+    A first success may be what others were waiting for: such walks start from there, and from the situations seen after it
+    that are of a kind from which few of them have started. And where an action was refused, most of what it is likely to
+    require holds: the agent may know the arguments with which it can be executed.
     """
     if all(action.successes for action in evidence.hypotheses.actions.values()):
         return None
-    moves = [exchange.move for exchange in evidence.exchanges]
-    begun = Counter(
-        (walk.wanted or walk.start).number for walk in moves if isinstance(walk, Walk) and walk.why == FOLLOW
-    )
-    for trial in first_trials(evidence):
+    begun = [
+        (walk.wanted or walk.start)
+        for walk in (exchange.move for exchange in evidence.exchanges)
+        if isinstance(walk, Walk) and walk.why == FOLLOW
+    ]
+    trials = list(first_trials(evidence))
+    for trial in trials:
         node = evidence.situation(trial.final)
-        if begun[node.number] < (FOLLOW_ATTEMPTS if trial.executed else 1):
+        if not trial.executed and sum(start is node for start in begun) < FOLLOW_REFUSAL:
             return Walk(node, FOLLOW_STEPS, FOLLOW)
-    return None
+    executed = [evidence.situation(trial.final) for trial in trials if trial.executed]
+    if not executed:
+        return None
+    first = executed[-1]
+    after = [start for start in begun if start.number >= first.number]
+    if len(after) >= FOLLOW_SUCCESS:
+        return None
+    kinds: dict[Kind, list[Node]] = {}
+    for node in evidence.visited if len(after) >= FOLLOW_STEPS else [first]:
+        if node.number >= first.number and node.state.objects == first.state.objects:
+            kinds.setdefault(_kind(node.state), []).append(node)
+    departures = Counter(_kind(start.state) for start in after)
+    weights = np.array([1.0 / (1 + departures[kind]) ** 2 for kind in kinds])
+    nodes = list(kinds.values())[int(rng.choice(len(kinds), p=weights / weights.sum()))]
+    return Walk(nodes[int(rng.integers(len(nodes)))], FOLLOW_STEPS, FOLLOW)
+
+
+def _kind(state: State) -> Kind:
+    """Every predicate with true atoms, and how many there are."""
+    true = Counter(map(itemgetter(0), state.true))
+    return tuple(chain.from_iterable(sorted(true.items())))

@@ -32,6 +32,10 @@ class BoundedSearch:
     """Searches that may end at their limits; after them nothing is searched any more."""
     _vain: list[LimitedSearch] = field(default_factory=list)
     _hopeless: set[LimitedSearch] = field(default_factory=set)
+    _executed: set[str] = field(default_factory=set)
+    """The actions that were ever executed."""
+    _forgotten: int = 0
+    """How many of those in vain were made when fewer actions could be relied on: they may be made again."""
     _exchanges: int = 0
     _made: int = 0
     """How many of those in vain are written on moves."""
@@ -42,8 +46,12 @@ class BoundedSearch:
         for exchange in evidence.exchanges[self._exchanges :]:
             if isinstance(exchange.move, Ask):
                 self._vain += [search for search in exchange.move.searches if search.purpose == self.purpose]
+            executed = {step.name for step in exchange.entry.executed}
+            if not executed <= self._executed:
+                self._executed |= executed
+                self._forgotten = len(self._vain)
         self._exchanges, self._made = len(evidence.exchanges), len(self._vain)
-        self._hopeless = {search for search in self._vain if search.anywhere}
+        self._hopeless = {search for search in self._vain[self._forgotten :] if search.anywhere}
 
     @property
     def made(self) -> tuple[LimitedSearch, ...]:

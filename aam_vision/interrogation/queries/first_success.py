@@ -7,7 +7,7 @@ the likeliest first. A refusal leaves a clause, and the next state meets one of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.constructed_states import with_atoms
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
@@ -28,12 +28,12 @@ from aam_vision.strips import State
 
 FEW_ATOMS = 32
 """Atoms of an action that are left false one by one until it succeeds; where there are more, quarters of them come first."""
-MAX_REFUSALS = 6
+MAX_REFUSALS = 12
 """Refusals of an action after which no plan to a first success is made any more, until another action succeeds first."""
 TRUSTED = 3
 """Refusals up to which it is trusted that an action requires what others like it do."""
-MAX_HALVINGS = 4
-"""Searches with fewer literals that should hold, where there is no plan to all of them."""
+MAX_SEARCHES = 10
+"""Searches for a plan to as many of the literals that should hold as possible."""
 SEEDS = 8
 """Literals of the smallest clause that such a plan may start from."""
 
@@ -106,14 +106,8 @@ def reachable_first_success(
     refused = refused_lately(evidence, name)
     if refused >= MAX_REFUSALS or searches.exhausted:
         return None
-    likely = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
-    first = [NOTHING]
-    if refused >= TRUSTED:
-        likely, first = _what_was_missing(action, likely)
-    elif action.clauses:
-        likely, first = _after_refusals(evidence, action, beliefs, paths, likely)
-    for fixed in first:
-        for path in paths:
+    for likely, first in _guesses(evidence, action, beliefs, paths, refused):
+        for fixed, path in product(first, paths):
             planned = _planned(path, action, fixed, likely, searches.reach)
             if planned is None:
                 continue
@@ -123,28 +117,63 @@ def reachable_first_success(
     return None
 
 
+Guess = tuple[Sequence[Literals], Sequence[Literals]]
+"""Literals that should hold where an action is asked, the most important first; and what to begin with, one after the other."""
+
+
+def _guesses(
+    evidence: Evidence,
+    action: ActionHypotheses,
+    beliefs: Beliefs,
+    paths: Sequence[Reachability],
+    refused: int,
+) -> Iterator[Guess]:
+    """What to try, the best guess first.
+
+    After refusals it is trusted for some time that the action requires what others do. Then all kinds of guesses take
+    turns: more may be reachable by then, so that the first kind is a new guess, too.
+    """
+    name = action.index.header.name
+    rarest = [Literals(bit, 0) for bit in sorted(bits(action.positive), key=partial(beliefs.rate, name))]
+    if not action.clauses:
+        yield rarest, [NOTHING]
+        return
+    factor = _factors(evidence, action, beliefs, rarest)
+    if refused < TRUSTED:
+        yield _as_others_require(action, factor, paths, rarest)
+        return
+    for turn in range(refused, refused + 3):
+        if turn % 3 == 0:
+            yield rarest, [NOTHING]
+        elif turn % 3 == 1:
+            yield _what_was_missing(action, factor, rarest)
+        else:
+            yield _as_others_require(action, factor, paths, rarest)
+
+
 def _planned(
     path: Reachability, action: ActionHypotheses, fixed: Literals, likely: Sequence[Literals], reach: Reach
 ) -> PlannedNearMiss | None:
-    """A plan to where the fixed literals hold with as many of the likely ones as a plan is found to.
+    """A plan to where the fixed literals hold with as many of the likely ones as a plan is found to, the first first.
 
     Pairs that do not exclude each other may still never hold all together, or far away. So where there is no plan to all,
-    those that come last are left out, by halves.
+    they are tried by halves.
     """
+    together = path.gather(action, fixed, likely)
+    if together is None:
+        return None
+    halves = [[literal for literal in likely if literal.within(together)]]
     found: PlannedNearMiss | None = None
-    least, most, size = 0, len(likely) + 1, len(likely)
-    for _ in range(1 + MAX_HALVINGS):
-        holding = path.gather(action, fixed, likely[:size])
-        if holding is None:
-            return None
-        planned = reach(path, action, holding)
-        if isinstance(planned, PlannedNearMiss):
-            found, least = planned, size
-        else:
-            most = size
-        if most - least <= 1:
+    for _ in range(MAX_SEARCHES):
+        if not halves:
             break
-        size = (least + most) // 2
+        some = halves.pop()
+        more = union([fixed, *some])
+        planned = reach(path, action, more)
+        if isinstance(planned, PlannedNearMiss):
+            found, fixed = planned, more
+        elif len(some) > 1:
+            halves += [some[len(some) // 2 :], some[: len(some) // 2]]
     return found
 
 
@@ -162,14 +191,12 @@ def first_trials(evidence: Evidence) -> Iterator[FirstTrial]:
     executed: set[str] = set()
     for exchange in evidence.exchanges:
         entry = exchange.entry
-        names = [step.name for step in entry.actions]
         if isinstance(entry, Asked):
             done = entry.response.executed
-            new = [(name, place < done) for place, name in enumerate(names) if name not in executed]
+            new = [(step.name, n < done) for n, step in enumerate(entry.actions) if step.name not in executed]
             if new:
                 yield FirstTrial(*new[-1], entry.response.final)
-            names = names[:done]
-        executed.update(names)
+        executed.update(step.name for step in entry.executed)
 
 
 def refused_lately(evidence: Evidence, name: str) -> int:
@@ -183,10 +210,21 @@ def refused_lately(evidence: Evidence, name: str) -> int:
     return refused
 
 
-def _after_refusals(
-    evidence: Evidence,
+def _factors(
+    evidence: Evidence, action: ActionHypotheses, beliefs: Beliefs, literals: Iterable[Literals]
+) -> dict[Literals, float]:
+    """How much more probable it is that the action requires each literal, as others with such parameters do."""
+    transfer = Transfer(
+        evidence.hypotheses,
+        lambda other, bit: beliefs.probability(other, Literals(bit, 0), evidence.hypotheses[other]),
+    )
+    name = action.index.header.name
+    return {one: transfer.factor(name, action.index.atom(one.positive)) for one in literals}
+
+
+def _as_others_require(
     action: ActionHypotheses,
-    beliefs: Beliefs,
+    factor: Mapping[Literals, float],
     paths: Sequence[Reachability],
     rarest: Sequence[Literals],
 ) -> tuple[list[Literals], list[Literals]]:
@@ -195,12 +233,6 @@ def _after_refusals(
     An action often requires what others with such parameters do. So what those require is made to hold first, and the
     literal of the clause comes first beside which most of that can hold: it may be the only thing that was missing.
     """
-    name = action.index.header.name
-    transfer = Transfer(
-        evidence.hypotheses,
-        lambda other, bit: beliefs.probability(other, Literals(bit, 0), evidence.hypotheses[other]),
-    )
-    factor = {literal: transfer.factor(name, action.index.atom(literal.positive)) for literal in rarest}
     likely = sorted(rarest, key=lambda literal: -factor[literal])  # of equals, the rarest stays first
     expected = [literal for literal in likely if factor[literal] > 1]
 
@@ -221,10 +253,11 @@ def _after_refusals(
 
 
 def _what_was_missing(
-    action: ActionHypotheses, rarest: Sequence[Literals]
+    action: ActionHypotheses, factor: Mapping[Literals, float], rarest: Sequence[Literals]
 ) -> tuple[list[Literals], list[Literals]]:
     """What should hold where the next step is asked, and what to begin with: what was violated in most refusals first."""
-    likely = sorted(rarest, key=lambda one: -sum(one.within(clause) for clause in action.clauses))
+    clauses = action.clauses
+    likely = sorted(rarest, key=lambda one: (-sum(one.within(clause) for clause in clauses), -factor[one]))
     return likely, [NOTHING, *in_smallest_clause(action, likely)[:SEEDS]]
 
 

@@ -309,9 +309,10 @@ class KnownReachability:
         self._schemas: object = None
         self._version: object = None
         self._problems: dict[int, Reachability] = {}
+        self._list: list[Reachability] = []
 
     def of(self, evidence: Evidence) -> list[Reachability]:
-        """Per problem what can be reached from the situations of it."""
+        """Per problem what can be reached from the situations of it; the same list as long as nothing changes."""
         actions = evidence.hypotheses.actions.values()
         schemas = [(one.cautious, one.effects, bool(one.successes)) for one in actions]
         version = schemas, len(evidence.nodes), evidence.learned
@@ -323,4 +324,5 @@ class KnownReachability:
                 if problem is None or not same or not problem.take_in(nodes):
                     problem = Reachability(evidence.hypotheses, nodes, before=problem)
                 self._problems[problem.problem] = problem
-        return list(self._problems.values())
+            self._list = list(self._problems.values())
+        return self._list
