@@ -19,6 +19,7 @@ from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, 
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.derived import Derived
+from aam_vision.interrogation.queries.known_sets import KnownSets
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
@@ -51,31 +52,6 @@ class PlannedNearMiss(NamedTuple):
     step: GroundAction
 
 
-class _Known:
-    """Sets of one action's literals that may hold together somewhere, and sets that may not."""
-
-    def __init__(self) -> None:
-        self._possible: dict[Literals, None] = {}
-        self._impossible: dict[Literals, None] = {}
-
-    def answer(self, literals: Literals) -> bool | None:
-        """A part of what may hold may hold; what has a part that may not hold may not. None if nothing follows."""
-        if literals in self._possible or any(literals.within(one) for one in self._possible):
-            return True
-        if literals in self._impossible or any(one.within(literals) for one in self._impossible):
-            return False
-        return None
-
-    def note(self, literals: Literals, possible: bool) -> None:
-        """Keep the answer about the literals, instead of those that follow from it."""
-        if possible:
-            self._possible = {one: None for one in self._possible if not one.within(literals)}
-            self._possible[literals] = None
-        else:
-            self._impossible = {one: None for one in self._impossible if not literals.within(one)}
-            self._impossible[literals] = None
-
-
 class Reachability:
     """What the cautious model can reach in one problem, under the hypotheses at one moment."""
 
@@ -97,7 +73,7 @@ class Reachability:
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
         self._nodes = nodes
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, KnownSets] = {}
         self.objects = nodes[0].state.objects
 
     @cached_property
@@ -190,7 +166,7 @@ class Reachability:
 
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
         """Whether the literals may hold together: as follows from sets of which that is known, or else by a search."""
-        known = self._known.setdefault(action.index.header.name, _Known())
+        known = self._known.setdefault(action.index.header.name, KnownSets())
         answer = known.answer(literals)
         if answer is None:
             try:
