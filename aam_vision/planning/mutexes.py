@@ -17,15 +17,11 @@ import numpy as np
 
 from aam_vision.compatibility import Compatibility
 from aam_vision.joins import Fact
-from aam_vision.planning.bitmasks import mask_of, numbers_in
+from aam_vision.planning.bit_sets import bit_set, bits, turned
 from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
 
 FEW = 64
 """New companions of a literal up to which they are noted one by one. More: rounds later see less of the same round."""
-BLOCK = 256
-"""Bytes of each row that are mirrored together. More: faster, more memory."""
-
-
 MAX_LITERALS = 3000
 """Literals beyond which interchangeable objects share theirs. More: sharper exclusions in larger worlds, slower."""
 
@@ -122,7 +118,7 @@ class Mutexes:
 
     def _holding(self, true: Iterable[Fact], unknown: Iterable[Fact], numbers: Iterable[int]) -> int:
         """The literals of the facts with these numbers in a state."""
-        holding = mask_of(number + 1 for number in numbers)
+        holding = bit_set(number + 1 for number in numbers)
         for fact in true:
             if (number := self._number.get(fact)) is not None:
                 holding ^= 3 << number
@@ -134,13 +130,13 @@ class Mutexes:
         """Note that literals hold together, and with the others; one that may be either way never with its opposite."""
         either = holding & (holding >> 1) & self._positive
         either |= either << 1
-        for literal in numbers_in(holding):
+        for literal in bits(holding):
             beside = holding | others
             self._rows[literal] |= beside & ~(1 << (literal ^ 1)) if either >> literal & 1 else beside
 
     @cached_property
     def _positive(self) -> int:
-        return mask_of(range(0, len(self._rows), 2))
+        return bit_set(range(0, len(self._rows), 2))
 
     def covers(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> bool:
         """Whether this would be the same table if such a state were one to start from, too."""
@@ -245,8 +241,8 @@ class Mutexes:
             gone = [self._number[f] + 1 for f in add] + [self._number[f] for f in delete]
             perhaps = [self._number[f] for f in sorted(operator.may_add - add)]
             perhaps += [self._number[f] + 1 for f in sorted(operator.may_delete - delete)]
-            prepared.append((before, sure, ~mask_of(gone), mask_of(sure), perhaps, mask_of(perhaps)))
-        reachable = mask_of(i for i, row in enumerate(self._rows) if row)
+            prepared.append((before, sure, ~bit_set(gone), bit_set(sure), perhaps, bit_set(perhaps)))
+        reachable = bit_set(i for i, row in enumerate(self._rows) if row)
         changed_in, done_in = [0] * len(self._rows), [0] * len(prepared)
         """When each row changed last, and when each operator was looked at: rounds, counted from 1."""
         current = 0
@@ -282,7 +278,7 @@ class Mutexes:
             self._one_sided.add(literal)
             return
         bit = 1 << literal
-        for other in numbers_in(new):
+        for other in bits(new):
             self._rows[other] |= bit
             changed_in[other] = current
 
@@ -290,17 +286,8 @@ class Mutexes:
         """Make the table symmetric again: whatever may hold with another may do so the other way round."""
         literals = sorted(self._one_sided)
         self._one_sided.clear()
-        size, width = len(self._rows), (len(self._rows) + 7) // 8
-        rows = b"".join(self._rows[literal].to_bytes(width, "little") for literal in literals)
-        packed = np.frombuffer(rows, dtype=np.uint8).reshape(len(literals), width)
-        for first in range(0, width if literals else 0, BLOCK):
-            columns = np.unpackbits(packed[:, first : first + BLOCK], axis=1, bitorder="little")
-            others = np.flatnonzero(columns.any(axis=0))
-            turned = np.zeros((len(others), size), dtype=np.uint8)
-            turned[:, literals] = columns[:, others].T
-            data = np.packbits(turned, axis=1, bitorder="little")
-            for other, own in zip((others + 8 * first).tolist(), data, strict=True):
-                row = int.from_bytes(own.tobytes(), "little")
-                if row & ~self._rows[other]:
-                    self._rows[other] |= row
-                    changed_in[other] = current
+        rows = [self._rows[literal] for literal in literals]
+        for other, row in turned(rows, literals, len(self._rows)):
+            if row & ~self._rows[other]:
+                self._rows[other] |= row
+                changed_in[other] = current

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import pytest
 from hypothesis import assume, given
@@ -110,6 +110,29 @@ def test_unknown_effects_and_facts_never_make_reachable_states_impossible(
     ]
     mutexes = Mutexes(loosened, [(start.true - hidden, hidden)])
     _assert_possible(mutexes, list(states or ()), facts)
+
+
+@thorough(100)
+@given(domains.domains(constants=True), st.data())
+def test_a_table_that_goes_on_from_a_smaller_one_is_the_same(domain: Domain, data: st.DataObject) -> None:
+    """The smaller one is of operators that require more, and of some of the states."""
+    model, start = domain.model, domain.problems[0]
+    starts = [state for state in domain.problems if state.objects == start.objects]
+    facts = domains.ground_atoms(model.vocabulary, start.objects)
+    assume(facts)
+    operators = _operators(model, start)
+    some = st.frozensets(st.sampled_from(facts), max_size=3)
+    stricter = [
+        one._replace(positive=one.positive | data.draw(some), negative=one.negative | data.draw(some))
+        for one in operators
+        if data.draw(st.booleans())
+    ]
+    states = [(state.true, frozenset[Atom]()) for state in starts]
+    less = Mutexes(stricter, states[: data.draw(st.integers(1, len(states)))])
+    anew, further = Mutexes(operators, states), Mutexes(operators, states, less=less)
+    for fact, other in product(facts, repeat=2):
+        for pair in (([fact, other], []), ([fact], [other]), ([], [fact, other])):
+            assert further.possible(*pair) == anew.possible(*pair)
 
 
 @thorough(60)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 
 from aam_vision.planning.additive import AdditiveHeuristic
+from aam_vision.planning.blockwise import breadth_first
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.numbered import FactNumbers, NumberedOperators
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
-from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.planning.pyperplan import PyperplanPlanner, _by_pyperplan
 from aam_vision.strips import Atom, GroundAction
 from tests.planning.searches import Search, certain, counter, goal, searches
 from tests.profiles import thorough
@@ -20,6 +21,15 @@ PATIENT = Limits(seconds=60, states=20_000)
 @given(searches())
 def test_a_plan_is_found_exactly_if_there_is_one_and_it_is_a_shortest(search: Search) -> None:
     search.assert_answered(PyperplanPlanner().solve(search.problem, PATIENT))
+
+
+@thorough(100)
+@given(searches())
+def test_both_breadth_first_searches_find_the_same_plan(search: Search) -> None:
+    problem = search.problem
+    task = NumberedOperators(problem.operators, FactNumbers()).task(problem)
+    if problem.goals:
+        assert breadth_first(task, 20_000, 60) == _by_pyperplan(task, 20_000)
 
 
 @thorough(100)

@@ -20,25 +20,24 @@ from itertools import islice
 
 from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, Closure, may_undo, without
 from aam_vision.interrogation.completeness.enumeration import Transition, exhaust
+from aam_vision.interrogation.completeness.possible_operators import PossibleOperators, cases_of, lifted
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Row, bindings
-from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground, grounded
+from aam_vision.planning.grounding import Grounding, TooManyOperators, ground
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.relations import TooManyBindings
-from aam_vision.strips import LiftedAtom, State
+from aam_vision.strips import State
 
-MAX_CASES = 32
-"""Combinations of literals that satisfy an action's clauses. More: tighter proofs, slower."""
 MAX_STEPS = 50_000
 """Steps of one action that are looked at in one problem. More: proofs for larger problems, slower."""
 MAX_POSSIBLE = 20_000
 """Operators, one for each case, from which h^2 mutexes are computed. More: proofs for larger problems, slower."""
-ROUNDS = 4
+ROUNDS = 12
 """Rounds of taking questions out; in the last one nothing is assumed closed. More: more questions closed, slower."""
 MAX_LOOKS = 100_000
 """Pairs of a state and a step per initial situation; beyond, mutexes are used. More: more exact proofs, slower."""
@@ -61,7 +60,7 @@ class Indistinguishability:
         """``problems``: per problem, the states from which queries may go on (``origins``)."""
         self._hypotheses = hypotheses
         self._problems = problems
-        self._cases = {name: _cases(action) for name, action in hypotheses.actions.items()}
+        self._cases = {name: cases_of(action) for name, action in hypotheses.actions.items()}
         self._undecided = {
             name: Closed(action.undecided, action.undecided_effects)
             for name, action in hypotheses.actions.items()
@@ -101,43 +100,49 @@ class Indistinguishability:
         """The closed sets as far as pairs of literals show them."""
         closed: dict[str, Closed] = dict(self._undecided)
         nothing = dict.fromkeys(closed, NONE)
+        tables: list[Mutexes | None] = [None] * len(self._problems)
+        """What may hold together, of the last round: in the next one less is assumed, so that it does so, too."""
         for remaining in reversed(range(ROUNDS)):
             assumed = closed if remaining else nothing
-            revealed = [self._revealed_in(origins, assumed, closed) for origins in self._problems]
+            revealed: list[Closure] = []
+            for place, origins in enumerate(self._problems):
+                grounding = self._ground(origins, assumed)
+                table = tables[place] = self._mutexes(origins, grounding, assumed, tables[place])
+                facts = PossibleFacts(
+                    origins[0].objects, grounding, table, repeated=self._hypotheses.repeated
+                )
+                revealed.append(
+                    {
+                        name: self._revealed_by(name, one, facts) if one else NONE
+                        for name, one in closed.items()
+                    }
+                )
             if not any(any(one.values()) for one in revealed):
                 break
             closed = without(closed, revealed)
         return closed
 
-    def _revealed_in(self, origins: Sequence[State], assumed: Closure, closed: Closure) -> Closure:
-        """The part of ``closed`` that some step may reveal in a state of one problem reachable if ``assumed`` is closed."""
-        starts = [(frozenset(state.true), frozenset(state.unknown)) for state in origins]
-        grounding = self._ground(origins, assumed)
+    def _mutexes(
+        self, origins: Sequence[State], grounding: Grounding, assumed: Closure, less: Mutexes | None
+    ) -> Mutexes:
+        """The literals that may hold together in the states of one problem that are reachable if ``assumed`` is closed."""
         if sum(len(self._cases[operator.action.name]) for operator in grounding.operators) > MAX_POSSIBLE:
             raise TooManyOperators(f"more than {MAX_POSSIBLE} operators to find mutexes with")
-        makers = {
-            name: [
-                _PossibleOperators(self._hypotheses[name], union([case, one.literals]), one.effects)
-                for case in self._cases[name]
-            ]
-            for name, one in assumed.items()
-        }
         bindings: dict[str, list[Row]] = {}
         for operator in grounding.operators:
             bindings.setdefault(operator.action.name, []).append(operator.action.objects)
-        possible = [
-            one
-            for name, rows in bindings.items()
-            for some in zip(*(make.under(rows) for make in makers[name]), strict=True)
-            for one in some
-        ]
-        facts = PossibleFacts(
-            origins[0].objects, grounding, Mutexes(possible, starts), repeated=self._hypotheses.repeated
-        )
-        return {
-            name: self._revealed_by(name, closed[name], facts) if closed[name] else NONE
-            for name in self._hypotheses.actions
-        }
+        possible: list[PossibleOperator] = []
+        for name, rows in bindings.items():
+            one = assumed[name]
+            made = [
+                PossibleOperators(self._hypotheses[name], union([case, one.literals]), one.effects).under(
+                    rows
+                )
+                for case in self._cases[name]
+            ]
+            possible += [operator for some in zip(*made, strict=True) for operator in some]
+        starts = [(state.true, state.unknown) for state in origins]
+        return Mutexes(possible, starts, less=less)
 
     def _revealed_by(self, name: str, closed: Closed, facts: PossibleFacts) -> Closed:
         """The part of ``closed`` that a step of one action may reveal where these facts are possible."""
@@ -160,7 +165,7 @@ class Indistinguishability:
             for name, action in self._hypotheses.actions.items()
         }
         operators = [
-            _lifted(self._hypotheses[name], literals, assumed[name].effects)
+            lifted(self._hypotheses[name], literals, assumed[name].effects)
             for name, literals in required.items()
             if not literals.positive & literals.negative
         ]
@@ -209,7 +214,7 @@ class Indistinguishability:
         return [
             Transition(name, literals, operator, action)
             for name, action in self._hypotheses.actions.items()
-            for make in [_PossibleOperators(action, action.proven, closed[name].effects)]
+            for make in [PossibleOperators(action, action.proven, closed[name].effects)]
             for steps in [self._steps(name, action, grounding)]
             for literals, operator in zip(
                 steps, make.under([literals.objects for literals in steps]), strict=True
@@ -240,66 +245,3 @@ def _undoes(action: ActionHypotheses, executed: Literals, bit: int, facts: Possi
     return bool(action.index.merges) and any(
         may_undo(action, GroundLiterals(action, objects), bit) for objects in facts.where(action, executed)
     )
-
-
-def _cases(action: ActionHypotheses) -> list[Literals]:
-    """The cases of what an action requires: all proven literals, and one literal of every clause.
-
-    Clauses beyond ``MAX_CASES`` combinations are left out, which only makes more seem possible.
-    """
-    cases = [action.proven]
-    for clause in sorted(action.clauses, key=Literals.size):
-        split = [union([case, literal]) for case in cases for literal in clause.singles()]
-        if len(split) > MAX_CASES:
-            break
-        cases = split
-    return cases
-
-
-def _lifted(action: ActionHypotheses, required: Literals, closed: int) -> LiftedOperator:
-    """The action with these preconditions, and every effect that may happen but the closed ones."""
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~closed),
-        delete=atoms(action, action.deletes & ~closed),
-    )
-
-
-class _PossibleOperators:
-    """The ground operators of an action that requires certain literals; closed effects change nothing."""
-
-    def __init__(self, action: ActionHypotheses, forced: Literals, closed: int) -> None:
-        self._action = action
-        self._positive = atoms(action, forced.positive)
-        self._negative = atoms(action, forced.negative)
-        self._usual = self._changes(
-            action.adds & ~(forced.positive & ~action.deletes) & ~closed,
-            action.deletes & ~(forced.negative & ~action.adds) & ~closed,
-        )
-        self._coinciding = self._changes(
-            # adding an atom that is true may undo the deletion of one that coincides with it
-            action.adds & ~closed,
-            action.deletes & ~closed,
-        )
-
-    def _changes(self, adds: int, deletes: int) -> tuple[tuple[LiftedAtom, ...], ...]:
-        """Atoms that are certainly added, certainly deleted, perhaps added, and perhaps deleted."""
-        action = self._action
-        return (
-            atoms(action, adds & ~action.keeps & ~action.deletes),
-            atoms(action, deletes & ~action.keeps & ~action.adds),
-            atoms(action, adds & (action.keeps | action.deletes)),
-            atoms(action, deletes & (action.keeps | action.adds)),
-        )
-
-    def under(self, bindings: Sequence[Row]) -> list[PossibleOperator]:
-        """The operators under some bindings; effects that restate a required literal change nothing."""
-        coinciding = [bool(self._action.index.coinciding(objects)) for objects in bindings]
-        found: dict[Row, PossibleOperator] = {}
-        for changes, merged in ((self._usual, False), (self._coinciding, True)):
-            some = [objects for objects, kind in zip(bindings, coinciding, strict=True) if kind == merged]
-            kinds = [grounded(atoms, some) for atoms in (self._positive, self._negative, *changes)]
-            found.update(zip(some, map(PossibleOperator, *kinds), strict=True))
-        return [found[objects] for objects in bindings]

@@ -48,7 +48,7 @@ from aam_vision.interrogation.policies.distinguishing import KnownSteps, resolve
 from aam_vision.interrogation.policies.random_states import next_walk, random_states
 from aam_vision.interrogation.policies.walking import uncovering_walk
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.reachability import KnownReachability
+from aam_vision.interrogation.queries.known_reachability import KnownReachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem
 from aam_vision.planning.pyperplan import PyperplanPlanner

@@ -41,12 +41,9 @@ from aam_vision.interrogation.policies.distinguishing import (
 )
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.first_success import reachable_first_success
+from aam_vision.interrogation.queries.known_reachability import KnownReachability
 from aam_vision.interrogation.queries.near_misses import near_misses, revealing_step
-from aam_vision.interrogation.queries.reachability import (
-    KnownReachability,
-    PlannedNearMiss,
-    Reachability,
-)
+from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Verdict
 from aam_vision.planning.ppo import telling
 from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State

@@ -41,9 +41,10 @@ from aam_vision.interrogation.queries.first_success import (
     reachable_first_success,
     refused_lately,
 )
+from aam_vision.interrogation.queries.known_reachability import KnownReachability
 from aam_vision.interrogation.queries.near_misses import revealing_step
 from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments, Wanted
-from aam_vision.interrogation.queries.reachability import KnownReachability, Reachability
+from aam_vision.interrogation.queries.reachability import Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner

@@ -31,10 +31,12 @@ UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there."""
 FOLLOW = "follow"
 """Why walks are made from where an action was first attempted."""
-FOLLOW_STEPS = 4
-FOLLOW_SUCCESS = 40
+FOLLOW_STEPS = 3
+FOLLOW_SUCCESS = 50
 """Walks from where an action was executed for the first time."""
-FOLLOW_REFUSAL = 2
+FOLLOW_AT_ONCE = 4
+"""How many of them begin there; the others in situations seen since."""
+FOLLOW_REFUSAL = 4
 """Walks from where such an action was refused."""
 LEAST_PATIENCE = 30
 """Steps that are always allowed, even if nothing is learnt from them."""
@@ -179,7 +181,7 @@ def following_walk(evidence: Evidence, rng: np.random.Generator) -> Walk | None:
     if len(after) >= FOLLOW_SUCCESS:
         return None
     kinds: dict[Kind, list[Node]] = {}
-    for node in evidence.visited if len(after) >= FOLLOW_STEPS else [first]:
+    for node in evidence.visited if len(after) >= FOLLOW_AT_ONCE else [first]:
         if node.number >= first.number and node.state.objects == first.state.objects:
             kinds.setdefault(_kind(node.state), []).append(node)
     departures = Counter(_kind(start.state) for start in after)

@@ -18,6 +18,7 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.queries.known_sets import KnownSets
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
@@ -50,31 +51,6 @@ class PlannedNearMiss(NamedTuple):
     step: GroundAction
 
 
-class _Known:
-    """Sets of one action's literals that may hold together somewhere, and sets that may not."""
-
-    def __init__(self) -> None:
-        self._possible: dict[Literals, None] = {}
-        self._impossible: dict[Literals, None] = {}
-
-    def answer(self, literals: Literals) -> bool | None:
-        """A part of what may hold may hold; what has a part that may not hold may not. None if nothing follows."""
-        if literals in self._possible or any(literals.within(one) for one in self._possible):
-            return True
-        if literals in self._impossible or any(one.within(literals) for one in self._impossible):
-            return False
-        return None
-
-    def note(self, literals: Literals, possible: bool) -> None:
-        """Keep the answer about the literals, instead of those that follow from it."""
-        if possible:
-            self._possible = {one: None for one in self._possible if not one.within(literals)}
-            self._possible[literals] = None
-        else:
-            self._impossible = {one: None for one in self._impossible if not literals.within(one)}
-            self._impossible[literals] = None
-
-
 class Reachability:
     """What the cautious model can reach in one problem, under the hypotheses at one moment."""
 
@@ -97,7 +73,7 @@ class Reachability:
         self.problem = nodes[0].number
         self._nodes, self._states = nodes, [node.state for node in nodes]
         self._origins = _starts(nodes)
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, KnownSets] = {}
         self.objects = nodes[0].state.objects
 
     def take_in(self, nodes: Sequence[Node]) -> bool:
@@ -206,7 +182,7 @@ class Reachability:
 
     def _possible(self, action: ActionHypotheses, literals: Literals) -> bool:
         """Whether the literals may hold together: as follows from sets of which that is known, or else by a search."""
-        known = self._known.setdefault(action.index.header.name, _Known())
+        known = self._known.setdefault(action.index.header.name, KnownSets())
         answer = known.answer(literals)
         if answer is None:
             try:
@@ -297,32 +273,3 @@ def by_problem(evidence: Evidence) -> list[list[Node]]:
         else:
             merged.append(group)
     return [sorted(group, key=lambda node: node.number) for group in merged]
-
-
-class KnownReachability:
-    """What can be reached from the situations seen, worked out anew only when it may have changed.
-
-    What only proves a candidate changes nothing there, nor does a situation that could be reached before.
-    """
-
-    def __init__(self) -> None:
-        self._schemas: object = None
-        self._version: object = None
-        self._problems: dict[int, Reachability] = {}
-        self._list: list[Reachability] = []
-
-    def of(self, evidence: Evidence) -> list[Reachability]:
-        """Per problem what can be reached from the situations of it; the same list as long as nothing changes."""
-        actions = evidence.hypotheses.actions.values()
-        schemas = [(one.cautious, one.effects, bool(one.successes)) for one in actions]
-        version = schemas, len(evidence.nodes), evidence.learned
-        if version != self._version:
-            same, before = schemas == self._schemas, self._problems
-            self._schemas, self._version, self._problems = schemas, version, {}
-            for nodes in by_problem(evidence):
-                problem = before.get(nodes[0].number)
-                if problem is None or not same or not problem.take_in(nodes):
-                    problem = Reachability(evidence.hypotheses, nodes, before=problem)
-                self._problems[problem.problem] = problem
-            self._list = list(self._problems.values())
-        return self._list

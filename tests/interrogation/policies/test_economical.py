@@ -13,16 +13,24 @@ from aam_vision import domains as packaged
 from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop, Walk
 from aam_vision.interrogation.policies.economical import (
     MAX_SEGMENTS,
     SEGMENT,
     EconomicalPolicy,
 )
-from aam_vision.interrogation.policies.walking import EXPLORE, UNCOVER, UNCOVER_ATTEMPTS, Walker
+from aam_vision.interrogation.policies.walking import (
+    EXPLORE,
+    FOLLOW,
+    FOLLOW_REFUSAL,
+    FOLLOW_SUCCESS,
+    UNCOVER,
+    UNCOVER_ATTEMPTS,
+    Walker,
+)
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.planner import Limits
-from aam_vision.query import Access, Agent, Situation, WalkStep
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import State
 from tests import domains
 from tests.domains import Domain
@@ -69,8 +77,10 @@ def test_the_outcome_of_every_segment_is_open_and_the_query_ends_with_one(
     domain: Domain, seed: int, walked: int
 ) -> None:
     moves, _ = _run(agent_of(domain), seed, Walker(limit=walked))
-    asked = [isinstance(move, Ask) for move in moves]
-    assert asked == [*sorted(asked[:-1]), False], "walks come first, and then only questions"
+    first = [isinstance(move, Walk) and move.why == EXPLORE for move in moves]
+    assert first == sorted(first, reverse=True), "the exploring walks come first"
+    assert {move.why for move in moves if isinstance(move, Walk)} <= {EXPLORE, FOLLOW}
+    assert [isinstance(move, Stop) for move in moves] == [False] * (len(moves) - 1) + [True]
     for move in moves:
         if isinstance(move, Ask) and move.aims:
             assert move.aims[-1].step == len(move.plan) - 1
@@ -108,6 +118,33 @@ def test_an_action_that_no_walk_has_shown_is_made_to_succeed(name: str, action: 
 def test_a_hidden_effect_is_uncovered_by_a_few_walks_on(domain: Domain, hidden: float, seed: int) -> None:
     moves, _ = _run(HidingAgent(domain, Access.SNAPSHOT, hidden), seed)
     walks = [move for move in moves if isinstance(move, Walk)]
-    assert {walk.why for walk in walks} <= {EXPLORE, UNCOVER}
+    assert {walk.why for walk in walks} <= {EXPLORE, FOLLOW, UNCOVER}
     uncovering = Counter(walk.start.number for walk in walks if walk.why == UNCOVER)
     assert max(uncovering.values(), default=0) <= UNCOVER_ATTEMPTS
+
+
+class Coy(SymbolicAgent):
+    """Acts of its own accord only after the first question, and keeps count of its walks."""
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain.model, domain.problems, Access.SNAPSHOT)
+        self._asked = False
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> list[WalkStep]:
+        return list(super().walk(start, steps, rng)) if self._asked else []
+
+    def ask(self, query: Query) -> Response:
+        self._asked = True
+        return super().ask(query)
+
+
+def test_the_agent_walks_on_from_where_an_action_was_first_attempted() -> None:
+    """In barman the shaker must be filled and shaken before two of its actions can be executed at all."""
+    model = packaged.load("barman")
+    problem: State = packaged.generate("barman", 1, np.random.default_rng(0)).initial
+    moves, _ = _run(Coy(Domain(model, (problem,))), 0)
+    asked = next(place for place, move in enumerate(moves) if isinstance(move, Ask))
+    followed = [move for move in moves[asked:] if isinstance(move, Walk) and move.why == FOLLOW]
+    assert followed
+    trials = sum(isinstance(move, Ask) and not move.aims for move in moves)
+    assert len(followed) <= trials * max(FOLLOW_REFUSAL, FOLLOW_SUCCESS)

@@ -16,7 +16,7 @@ from aam_vision.interrogation.queries.first_success import (
     planned_states,
     reachable_first_success,
 )
-from aam_vision.interrogation.queries.reachability import KnownReachability
+from aam_vision.interrogation.queries.known_reachability import KnownReachability
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from tests import domains

@@ -1,0 +1,30 @@
+"""Sets of literals of which it is known whether they may hold together."""
+
+from __future__ import annotations
+
+from aam_vision.interrogation.hypotheses.literals import Literals
+
+
+class KnownSets:
+    """Sets of one action's literals that may hold together somewhere, and sets that may not."""
+
+    def __init__(self) -> None:
+        self._possible: dict[Literals, None] = {}
+        self._impossible: dict[Literals, None] = {}
+
+    def answer(self, literals: Literals) -> bool | None:
+        """A part of what may hold may hold; what has a part that may not hold may not. None if nothing follows."""
+        if literals in self._possible or any(literals.within(one) for one in self._possible):
+            return True
+        if literals in self._impossible or any(one.within(literals) for one in self._impossible):
+            return False
+        return None
+
+    def note(self, literals: Literals, possible: bool) -> None:
+        """Keep the answer about the literals, instead of those that follow from it."""
+        if possible:
+            self._possible = {one: None for one in self._possible if not one.within(literals)}
+            self._possible[literals] = None
+        else:
+            self._impossible = {one: None for one in self._impossible if not literals.within(one)}
+            self._impossible[literals] = None
