@@ -66,6 +66,8 @@ class Rounds:
     """The moves that were announced, and have yet to be made."""
     _few: int = 0
     """More are composed once so few are waiting."""
+    _closed: bool = False
+    """Whether nothing more can be asked until the waiting moves have been made."""
     _latest: Ask | Walk | None = None
 
     @property
@@ -76,7 +78,9 @@ class Rounds:
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move; more are announced, if the copies of the agent would soon have nothing to do."""
         self._drop_early(evidence, rng)
-        if len(self._waiting) <= self._few:
+        if not self._waiting:
+            self._closed = False
+        if not self._waiting or (len(self._waiting) <= self._few and not self._closed):
             begun = self._recorded(evidence, rng)
             if begun is None:
                 begun = self._composed(evidence, rng)
@@ -131,13 +135,14 @@ class Rounds:
                 move = ahead.next(rng)
                 if move is None or _stage(move) != _stage(waiting[0]) or not left.affords(move):
                     rng.bit_generator.state = state
+                    self._closed = True
                     return
                 waiting.append(self._announced(move, evidence, rng))
                 yield waiting[-1]
                 left.spend(move)
                 load.add(ahead.take(move))
         except InconsistentAgent:
-            return
+            self._closed = True
 
     def _announced(self, move: Ask | Walk, evidence: Evidence, rng: np.random.Generator) -> Ask | Walk:
         """The move, of which the agent has heard; a walk gets a seed of its own."""
