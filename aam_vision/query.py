@@ -74,7 +74,18 @@ class WalkRequest:
     seed: int
 
 
-Expected = Query | WalkRequest
+@dataclass(frozen=True)
+class Course:
+    """Plans that an agent is about to be asked for one after the other, each from where the one before has ended.
+
+    An empty plan is a look at the situation.
+    """
+
+    start: Situation
+    plans: tuple[tuple[GroundAction, ...], ...]
+
+
+Expected = Query | WalkRequest | Course
 """A question that is about to be asked."""
 
 

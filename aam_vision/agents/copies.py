@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from aam_vision.agents.returning import Passage, Returning
-from aam_vision.query import Access, Agent, Expected, Query, Response, Situation, WalkStep
+from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
 from aam_vision.workers.crew import Crew, Task
 
@@ -28,6 +28,14 @@ FIRST_INSIDE = 1_000_000
 """The first number that a situation has in the copies; what they see before they are asked has smaller ones."""
 
 Key = tuple[Hashable, ...]
+
+
+class _Part(NamedTuple):
+    """The next plan of a course that was begun."""
+
+    task: Task
+    plans: tuple[tuple[GroundAction, ...], ...]
+    number: int
 
 
 class NumberingAgent(Agent, Returning, Protocol):
@@ -53,20 +61,24 @@ class StatelessCopies:
         self.refuses_surely = bool(getattr(agent, "refuses_surely", False))
         self._crew = crew
         self._begun: dict[Key, Task] = {}
+        self._courses: dict[Key, _Part] = {}
+        """What is next of each course that was begun."""
 
     @property
     def unused(self) -> int:
         """Questions that were begun and then never asked."""
-        return len(self._begun)
+        return len(self._begun) + sum(len(part.plans) - part.number for part in self._courses.values())
 
     def expect(self, questions: Sequence[Expected]) -> None:
         """Begin with what will be asked."""
         for question in questions:
             key = _key(question)
-            if key in self._begun:
+            if key in self._begun or key in self._courses:
                 continue
             if isinstance(question, Query):
                 self._begun[key] = self._begin_query(question)
+            elif isinstance(question, Course):
+                self._courses[key] = _Part(self._begin_course(question), question.plans, 0)
             else:
                 rng = np.random.default_rng(question.seed)
                 self._begun[key] = self._begin_walk(question.start, question.steps, rng)
@@ -81,8 +93,18 @@ class StatelessCopies:
         Raises:
             AgentFailed: none can answer.
         """
+        if (part := self._courses.pop(_key(query), None)) is not None:
+            return self._of_course(query, part)
         begun = self._begun.pop(_key(query), None) or self._begin_query(query)
         return self._taken_in(query, self._crew.collect(begun))
+
+    def _of_course(self, query: Query, part: _Part) -> Response:
+        """The answer to a part of a course; the next part begins where it has ended."""
+        task, plans, number = part
+        response = self._taken_in(query, self._crew.collect(task)[number])
+        if number + 1 < len(plans):
+            self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
+        return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The steps of one of the copies.
@@ -97,6 +119,9 @@ class StatelessCopies:
 
     def _begin_query(self, query: Query) -> Task:
         return self._crew.begin(_ask, query)
+
+    def _begin_course(self, course: Course) -> Task:
+        return self._crew.begin(_ask_course, course)
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
         return self._crew.begin(_walk, start, steps, rng)
@@ -153,6 +178,11 @@ class NumberedCopies(StatelessCopies):
     def _begin_query(self, query: Query) -> Task:
         start, history = self._inside(query.initial)
         return self._crew.begin(_ask_there, history, self._numbers(1), Query(start, query.plan))
+
+    def _begin_course(self, course: Course) -> Task:
+        start, history = self._inside(course.start)
+        number = self._numbers(len(course.plans))
+        return self._crew.begin(_ask_course_there, history, number, Course(start, course.plans))
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
         there, history = self._inside(start)
@@ -227,6 +257,8 @@ def _as_inside(reached: _Reached) -> Situation:
 def _key(question: Expected) -> Key:
     if isinstance(question, Query):
         return question.initial.handle, question.plan
+    if isinstance(question, Course):
+        return question.start.handle, question.plans[0]
     return question.start.handle, question.steps, _state(np.random.default_rng(question.seed))
 
 
@@ -246,6 +278,15 @@ def _ask(agent: Agent, query: Query) -> Response:
     return agent.ask(query)
 
 
+def _ask_course(agent: Agent, course: Course) -> list[Response]:
+    found: list[Response] = []
+    at = course.start
+    for plan in course.plans:
+        found.append(agent.ask(Query(at, plan)))
+        at = found[-1].final
+    return found
+
+
 def _walk(
     agent: Agent, start: Situation, steps: int, rng: np.random.Generator
 ) -> tuple[list[WalkStep], Mapping[str, Any]]:
@@ -261,6 +302,14 @@ def _ask_there(agent: NumberingAgent, history: Sequence[Passage], number: int, q
     agent.number_from(number)
     response = agent.ask(query)
     return response, agent.memo(response.final)
+
+
+def _ask_course_there(
+    agent: NumberingAgent, history: Sequence[Passage], number: int, course: Course
+) -> Any:
+    agent.resume(history)
+    agent.number_from(number)
+    return [(response, agent.memo(response.final)) for response in _ask_course(agent, course)]
 
 
 def _walk_there(

@@ -12,10 +12,10 @@ tells anything new.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from heapq import heappush, heapreplace
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
+from aam_vision.interrogation.policies.walking import EXPLORE
 from aam_vision.interrogation.task.ahead import Ahead
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
-from aam_vision.query import Expected, Query, WalkRequest, expect
+from aam_vision.query import Access, Course, Expected, Query, WalkRequest, expect
 
 LEAST_WIDTH = 8
 """The width that is reckoned with for fewer copies, too: their number then makes no difference to the interrogation."""
@@ -64,6 +65,8 @@ class Rounds:
     """Moves that were announced and then not made."""
     _waiting: deque[Ask | Walk] = field(default_factory=deque)
     """The moves that were announced, and have yet to be made."""
+    _begun: list[Ask | Walk] = field(default_factory=list)
+    """What the agent has been told of the examination before the policy has stopped."""
     _few: int = 0
     """More are composed once so few are waiting."""
     _closed: bool = False
@@ -80,16 +83,19 @@ class Rounds:
         self._drop_early(evidence, rng)
         if not self._waiting:
             self._closed = False
-        if not self._waiting or (len(self._waiting) <= self._few and not self._closed):
+        if _questions(self._waiting) <= self._few and not self._closed:
             begun = self._recorded(evidence, rng)
             if begun is None:
                 begun = self._composed(evidence, rng)
             if isinstance(begun, Stop):
                 return begun
             self._waiting.extend(begun)
-            self._few = min(self.size, len(self._waiting)) // 2
-        self._latest = self._waiting.popleft()
-        return self._latest
+            self._few = min(self.size, _questions(self._waiting)) // 2
+        move = self._waiting.popleft()
+        if isinstance(move, Ask) and move.goes_on:
+            move = replace(move, start=evidence.current)
+        self._latest = move
+        return move
 
     def _drop_early(self, evidence: Evidence, rng: np.random.Generator) -> None:
         """Drop the waiting moves that come once the policy has stopped, where it turns out not to stop yet."""
@@ -106,6 +112,8 @@ class Rounds:
 
     def _composed(self, evidence: Evidence, rng: np.random.Generator) -> list[Ask | Walk] | Stop:
         """As many moves as there is room for, announced and recorded; the policy's stop, if none is waiting."""
+        self._announce(self._begun, evidence)  # anew, if the interrogation was cut short
+        noted = bool(self._begun)
         found: list[Ask | Walk] = []
         if not self._waiting:
             first = self.policy.next(evidence, rng)
@@ -113,72 +121,175 @@ class Rounds:
                 if self.record is not None:
                     note_move(self.record, first, evidence, rng)
                 return first
-            found.append(self._announced(first, evidence, rng))
-        found += self._further([*self._waiting, *found], evidence, rng)
+            if self._begun and first.examines:
+                found = [replace(move, stopped=first.stopped) for move in self._begun]
+                self._begun = []
+            else:
+                found = [_with_seed(first, rng)]
+            if not first.examines:
+                self._announce(found, evidence)
+            if _stage(first) == 1 and evidence.exchanges:
+                self._begin(None, evidence.exchanges[-1].move, evidence, rng)
+        found += self._further(found, evidence, rng)
+        if self.agent.access is not Access.RESET:  # there a move may begin where the one before it has ended
+            found = _shortest_first(found)
         if self.record is not None:
-            for number, move in enumerate(found, 1):
-                note_move(self.record, move, evidence, rng, round=[len(evidence.exchanges), number])
+            begun = [] if noted else self._begun
+            for number, move in enumerate([*found, *begun], 1):
+                round_ = {"round": [len(evidence.exchanges), number]}
+                early = {"early": True} if number > len(found) else {}
+                note_move(self.record, move, evidence, rng, **round_, **early)
         return found
 
+    def _begin(
+        self,
+        ahead: Ahead | None,
+        before: Ask | Walk | None,
+        evidence: Evidence,
+        rng: np.random.Generator,
+    ) -> None:
+        """Begin with what can be examined before the policy stops, once it walks no more.
+
+        Not where there is a budget, which the policy itself may need.
+
+        Args:
+            ahead: with the walks that are not over; None if all are.
+            before: the move before the first question.
+            evidence: so far.
+            rng: the source of random choices.
+        """
+        walked = isinstance(before, Walk) and before.why == EXPLORE
+        if self._begun or not walked or self.budget != Budget():
+            return
+        ahead = ahead or Ahead(self.policy, evidence, self.agent.access, self.shared)
+        self._begun = [_with_seed(move, rng) for move in ahead.early(rng)]
+        self._announce(self._begun, evidence)
+
     def _further(
-        self, waiting: Sequence[Ask | Walk], evidence: Evidence, rng: np.random.Generator
-    ) -> Iterator[Ask | Walk]:
-        """Moves that do not need the answers to those which are waited for."""
-        left, load, waiting = _Left(self.budget, self.agent.counts), _Load(self.copies), list(waiting)
+        self, first: Sequence[Ask | Walk], evidence: Evidence, rng: np.random.Generator
+    ) -> list[Ask | Walk]:
+        """Moves that do not need the answers to those which are waited for; with these they are announced."""
+        left, load = _Left(self.budget, self.agent.counts), _Load(self.copies)
+        waiting = [*self._waiting, *first]
         ahead = Ahead(self.policy, evidence, self.agent.access, self.shared)
+        group = list(first) if first and first[0].stopped is not None else []
+        found: list[Ask | Walk] = []
         try:
             for one in waiting:
                 left.spend(one)
-                load.add(ahead.take(one))
-            while len(waiting) < self.size or load.is_uneven:
+                load.add(ahead.take(one), goes_on=_goes_on(one))
+            while _questions(waiting) < self.size or load.is_uneven or _is_open(waiting[-1]):
                 state = rng.bit_generator.state
                 move = ahead.next(rng)
                 if move is None or _stage(move) != _stage(waiting[0]) or not left.affords(move):
                     rng.bit_generator.state = state
                     self._closed = True
-                    return
-                waiting.append(self._announced(move, evidence, rng))
-                yield waiting[-1]
+                    if move is not None and _stage(move) == 1 and 2 * len(waiting) <= len(evidence.exchanges):
+                        self._begin(ahead, waiting[0], evidence, rng)
+                    break
+                move = _with_seed(move, rng)
+                if not _goes_on(move):
+                    self._announce(group, evidence)
+                    group = []
+                waiting.append(move)
+                found.append(move)
+                group.append(move)
+                if not (isinstance(move, Ask) and move.examines):
+                    self._announce(group, evidence)
+                    group = []
                 left.spend(move)
-                load.add(ahead.take(move))
+                load.add(ahead.take(move), goes_on=_goes_on(move))
+            self._announce(group, evidence)
         except InconsistentAgent:
+            self._announce(group, evidence)
             self._closed = True
+        return found
 
-    def _announced(self, move: Ask | Walk, evidence: Evidence, rng: np.random.Generator) -> Ask | Walk:
-        """The move, of which the agent has heard; a walk gets a seed of its own."""
-        if isinstance(move, Walk):
-            move = replace(move, seed=int(rng.integers(2**63)))
-        expect(self.agent, [_question(move, evidence)])
-        return move
+    def _announce(self, moves: Iterable[Ask | Walk], evidence: Evidence) -> None:
+        """Have the agent hear of moves."""
+        if questions := _expected(moves, evidence):
+            expect(self.agent, questions)
 
     def _recorded(self, evidence: Evidence, rng: np.random.Generator) -> list[Ask | Walk] | Stop | None:
         """The recorded moves that were composed at this point, and announced; None if nothing more is recorded."""
         if self.record is None or self.record.upcoming() is None:
             return None
         found: list[Ask | Walk] = []
+        begun: list[Ask | Walk] = []
         while (told := self.record.upcoming()) is not None:
             if "stop" in told and not self._waiting and not found:
                 move = read_move(self.record, evidence, rng)
                 assert isinstance(move, Stop), "it says so"
                 return move
-            if told.get("round") != [len(evidence.exchanges), len(found) + 1]:
+            if told.get("round") != [len(evidence.exchanges), len(found) + len(begun) + 1]:
                 break
             move = read_move(self.record, evidence, rng)
             assert isinstance(move, Ask | Walk), "a stop belongs to no round"
-            found.append(move)
+            (begun if told.get("early") else found).append(move)
+        if found and found[0].examines:
+            self._begun = []
+        self._begun += begun
         if not found and not self._waiting:
             raise self.record.damaged("a move is missing")
-        expect(self.agent, [_question(move, evidence) for move in (*self._waiting, *found)])
+        self._announce([*self._waiting, *found], evidence)
         return found
 
 
-def _question(move: Ask | Walk, evidence: Evidence) -> Expected:
-    """The question that the agent will be asked."""
-    start = evidence.departure(move.start)
-    if isinstance(move, Ask):
-        return Query(start, move.plan)
-    assert move.seed is not None, "a walk of a round has a seed"
-    return WalkRequest(start, move.steps, move.seed)
+def _goes_on(move: Ask | Walk) -> bool:
+    """Whether it begins where the move before it ends."""
+    return isinstance(move, Ask) and move.goes_on
+
+
+def _shortest_first(moves: Sequence[Ask | Walk]) -> list[Ask | Walk]:
+    """The same moves, those with few steps first, so that no answer waits for one that takes long.
+
+    Those that go on stay behind the move before them.
+    """
+    groups: list[list[Ask | Walk]] = []
+    for move in moves:
+        if _goes_on(move):
+            groups[-1].append(move)
+        else:
+            groups.append([move])
+    groups.sort(key=lambda group: sum(map(_steps, group)))
+    return [move for group in groups for move in group]
+
+
+def _is_open(move: Ask | Walk) -> bool:
+    """Whether a look at where it ends belongs to it."""
+    return isinstance(move, Ask) and move.examines and bool(move.plan)
+
+
+def _questions(moves: Iterable[Ask | Walk]) -> int:
+    """How many of them do not go on from the move before, so that they can be made at a time."""
+    return sum(not _goes_on(move) for move in moves)
+
+
+def _with_seed(move: Ask | Walk, rng: np.random.Generator) -> Ask | Walk:
+    """The move; a walk gets a seed of its own."""
+    return replace(move, seed=int(rng.integers(2**63))) if isinstance(move, Walk) else move
+
+
+def _expected(moves: Iterable[Ask | Walk], evidence: Evidence) -> list[Expected]:
+    """The questions that the agent will be asked; those that go on from each other are one course."""
+    groups: list[list[Ask | Walk]] = []
+    for move in moves:
+        if _goes_on(move) and groups:
+            groups[-1].append(move)
+        else:
+            groups.append([move])
+    return [_question(group, evidence) for group in groups]
+
+
+def _question(group: Sequence[Ask | Walk], evidence: Evidence) -> Expected:
+    first = group[0]
+    start = evidence.departure(evidence.current if _goes_on(first) else first.start)
+    if isinstance(first, Walk):
+        assert first.seed is not None, "a walk of a round has a seed"
+        return WalkRequest(start, first.steps, first.seed)
+    if len(group) == 1:
+        return Query(start, first.plan)
+    return Course(start, tuple(move.plan for move in group if isinstance(move, Ask)))
 
 
 @dataclass
@@ -187,13 +298,19 @@ class _Load:
 
     copies: int
     steps: list[int] = field(default_factory=list)
+    _latest: int = 0
+    """The steps of the copy that got the latest move."""
 
-    def add(self, steps: int) -> None:
-        """One more move of so many steps."""
-        if len(self.steps) < self.copies:
-            heappush(self.steps, steps)
-        else:
-            heapreplace(self.steps, self.steps[0] + steps)
+    def add(self, steps: int, *, goes_on: bool) -> None:
+        """One more move of so many steps; ``goes_on``: for the copy that got the move before."""
+        if goes_on and self.steps:
+            self.steps.remove(self._latest)
+            heapify(self.steps)
+            steps += self._latest
+        elif len(self.steps) == self.copies:
+            steps += heappop(self.steps)
+        heappush(self.steps, steps)
+        self._latest = steps
 
     @property
     def is_uneven(self) -> bool:
@@ -205,7 +322,7 @@ def _stage(move: Ask | Walk) -> int:
     """First come walks, then queries, then what is asked once the policy has stopped: no round goes over to the next."""
     if move.stopped is not None:
         return 2
-    return 0 if isinstance(move, Walk) else 1
+    return 0 if isinstance(move, Walk) and move.why == EXPLORE else 1
 
 
 def _steps(move: Ask | Walk) -> int:
