@@ -204,9 +204,7 @@ def _look(simulators: Sequence[Simulator], problem: int, snapshot: object) -> Si
     return _sight(_go(simulators, problem, snapshot))
 
 
-def _carry_out(
-    simulators: Sequence[Simulator], problem: int, snapshot: object, plans: Plans
-) -> list[Step]:
+def _carry_out(simulators: Sequence[Simulator], problem: int, snapshot: object, plans: Plans) -> list[Step]:
     """The steps of plans, up to the first that is refused before the end of its plan."""
     simulator = _go(simulators, problem, snapshot)
     steps: list[Step] = []

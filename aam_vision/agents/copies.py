@@ -10,19 +10,17 @@ situation was reached (``returning``): it goes back to where it was itself, or m
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.returning import Passage, Returning
+from aam_vision.agents import copied_jobs as jobs
+from aam_vision.agents.returning import Passage
 from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
 from aam_vision.workers.crew import Crew, Task
-
-PROVED_STEPS = 2
-"""Steps that every copy makes before it is asked anything, to see that all are the same agent."""
 
 FIRST_INSIDE = 1_000_000
 """The first number that a situation has in the copies; what they see before they are asked has smaller ones."""
@@ -36,14 +34,6 @@ class _Part(NamedTuple):
     task: Task
     plans: tuple[tuple[GroundAction, ...], ...]
     number: int
-
-
-class NumberingAgent(Agent, Returning, Protocol):
-    """An agent that can be told which numbers its next situations have."""
-
-    def number_from(self, number: int) -> None:
-        """Number the next situations from this number on."""
-        ...
 
 
 class StatelessCopies:
@@ -85,7 +75,7 @@ class StatelessCopies:
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        return list(self._crew.collect(self._crew.begin(_initial)))
+        return list(self._crew.collect(self._crew.begin(jobs.initial)))
 
     def ask(self, query: Query) -> Response:
         """The answer of one of the copies.
@@ -118,13 +108,13 @@ class StatelessCopies:
         return self._walked(start, walked)
 
     def _begin_query(self, query: Query) -> Task:
-        return self._crew.begin(_ask, query)
+        return self._crew.begin(jobs.ask, query)
 
     def _begin_course(self, course: Course) -> Task:
-        return self._crew.begin(_ask_course, course)
+        return self._crew.begin(jobs.ask_course, course)
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
-        return self._crew.begin(_walk, start, steps, rng)
+        return self._crew.begin(jobs.walk, start, steps, rng)
 
     def _taken_in(self, query: Query, response: Response) -> Response:
         return response
@@ -156,7 +146,7 @@ class NumberedCopies(StatelessCopies):
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(_initial_memos))
+        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(jobs.initial_memos))
         return [self._remember(state, None, None, (), memo) for state, memo in found]
 
     def memo(self, situation: Situation) -> Any:
@@ -177,16 +167,16 @@ class NumberedCopies(StatelessCopies):
 
     def _begin_query(self, query: Query) -> Task:
         start, history = self._inside(query.initial)
-        return self._crew.begin(_ask_there, history, self._numbers(1), Query(start, query.plan))
+        return self._crew.begin(jobs.ask_there, history, self._numbers(1), Query(start, query.plan))
 
     def _begin_course(self, course: Course) -> Task:
         start, history = self._inside(course.start)
         number = self._numbers(len(course.plans))
-        return self._crew.begin(_ask_course_there, history, number, Course(start, course.plans))
+        return self._crew.begin(jobs.ask_course_there, history, number, Course(start, course.plans))
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
         there, history = self._inside(start)
-        return self._crew.begin(_walk_there, history, self._numbers(steps), there, steps, rng)
+        return self._crew.begin(jobs.walk_there, history, self._numbers(steps), there, steps, rng)
 
     def _taken_in(self, query: Query, found: tuple[Response, Any]) -> Response:  # type: ignore[override]
         response, memo = found
@@ -265,74 +255,3 @@ def _key(question: Expected) -> Key:
 def _state(rng: np.random.Generator) -> Hashable:
     """What tells a generator from others."""
     return str(rng.bit_generator.state)
-
-
-# --- jobs of the copies --------------------------------------------------------------------------------------
-
-
-def _initial(agent: Agent) -> list[Situation]:
-    return list(agent.initial())
-
-
-def _ask(agent: Agent, query: Query) -> Response:
-    return agent.ask(query)
-
-
-def _ask_course(agent: Agent, course: Course) -> list[Response]:
-    found: list[Response] = []
-    at = course.start
-    for plan in course.plans:
-        found.append(agent.ask(Query(at, plan)))
-        at = found[-1].final
-    return found
-
-
-def _walk(
-    agent: Agent, start: Situation, steps: int, rng: np.random.Generator
-) -> tuple[list[WalkStep], Mapping[str, Any]]:
-    return list(agent.walk(start, steps, rng)), rng.bit_generator.state
-
-
-def _initial_memos(agent: NumberingAgent) -> list[tuple[State, Any]]:
-    return [(one.state, agent.memo(one)) for one in agent.initial()]
-
-
-def _ask_there(agent: NumberingAgent, history: Sequence[Passage], number: int, query: Query) -> Any:
-    agent.resume(history)
-    agent.number_from(number)
-    response = agent.ask(query)
-    return response, agent.memo(response.final)
-
-
-def _ask_course_there(
-    agent: NumberingAgent, history: Sequence[Passage], number: int, course: Course
-) -> Any:
-    agent.resume(history)
-    agent.number_from(number)
-    return [(response, agent.memo(response.final)) for response in _ask_course(agent, course)]
-
-
-def _walk_there(
-    agent: NumberingAgent,
-    history: Sequence[Passage],
-    number: int,
-    start: Situation,
-    steps: int,
-    rng: np.random.Generator,
-) -> Any:
-    agent.resume(history)
-    agent.number_from(number)
-    walked = [(step, agent.memo(step.after)) for step in agent.walk(start, steps, rng)]
-    return walked, rng.bit_generator.state
-
-
-def prove(agent: Agent, told: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    """The initial states, and where a few steps lead: those that the agent takes itself, or that another one took."""
-    initial = agent.initial()
-    states = [one.state for one in initial]
-    if told is None:
-        walked = agent.walk(initial[0], PROVED_STEPS, np.random.default_rng(0))
-        plan: tuple[GroundAction, ...] = tuple(step.action for step in walked)
-        return states, plan, len(plan), walked[-1].after.state if walked else states[0]
-    response = agent.ask(Query(initial[0], told[1]))
-    return states, told[1], response.executed, response.final.state

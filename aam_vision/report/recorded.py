@@ -224,9 +224,7 @@ class _Reader:
         """The entries that only examine, as far as every move of the policy led to one entry."""
         moves = [move for (move,) in self._journal.contents("moves")]
         moves = [
-            move
-            for move in moves
-            if isinstance(move, dict) and "stop" not in move and not move.get("early")
+            move for move in moves if isinstance(move, dict) and "stop" not in move and not move.get("early")
         ]
         if len(moves) != entries:  # where answers are weighed a move leads to many
             return frozenset()

@@ -15,11 +15,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
@@ -27,7 +26,17 @@ from aam_vision.interrogation.policies.walking import EXPLORE
 from aam_vision.interrogation.task.ahead import Ahead
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
-from aam_vision.query import Access, Course, Expected, Query, WalkRequest, expect
+from aam_vision.interrogation.task.round_moves import (
+    at_a_time,
+    expected_questions,
+    goes_on,
+    is_open,
+    shortest_first,
+    stage,
+    with_seed,
+)
+from aam_vision.interrogation.task.round_room import Left, Load
+from aam_vision.query import Access, expect
 
 LEAST_WIDTH = 8
 """The width that is reckoned with for fewer copies, too: their number then makes no difference to the interrogation."""
@@ -36,10 +45,6 @@ LEAST_WIDTH = 8
 def width(copies: int) -> int:
     """How many copies of an agent the questions are composed for; 1 if each of them waits for the answer before."""
     return max(copies, LEAST_WIDTH) if copies > 1 else 1
-
-
-LONG = 8
-"""Steps of waiting for one copy for which the others get more to do."""
 
 
 @dataclass
@@ -83,14 +88,14 @@ class Rounds:
         self._drop_early(evidence, rng)
         if not self._waiting:
             self._closed = False
-        if _questions(self._waiting) <= self._few and not self._closed:
+        if at_a_time(self._waiting) <= self._few and not self._closed:
             begun = self._recorded(evidence, rng)
             if begun is None:
                 begun = self._composed(evidence, rng)
             if isinstance(begun, Stop):
                 return begun
             self._waiting.extend(begun)
-            self._few = min(self.size, _questions(self._waiting)) // 2
+            self._few = min(self.size, at_a_time(self._waiting)) // 2
         move = self._waiting.popleft()
         if isinstance(move, Ask) and move.goes_on:
             move = replace(move, start=evidence.current)
@@ -125,14 +130,14 @@ class Rounds:
                 found = [replace(move, stopped=first.stopped) for move in self._begun]
                 self._begun = []
             else:
-                found = [_with_seed(first, rng)]
+                found = [with_seed(first, rng)]
             if not first.examines:
                 self._announce(found, evidence)
-            if _stage(first) == 1 and evidence.exchanges:
+            if stage(first) == 1 and evidence.exchanges:
                 self._begin(None, evidence.exchanges[-1].move, evidence, rng)
         found += self._further(found, evidence, rng)
         if self.agent.access is not Access.RESET:  # there a move may begin where the one before it has ended
-            found = _shortest_first(found)
+            found = shortest_first(found)
         if self.record is not None:
             begun = [] if noted else self._begun
             for number, move in enumerate([*found, *begun], 1):
@@ -162,14 +167,14 @@ class Rounds:
         if self._begun or not walked or self.budget != Budget():
             return
         ahead = ahead or Ahead(self.policy, evidence, self.agent.access, self.shared)
-        self._begun = [_with_seed(move, rng) for move in ahead.early(rng)]
+        self._begun = [with_seed(move, rng) for move in ahead.early(rng)]
         self._announce(self._begun, evidence)
 
     def _further(
         self, first: Sequence[Ask | Walk], evidence: Evidence, rng: np.random.Generator
     ) -> list[Ask | Walk]:
         """Moves that do not need the answers to those which are waited for; with these they are announced."""
-        left, load = _Left(self.budget, self.agent.counts), _Load(self.copies)
+        left, load = Left(self.budget, self.agent.counts), Load(self.copies)
         waiting = [*self._waiting, *first]
         ahead = Ahead(self.policy, evidence, self.agent.access, self.shared)
         group = list(first) if first and first[0].stopped is not None else []
@@ -177,18 +182,18 @@ class Rounds:
         try:
             for one in waiting:
                 left.spend(one)
-                load.add(ahead.take(one), goes_on=_goes_on(one))
-            while _questions(waiting) < self.size or load.is_uneven or _is_open(waiting[-1]):
+                load.add(ahead.take(one), goes_on=goes_on(one))
+            while at_a_time(waiting) < self.size or load.is_uneven or is_open(waiting[-1]):
                 state = rng.bit_generator.state
                 move = ahead.next(rng)
-                if move is None or _stage(move) != _stage(waiting[0]) or not left.affords(move):
+                if move is None or stage(move) != stage(waiting[0]) or not left.affords(move):
                     rng.bit_generator.state = state
                     self._closed = True
-                    if move is not None and _stage(move) == 1 and 2 * len(waiting) <= len(evidence.exchanges):
+                    if move is not None and stage(move) == 1 and 2 * len(waiting) <= len(evidence.exchanges):
                         self._begin(ahead, waiting[0], evidence, rng)
                     break
-                move = _with_seed(move, rng)
-                if not _goes_on(move):
+                move = with_seed(move, rng)
+                if not goes_on(move):
                     self._announce(group, evidence)
                     group = []
                 waiting.append(move)
@@ -198,7 +203,7 @@ class Rounds:
                     self._announce(group, evidence)
                     group = []
                 left.spend(move)
-                load.add(ahead.take(move), goes_on=_goes_on(move))
+                load.add(ahead.take(move), goes_on=goes_on(move))
             self._announce(group, evidence)
         except InconsistentAgent:
             self._announce(group, evidence)
@@ -207,7 +212,7 @@ class Rounds:
 
     def _announce(self, moves: Iterable[Ask | Walk], evidence: Evidence) -> None:
         """Have the agent hear of moves."""
-        if questions := _expected(moves, evidence):
+        if questions := expected_questions(moves, evidence):
             expect(self.agent, questions)
 
     def _recorded(self, evidence: Evidence, rng: np.random.Generator) -> list[Ask | Walk] | Stop | None:
@@ -233,117 +238,3 @@ class Rounds:
             raise self.record.damaged("a move is missing")
         self._announce([*self._waiting, *found], evidence)
         return found
-
-
-def _goes_on(move: Ask | Walk) -> bool:
-    """Whether it begins where the move before it ends."""
-    return isinstance(move, Ask) and move.goes_on
-
-
-def _shortest_first(moves: Sequence[Ask | Walk]) -> list[Ask | Walk]:
-    """The same moves, those with few steps first, so that no answer waits for one that takes long.
-
-    Those that go on stay behind the move before them.
-    """
-    groups: list[list[Ask | Walk]] = []
-    for move in moves:
-        if _goes_on(move):
-            groups[-1].append(move)
-        else:
-            groups.append([move])
-    groups.sort(key=lambda group: sum(map(_steps, group)))
-    return [move for group in groups for move in group]
-
-
-def _is_open(move: Ask | Walk) -> bool:
-    """Whether a look at where it ends belongs to it."""
-    return isinstance(move, Ask) and move.examines and bool(move.plan)
-
-
-def _questions(moves: Iterable[Ask | Walk]) -> int:
-    """How many of them do not go on from the move before, so that they can be made at a time."""
-    return sum(not _goes_on(move) for move in moves)
-
-
-def _with_seed(move: Ask | Walk, rng: np.random.Generator) -> Ask | Walk:
-    """The move; a walk gets a seed of its own."""
-    return replace(move, seed=int(rng.integers(2**63))) if isinstance(move, Walk) else move
-
-
-def _expected(moves: Iterable[Ask | Walk], evidence: Evidence) -> list[Expected]:
-    """The questions that the agent will be asked; those that go on from each other are one course."""
-    groups: list[list[Ask | Walk]] = []
-    for move in moves:
-        if _goes_on(move) and groups:
-            groups[-1].append(move)
-        else:
-            groups.append([move])
-    return [_question(group, evidence) for group in groups]
-
-
-def _question(group: Sequence[Ask | Walk], evidence: Evidence) -> Expected:
-    first = group[0]
-    start = evidence.departure(evidence.current if _goes_on(first) else first.start)
-    if isinstance(first, Walk):
-        assert first.seed is not None, "a walk of a round has a seed"
-        return WalkRequest(start, first.steps, first.seed)
-    if len(group) == 1:
-        return Query(start, first.plan)
-    return Course(start, tuple(move.plan for move in group if isinstance(move, Ask)))
-
-
-@dataclass
-class _Load:
-    """How long the copies have to do, if each move goes to the one that is free first."""
-
-    copies: int
-    steps: list[int] = field(default_factory=list)
-    _latest: int = 0
-    """The steps of the copy that got the latest move."""
-
-    def add(self, steps: int, *, goes_on: bool) -> None:
-        """One more move of so many steps; ``goes_on``: for the copy that got the move before."""
-        if goes_on and self.steps:
-            self.steps.remove(self._latest)
-            heapify(self.steps)
-            steps += self._latest
-        elif len(self.steps) == self.copies:
-            steps += heappop(self.steps)
-        heappush(self.steps, steps)
-        self._latest = steps
-
-    @property
-    def is_uneven(self) -> bool:
-        """Whether some copies would wait long for another one."""
-        return max(self.steps) - self.steps[0] >= LONG
-
-
-def _stage(move: Ask | Walk) -> int:
-    """First come walks, then queries, then what is asked once the policy has stopped: no round goes over to the next."""
-    if move.stopped is not None:
-        return 2
-    return 0 if isinstance(move, Walk) and move.why == EXPLORE else 1
-
-
-def _steps(move: Ask | Walk) -> int:
-    return len(move.plan) if isinstance(move, Ask) else move.steps
-
-
-@dataclass
-class _Left:
-    """The part of the budget that a round has not spent."""
-
-    budget: Budget
-    counts: Counts
-    steps: int = 0
-    queries: int = 0
-
-    def affords(self, move: Ask | Walk) -> bool:
-        """Whether the budget allows one more move."""
-        queries = self.queries + (isinstance(move, Ask) and not move.again and not move.examines)
-        return not self.budget.spent(self.counts, steps=self.steps + _steps(move), queries=queries)
-
-    def spend(self, move: Ask | Walk) -> None:
-        """Make the move."""
-        self.steps += _steps(move)
-        self.queries += isinstance(move, Ask) and not move.again and not move.examines
