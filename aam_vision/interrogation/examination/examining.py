@@ -145,12 +145,19 @@ class Examining:
         elif history and history[-1] is not done[-1]:
             return None
         else:
-            node = evidence.current if history else _some(_initial(evidence), 1, rng)[0]
-            chosen = memory.choice.plan([_start(evidence, memory, node)], min(left, LONGEST), rng)
+            begins = (
+                _start(evidence, memory, evidence.current) if history else self._deepest(evidence, memory)
+            )
+            chosen = memory.choice.plan([begins], min(left, LONGEST), rng)
         if chosen is None:
             return None
         goes_on = bool(history) and self.access is not Access.SETTABLE
         return replace(_asked(chosen, stop), why=LONG, goes_on=goes_on)
+
+    def _deepest(self, evidence: Evidence, memory: _Memory) -> Start:
+        """Where most steps were made before, so that what counts them shows soonest."""
+        starts = [_start(evidence, memory, node) for node in self._beginnings(evidence)]
+        return max(starts, key=lambda start: start.history.steps)
 
     def _history(self, wanted: int) -> int:
         """The steps of the one long history."""
