@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
@@ -223,6 +224,8 @@ class Examining:
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""
         initial = _initial(evidence)
+        if self.several:
+            return [*initial, *_ends(evidence)]
         return initial if self.access is Access.RESET else [*initial, *evidence.visited]
 
 
@@ -243,6 +246,18 @@ def _is_long(move: Ask) -> bool:
 def _initial(evidence: Evidence) -> list[Node]:
     """Where the problems begin."""
     return [node for node in evidence.nodes if node.initial]
+
+
+def _ends(evidence: Evidence) -> list[Node]:
+    """Where steps have ended so far; not what was only written to be asked about, of which no answer tells."""
+    found: dict[int, Node] = {}
+    for exchange in evidence.exchanges:
+        entry = exchange.entry
+        ends = [entry.response.final] if isinstance(entry, Asked) else [step.after for step in entry.steps]
+        for node in map(evidence.situation, ends):
+            if node.situation is not None:
+                found.setdefault(node.number, node)
+    return list(found.values())
 
 
 def _start(evidence: Evidence, memory: _Memory, node: Node) -> Start:

@@ -143,7 +143,8 @@ class Rounds:
             for number, move in enumerate([*found, *begun], 1):
                 round_ = {"round": [len(evidence.exchanges), number]}
                 early = {"early": True} if number > len(found) else {}
-                note_move(self.record, move, evidence, rng, **round_, **early)
+                closed = {"closed": True} if self._closed else {}
+                note_move(self.record, move, evidence, rng, **round_, **early, **closed)
         return found
 
     def _begin(
@@ -179,6 +180,7 @@ class Rounds:
         ahead = Ahead(self.policy, evidence, self.agent.access, self.shared)
         group = list(first) if first and first[0].stopped is not None else []
         found: list[Ask | Walk] = []
+        state = rng.bit_generator.state
         try:
             for one in waiting:
                 left.spend(one)
@@ -199,6 +201,7 @@ class Rounds:
                 waiting.append(move)
                 found.append(move)
                 group.append(move)
+                state = rng.bit_generator.state
                 if not (isinstance(move, Ask) and move.examines):
                     self._announce(group, evidence)
                     group = []
@@ -206,6 +209,7 @@ class Rounds:
                 load.add(ahead.take(move), goes_on=goes_on(move))
             self._announce(group, evidence)
         except InconsistentAgent:
+            rng.bit_generator.state = state
             self._announce(group, evidence)
             self._closed = True
         return found
@@ -221,6 +225,7 @@ class Rounds:
             return None
         found: list[Ask | Walk] = []
         begun: list[Ask | Walk] = []
+        closed = True
         while (told := self.record.upcoming()) is not None:
             if "stop" in told and not self._waiting and not found:
                 move = read_move(self.record, evidence, rng)
@@ -231,6 +236,8 @@ class Rounds:
             move = read_move(self.record, evidence, rng)
             assert isinstance(move, Ask | Walk), "a stop belongs to no round"
             (begun if told.get("early") else found).append(move)
+            closed = bool(told.get("closed"))
+        self._closed = closed
         if found and found[0].examines:
             self._begun = []
         self._begun += begun
