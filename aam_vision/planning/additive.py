@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from aam_vision.fact_tables import Numbers
-from aam_vision.planning.numbered import Task, bits_of
+from aam_vision.planning.bitmasks import numbers_in
+from aam_vision.planning.numbered import Task
 
 FAR = 1e9
 """The cost of what cannot be reached."""
@@ -22,9 +23,9 @@ class AdditiveHeuristic:
 
     def __init__(self, task: Task) -> None:
         operators = task.operators
-        required = [list(bits_of(operator.required)) for operator in operators]
-        added = [(bit, place) for place, one in enumerate(operators) for bit in bits_of(one.add)]
-        self._goal = next(bits_of(task.reached))
+        required = [list(numbers_in(operator.required)) for operator in operators]
+        added = [(bit, place) for place, one in enumerate(operators) for bit in numbers_in(one.add)]
+        self._goal = next(numbers_in(task.reached))
         self._size = 1 + max(
             [self._goal, *(bit for some in required for bit in some), *(b for b, _ in added)]
         )
@@ -45,7 +46,7 @@ class AdditiveHeuristic:
             return 0.0  # no start is chosen yet
         cost = np.full(self._size + 1, FAR)
         cost[self._size] = 0
-        cost[[bit for bit in bits_of(bits) if bit < self._size]] = 0
+        cost[[bit for bit in numbers_in(bits) if bit < self._size]] = 0
         while True:
             reached = 1 + cost[self._required].sum(axis=1)
             cheapest = np.minimum.reduceat(reached[self._makers], self._begin)

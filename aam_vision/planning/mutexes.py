@@ -10,14 +10,15 @@ in every model that is still possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 
+from aam_vision.compatibility import Compatibility
 from aam_vision.joins import Fact
+from aam_vision.planning.bitmasks import mask_of, numbers_in
 from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
-from aam_vision.relations import Compatibility
 
 FEW = 64
 """New companions of a literal up to which they are noted one by one. More: rounds later see less of the same round."""
@@ -111,7 +112,7 @@ class Mutexes:
 
     def _holding(self, true: Iterable[Fact], unknown: Iterable[Fact], numbers: Iterable[int]) -> int:
         """The literals of the facts with these numbers in a state."""
-        holding = _mask(number + 1 for number in numbers)
+        holding = mask_of(number + 1 for number in numbers)
         for fact in true:
             if (number := self._number.get(fact)) is not None:
                 holding ^= 3 << number
@@ -123,13 +124,24 @@ class Mutexes:
         """Note that literals hold together, and with the others; one that may be either way never with its opposite."""
         either = holding & (holding >> 1) & self._positive
         either |= either << 1
-        for literal in _bits(holding):
+        for literal in numbers_in(holding):
             beside = holding | others
             self._rows[literal] |= beside & ~(1 << (literal ^ 1)) if either >> literal & 1 else beside
 
     @cached_property
     def _positive(self) -> int:
-        return _mask(range(0, len(self._rows), 2))
+        return mask_of(range(0, len(self._rows), 2))
+
+    def covers(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> bool:
+        """Whether this would be the same table if such a state were one to start from, too."""
+        facts = self._literal
+        constant = {fact for fact in true if fact not in facts}
+        if constant != self._true or any(fact not in facts for fact in unknown):
+            return False
+        before = list(self._rows)
+        self._start(true, unknown)
+        same, self._rows = self._rows == before, before
+        return same
 
     # --- questions ---------------------------------------------------------------------------------
 
@@ -223,8 +235,8 @@ class Mutexes:
             gone = [self._number[f] + 1 for f in add] + [self._number[f] for f in delete]
             perhaps = [self._number[f] for f in sorted(operator.may_add - add)]
             perhaps += [self._number[f] + 1 for f in sorted(operator.may_delete - delete)]
-            prepared.append((before, sure, ~_mask(gone), _mask(sure), perhaps, _mask(perhaps)))
-        reachable = _mask(i for i, row in enumerate(self._rows) if row)
+            prepared.append((before, sure, ~mask_of(gone), mask_of(sure), perhaps, mask_of(perhaps)))
+        reachable = mask_of(i for i, row in enumerate(self._rows) if row)
         changed_in, done_in = [0] * len(self._rows), [0] * len(prepared)
         """When each row changed last, and when each operator was looked at: rounds, counted from 1."""
         current = 0
@@ -260,7 +272,7 @@ class Mutexes:
             self._one_sided = True
             return
         bit = 1 << literal
-        for other in _bits(new):
+        for other in numbers_in(new):
             self._rows[other] |= bit
             changed_in[other] = current
 
@@ -280,18 +292,3 @@ class Mutexes:
                 if row & ~self._rows[literal]:
                     self._rows[literal] |= row
                     changed_in[literal] = current
-
-
-def _bits(mask: int) -> Iterator[int]:
-    """The numbers of the bits that are set."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def _mask(literals: Iterable[int]) -> int:
-    mask = 0
-    for literal in literals:
-        mask |= 1 << literal
-    return mask

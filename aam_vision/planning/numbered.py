@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from aam_vision.joins import Fact
+from aam_vision.planning.bitmasks import mask_of, numbers_in
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import SearchProblem
+from aam_vision.strips import GroundAction
 
 
 class NumberedOperator(NamedTuple):
     """An operator as sets of bits; ``source`` is the number of a start, a step, or a goal operator."""
 
     number: int
-    source: int | Operator
+    source: int | GroundAction | Operator
     required: int
     add: int
     delete: int
@@ -47,18 +49,11 @@ class NumberedOperators:
 
     def _mask(self, facts: Iterable[Fact]) -> int:
         """The bits of the facts; new facts get new ones."""
-        mask = 0
-        for fact in facts:
-            mask |= 1 << self._numbers.setdefault(fact, len(self._numbers))
-        return mask
+        return mask_of(self._numbers.setdefault(fact, len(self._numbers)) for fact in facts)
 
     def _known(self, facts: Iterable[Fact]) -> int:
         """The bits of those facts that have one."""
-        numbers, mask = self._numbers, 0
-        for fact in facts:
-            if fact in numbers:
-                mask |= 1 << numbers[fact]
-        return mask
+        return mask_of(self._numbers[fact] for fact in facts if fact in self._numbers)
 
     def _masks_of(self, operator: Operator) -> _Masks:
         add = self._mask(operator.add)
@@ -88,18 +83,29 @@ class NumberedOperators:
         def symbols(true: int, false: int) -> int:
             return (true & relevant) | (false & negated) << size
 
-        found = [
+        beginning = [
             NumberedOperator(number, number, 0, symbols(true, negated & ~true & ~unknown) | begun, 0)
             for number, (true, unknown) in enumerate(starts)
         ]
-        for source, masks in zip((*self.operators, *problem.goals), (*self._masks, *goals), strict=True):
-            required = symbols(masks.positive, masks.negative) or begun
-            if len(found) - len(starts) < len(self.operators):
-                add, delete = symbols(masks.add, masks.delete), symbols(masks.delete, masks.add)
-            else:
-                add, delete = reached, 0
-            found.append(NumberedOperator(len(found), source, required, add, delete))
-        return Task(found[: len(starts)], found[len(starts) :], reached)
+        steps = [
+            NumberedOperator(
+                number,
+                source.action,
+                symbols(masks.positive, masks.negative) or begun,
+                symbols(masks.add, masks.delete),
+                symbols(masks.delete, masks.add),
+            )
+            for number, (source, masks) in enumerate(
+                zip(self.operators, self._masks, strict=True), len(starts)
+            )
+        ]
+        ending = [
+            NumberedOperator(number, goal, symbols(masks.positive, masks.negative) or begun, reached, 0)
+            for number, (goal, masks) in enumerate(
+                zip(problem.goals, goals, strict=True), len(starts) + len(steps)
+            )
+        ]
+        return Task(beginning, [*steps, *ending], reached)
 
 
 class SearchState:
@@ -147,12 +153,12 @@ class Task:
         self._starts = starts
         self._needing: dict[int, list[NumberedOperator]] = defaultdict(list)
         for operator in operators:
-            for bit in bits_of(operator.required):
+            for bit in numbers_in(operator.required):
                 self._needing[bit].append(operator)
 
     def needing(self, made: int) -> Iterator[NumberedOperator]:
         """The operators that require one of these bits."""
-        for bit in bits_of(made):
+        for bit in numbers_in(made):
             yield from self._needing.get(bit, ())
 
     def goal_reached(self, state: SearchState) -> bool:
@@ -169,11 +175,3 @@ class Task:
             after = (bits & ~operator.delete) | operator.add
             successors.append((operator, SearchState(after, state, after & ~bits)))
         return successors
-
-
-def bits_of(mask: int) -> Iterator[int]:
-    """The numbers of the bits that are set."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low

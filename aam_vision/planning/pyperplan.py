@@ -14,7 +14,6 @@ from dataclasses import replace
 from time import process_time
 
 from aam_vision.planning.additive import AdditiveHeuristic
-from aam_vision.planning.grounding import Operator
 from aam_vision.planning.numbered import NumberedOperator, NumberedOperators, SearchState, Task
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 from aam_vision.planning.positive import as_found
@@ -62,7 +61,7 @@ class PyperplanPlanner:
             self._numbered = NumberedOperators(problem.operators)
         task = self._numbered.task(problem)
         try:
-            steps = _searched(lambda bounded: breadth_first_search(bounded), task, limits)
+            steps = _searched(breadth_first_search, task, limits)
         except _LimitReached:
             if not limits.guided:
                 return Verdict.LIMIT
@@ -74,15 +73,7 @@ class PyperplanPlanner:
                 return Verdict.LIMIT
         if steps is None:
             return Verdict.UNSOLVABLE
-        goals = len(problem.starts) + len(problem.operators)
-        return as_found(
-            [
-                step.source.action
-                if isinstance(step.source, Operator) and step.number < goals
-                else step.source
-                for step in steps
-            ]
-        )
+        return as_found([step.source for step in steps])
 
 
 def _searched(

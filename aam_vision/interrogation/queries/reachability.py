@@ -18,7 +18,6 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.derived import Derived
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
@@ -91,22 +90,41 @@ class Reachability:
         self._max_operators = max_operators
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
-        self._nodes = nodes
+        self._nodes, self._states = nodes, [node.state for node in nodes]
         self._known: dict[str, _Known] = {}
         self.objects = nodes[0].state.objects
+
+    def take_in(self, nodes: Sequence[Node]) -> bool:
+        """Begin in these situations, too, unless more can be reached then; whether it was done.
+
+        Args:
+            nodes: all situations of the problem, those before among them.
+        """
+        ground = self.__dict__.get("_ground")  # not worked out before it is needed
+        if ground is not None:
+            begun = {node.number: state for node, state in zip(self._nodes, self._states, strict=True)}
+            new = [node for node in nodes if node.number not in begun]
+            if any(begun.get(node.number, node.state) is not node.state for node in nodes):
+                return False  # less is hidden there than it was
+            if not all(ground[1].covers(*start) for start in _starts(new)):
+                return False
+        self._nodes, self._states = nodes, [node.state for node in nodes]
+        return True
 
     @cached_property
     def _ground(self) -> tuple[Grounding, Mutexes] | None:
         """The cautious operators and their mutexes; None if there are too many."""
-        seen: frozenset[Fact] = frozenset().union(*(true for true, _ in _starts(self._nodes)))
+        starts = _starts(self._nodes)
+        seen: frozenset[Fact] = frozenset().union(*(true for true, _ in starts))
+        always = frozenset.intersection(*(true for true, _ in starts))
         known = [action for action in self._hypotheses.actions.values() if action.successes]
         cautious = [_relied_on(action, self._required(action)) for action in known]
         try:
-            grounding = ground(cautious, seen, self.objects, self._max_operators)
+            grounding = ground(cautious, seen, self.objects, self._max_operators, always=always)
         except TooManyOperators:
             return None
         possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
-        return grounding, Mutexes(possible, _starts(self._nodes))
+        return grounding, Mutexes(possible, starts)
 
     @cached_property
     def _possible_facts(self) -> PossibleFacts | None:
@@ -169,18 +187,11 @@ class Reachability:
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
         """Arguments under which these literals may hold together in some reachable state (pairwise)."""
-        if self._ground is None:
+        if self._ground is None or self._possible_facts is None:
             return
-        grounding, mutexes = self._ground
-        true = action.index.getters(literals.positive)
-        false = action.index.getters(literals.negative)
-        rows = bindings(grounding.facts, action.index.header, atoms(action, literals.positive))
-        for objects in islice(rows, MAX_OPTIONS):
-            if mutexes.possible(
-                [(predicate, get(objects)) for predicate, get in true],
-                [(predicate, get(objects)) for predicate, get in false],
-            ):
-                yield objects
+        facts = self._ground[0].facts
+        rows = bindings(facts, action.index.header, atoms(action, literals.positive))
+        yield from self._possible_facts.among(action, literals, islice(rows, MAX_OPTIONS))
 
     def reach(
         self,
@@ -249,17 +260,26 @@ def by_problem(evidence: Evidence) -> list[list[Node]]:
 class KnownReachability:
     """What can be reached from the situations seen, worked out anew only when it may have changed.
 
-    What only proves a candidate changes nothing there.
+    What only proves a candidate changes nothing there, nor does a situation that could be reached before.
     """
 
     def __init__(self) -> None:
-        self._problems = Derived[list[Reachability]]()
+        self._schemas: object = None
+        self._version: tuple[int, int] | None = None
+        self._problems: dict[int, Reachability] = {}
 
     def of(self, evidence: Evidence) -> list[Reachability]:
         """Per problem what can be reached from the situations of it."""
         hypotheses = evidence.hypotheses
         known = [(one.cautious, one.effects, bool(one.successes)) for one in hypotheses.actions.values()]
-        return self._problems.on(
-            (len(evidence.nodes), evidence.learned, known),
-            lambda: [Reachability(hypotheses, nodes) for nodes in by_problem(evidence)],
-        )
+        if self._schemas != known:
+            self._schemas, self._version, self._problems = known, None, {}
+        version = len(evidence.nodes), evidence.learned
+        if self._version != version:
+            self._version, before, self._problems = version, self._problems, {}
+            for nodes in by_problem(evidence):
+                problem = before.get(nodes[0].number)
+                if problem is None or not problem.take_in(nodes):
+                    problem = Reachability(hypotheses, nodes)
+                self._problems[problem.problem] = problem
+        return list(self._problems.values())
