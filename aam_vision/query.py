@@ -74,8 +74,28 @@ class WalkRequest:
     seed: int
 
 
-Expected = Query | WalkRequest
+@dataclass(frozen=True)
+class Course:
+    """Plans that an agent is about to be asked for one after the other, each from where the one before has ended.
+
+    An empty plan is a look at the situation.
+    """
+
+    start: Situation
+    plans: tuple[tuple[GroundAction, ...], ...]
+
+
+Expected = Query | WalkRequest | Course
 """A question that is about to be asked."""
+
+
+def unanswered(questions: Sequence[Expected], answers: int) -> list[Expected]:
+    """The questions that come after so many answers; a course that has begun is left out."""
+    left = list(questions)
+    while left and answers > 0:
+        first = left.pop(0)
+        answers -= len(first.plans) if isinstance(first, Course) else 1
+    return left
 
 
 class Agent(Protocol):

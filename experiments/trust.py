@@ -68,6 +68,9 @@ def trust(
     exam: Annotated[
         int | None, typer.Option(min=0, help="Steps of the examination; default the engine's.")
     ] = None,
+    copies: Annotated[
+        int, typer.Option(min=1, help="Ask what so many copies would be asked (run --workers).")
+    ] = 1,
     scale: Scale = Scale(processes=1, out=Path("runs/trust")),
 ) -> int:
     """Whether any run ends silently wrong, over noise, faults and domains.
@@ -83,6 +86,7 @@ def trust(
         {
             **cases[number % len(cases)],
             "exam": exam,
+            **({"copies": copies} if copies > 1 else {}),
             "seed": first_seed + number // len(cases),
             "size": size,
         }

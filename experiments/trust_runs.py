@@ -67,14 +67,17 @@ class Case:
         return fine and not (self.flip_rate or self.refusal_rate)
 
 
-def trusted(*, exam: int | None, seed: int, size: int, **case: Any) -> Row:
-    """One interrogation of the agent of a ``Case``, and how far its result can be trusted."""
+def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: Any) -> Row:
+    """One interrogation of the agent of a ``Case``, and how far its result can be trusted.
+
+    With several ``copies`` it is asked what so many would be asked, in the same order, though it is a single one.
+    """
     asked = Case(**case)
     with TemporaryDirectory() as folder:
         target = target_of(asked, seed, size, Path(folder))
         began = process_time()
         try:
-            result, stopped = interrogated(target.agent, seed, exam)
+            result, stopped = interrogated(target.agent, seed, exam, copies)
         finally:
             target.close()
     seconds = process_time() - began
@@ -105,16 +108,31 @@ def trusted(*, exam: int | None, seed: int, size: int, **case: Any) -> Row:
     }
 
 
-def interrogated(agent: Agent, seed: int, exam: int | None) -> tuple[Result, str]:
+def interrogated(agent: Agent, seed: int, exam: int | None, copies: int = 1) -> tuple[Result, str]:
     """The result, and why the interrogation was cut short, if it was: ``contradiction`` or ``failure``."""
     from aam_vision import interrogate
     from aam_vision.interrogation.task.loop import Interrupted
 
+    if copies > 1:
+        return _of_copies(agent, seed, exam, copies)
     options: dict[str, Any] = {} if exam is None else {"exam": exam}
     if "exam" not in signature(interrogate).parameters:
         options = {}
     try:
         return interrogate(agent, seed=seed, max_steps=MAX_STEPS, **options), ""
+    except Interrupted as error:
+        return error.result, "contradiction" if error.contradicted else "failure"
+
+
+def _of_copies(agent: Agent, seed: int, exam: int | None, copies: int) -> tuple[Result, str]:
+    from aam_vision.interrogation.task.assembly import Interrogation
+    from aam_vision.interrogation.task.loop import Interrupted
+
+    asked = Interrogation(
+        agent, exam=exam, copies=copies
+    )  # a budget would keep the examination from beginning early
+    try:
+        return asked.run(np.random.default_rng(seed)), ""
     except Interrupted as error:
         return error.result, "contradiction" if error.contradicted else "failure"
 

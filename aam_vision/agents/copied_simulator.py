@@ -20,6 +20,8 @@ from aam_vision.workers.crew import Crew, Task
 PROVED_STEPS = 2
 """Steps that every copy makes before it is asked anything, to see that all are the same simulator."""
 
+Plans = tuple[tuple[GroundAction, ...], ...]
+"""Plans that are carried out one after the other; none is empty."""
 Choice = tuple[str, tuple[str, ...]] | None
 
 
@@ -75,7 +77,7 @@ class CopiedSimulator:
         self._steps: dict[tuple[int, GroundAction], int | None] = {}
         """Steps that a copy has made and that have not been asked for yet: where they lead, None if refused."""
         self._choices: dict[tuple[int, str], tuple[Choice, Mapping[str, Any]]] = {}
-        self._plans: dict[tuple[int, tuple[GroundAction, ...]], Task] = {}
+        self._plans: dict[tuple[int, Plans], Task] = {}
         self._walks: dict[tuple[int, str], Task] = {}
         self._latest: tuple[int, Frame] | None = None
 
@@ -88,11 +90,11 @@ class CopiedSimulator:
         """Plans and walks that were begun and then never asked for."""
         return len(self._plans) + len(self._walks)
 
-    def expect(self, snapshot: object, plan: Sequence[GroundAction]) -> None:
-        """Begin with a plan that will be asked for, from a snapshot."""
+    def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
+        """Begin with plans that will be asked for one after the other, from a snapshot."""
         assert isinstance(snapshot, int), "a snapshot of this simulator"
-        key = snapshot, tuple(plan)
-        if plan and key not in self._plans:
+        key = snapshot, tuple(tuple(plan) for plan in plans if plan)
+        if key[1] and key not in self._plans:
             self._plans[key] = self._crew.begin(_carry_out, self._problem, self._snapshots[snapshot], key[1])
 
     def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
@@ -148,10 +150,10 @@ class CopiedSimulator:
 
     def _plan_with(self, action: GroundAction) -> Task:
         """What was begun from here with this step, or is begun now."""
-        for snapshot, plan in self._plans:
-            if snapshot == self._at and plan[0] == action:
-                return self._plans.pop((snapshot, plan))
-        return self._crew.begin(_carry_out, self._problem, self._snapshots[self._at], (action,))
+        for snapshot, plans in self._plans:
+            if snapshot == self._at and plans[0][0] == action:
+                return self._plans.pop((snapshot, plans))
+        return self._crew.begin(_carry_out, self._problem, self._snapshots[self._at], ((action,),))
 
     def _take_in(self, at: int, steps: Sequence[Step]) -> None:
         for step in steps:
@@ -202,16 +204,18 @@ def _look(simulators: Sequence[Simulator], problem: int, snapshot: object) -> Si
     return _sight(_go(simulators, problem, snapshot))
 
 
-def _carry_out(
-    simulators: Sequence[Simulator], problem: int, snapshot: object, plan: Sequence[GroundAction]
-) -> list[Step]:
-    """The steps of a plan, up to the first that is refused."""
+def _carry_out(simulators: Sequence[Simulator], problem: int, snapshot: object, plans: Plans) -> list[Step]:
+    """The steps of plans, up to the first that is refused before the end of its plan."""
     simulator = _go(simulators, problem, snapshot)
     steps: list[Step] = []
-    for action in plan:
-        if not simulator.instruct(action.name, action.objects):
-            return [*steps, Step(action, None)]
-        steps.append(Step(action, _sight(simulator)))
+    for plan in plans:
+        for number, action in enumerate(plan, 1):
+            if simulator.instruct(action.name, action.objects):
+                steps.append(Step(action, _sight(simulator)))
+                continue
+            steps.append(Step(action, None))
+            if number < len(plan):
+                return steps
     return steps
 
 
@@ -241,5 +245,5 @@ def prove(simulators: Sequence[Simulator], told: tuple[Any, ...] | None) -> tupl
         walked = _walk(simulators, 0, None, PROVED_STEPS, np.random.default_rng(0))
         steps = [one.step for one in walked if one.step is not None]
     else:
-        steps = _carry_out(simulators, 0, None, told[1])
+        steps = _carry_out(simulators, 0, None, (told[1],))
     return first, [step.action for step in steps], [step.after and step.after.image for step in steps]

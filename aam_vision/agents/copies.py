@@ -10,19 +10,17 @@ situation was reached (``returning``): it goes back to where it was itself, or m
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.returning import Passage, Returning
-from aam_vision.query import Access, Agent, Expected, Query, Response, Situation, WalkStep
+from aam_vision.agents import copied_jobs as jobs
+from aam_vision.agents.returning import Passage
+from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
 from aam_vision.workers.crew import Crew, Task
-
-PROVED_STEPS = 2
-"""Steps that every copy makes before it is asked anything, to see that all are the same agent."""
 
 FIRST_INSIDE = 1_000_000
 """The first number that a situation has in the copies; what they see before they are asked has smaller ones."""
@@ -30,12 +28,12 @@ FIRST_INSIDE = 1_000_000
 Key = tuple[Hashable, ...]
 
 
-class NumberingAgent(Agent, Returning, Protocol):
-    """An agent that can be told which numbers its next situations have."""
+class _Part(NamedTuple):
+    """The next plan of a course that was begun."""
 
-    def number_from(self, number: int) -> None:
-        """Number the next situations from this number on."""
-        ...
+    task: Task
+    plans: tuple[tuple[GroundAction, ...], ...]
+    number: int
 
 
 class StatelessCopies:
@@ -53,27 +51,31 @@ class StatelessCopies:
         self.refuses_surely = bool(getattr(agent, "refuses_surely", False))
         self._crew = crew
         self._begun: dict[Key, Task] = {}
+        self._courses: dict[Key, _Part] = {}
+        """What is next of each course that was begun."""
 
     @property
     def unused(self) -> int:
         """Questions that were begun and then never asked."""
-        return len(self._begun)
+        return len(self._begun) + sum(len(part.plans) - part.number for part in self._courses.values())
 
     def expect(self, questions: Sequence[Expected]) -> None:
         """Begin with what will be asked."""
         for question in questions:
             key = _key(question)
-            if key in self._begun:
+            if key in self._begun or key in self._courses:
                 continue
             if isinstance(question, Query):
                 self._begun[key] = self._begin_query(question)
+            elif isinstance(question, Course):
+                self._courses[key] = _Part(self._begin_course(question), question.plans, 0)
             else:
                 rng = np.random.default_rng(question.seed)
                 self._begun[key] = self._begin_walk(question.start, question.steps, rng)
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        return list(self._crew.collect(self._crew.begin(_initial)))
+        return list(self._crew.collect(self._crew.begin(jobs.initial)))
 
     def ask(self, query: Query) -> Response:
         """The answer of one of the copies.
@@ -81,8 +83,18 @@ class StatelessCopies:
         Raises:
             AgentFailed: none can answer.
         """
+        if (part := self._courses.pop(_key(query), None)) is not None:
+            return self._of_course(query, part)
         begun = self._begun.pop(_key(query), None) or self._begin_query(query)
         return self._taken_in(query, self._crew.collect(begun))
+
+    def _of_course(self, query: Query, part: _Part) -> Response:
+        """The answer to a part of a course; the next part begins where it has ended."""
+        task, plans, number = part
+        response = self._taken_in(query, self._crew.collect(task)[number])
+        if number + 1 < len(plans):
+            self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
+        return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The steps of one of the copies.
@@ -96,10 +108,13 @@ class StatelessCopies:
         return self._walked(start, walked)
 
     def _begin_query(self, query: Query) -> Task:
-        return self._crew.begin(_ask, query)
+        return self._crew.begin(jobs.ask, query)
+
+    def _begin_course(self, course: Course) -> Task:
+        return self._crew.begin(jobs.ask_course, course)
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
-        return self._crew.begin(_walk, start, steps, rng)
+        return self._crew.begin(jobs.walk, start, steps, rng)
 
     def _taken_in(self, query: Query, response: Response) -> Response:
         return response
@@ -131,7 +146,7 @@ class NumberedCopies(StatelessCopies):
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(_initial_memos))
+        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(jobs.initial_memos))
         return [self._remember(state, None, None, (), memo) for state, memo in found]
 
     def memo(self, situation: Situation) -> Any:
@@ -152,11 +167,16 @@ class NumberedCopies(StatelessCopies):
 
     def _begin_query(self, query: Query) -> Task:
         start, history = self._inside(query.initial)
-        return self._crew.begin(_ask_there, history, self._numbers(1), Query(start, query.plan))
+        return self._crew.begin(jobs.ask_there, history, self._numbers(1), Query(start, query.plan))
+
+    def _begin_course(self, course: Course) -> Task:
+        start, history = self._inside(course.start)
+        number = self._numbers(len(course.plans))
+        return self._crew.begin(jobs.ask_course_there, history, number, Course(start, course.plans))
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
         there, history = self._inside(start)
-        return self._crew.begin(_walk_there, history, self._numbers(steps), there, steps, rng)
+        return self._crew.begin(jobs.walk_there, history, self._numbers(steps), there, steps, rng)
 
     def _taken_in(self, query: Query, found: tuple[Response, Any]) -> Response:  # type: ignore[override]
         response, memo = found
@@ -227,63 +247,11 @@ def _as_inside(reached: _Reached) -> Situation:
 def _key(question: Expected) -> Key:
     if isinstance(question, Query):
         return question.initial.handle, question.plan
+    if isinstance(question, Course):
+        return question.start.handle, question.plans[0]
     return question.start.handle, question.steps, _state(np.random.default_rng(question.seed))
 
 
 def _state(rng: np.random.Generator) -> Hashable:
     """What tells a generator from others."""
     return str(rng.bit_generator.state)
-
-
-# --- jobs of the copies --------------------------------------------------------------------------------------
-
-
-def _initial(agent: Agent) -> list[Situation]:
-    return list(agent.initial())
-
-
-def _ask(agent: Agent, query: Query) -> Response:
-    return agent.ask(query)
-
-
-def _walk(
-    agent: Agent, start: Situation, steps: int, rng: np.random.Generator
-) -> tuple[list[WalkStep], Mapping[str, Any]]:
-    return list(agent.walk(start, steps, rng)), rng.bit_generator.state
-
-
-def _initial_memos(agent: NumberingAgent) -> list[tuple[State, Any]]:
-    return [(one.state, agent.memo(one)) for one in agent.initial()]
-
-
-def _ask_there(agent: NumberingAgent, history: Sequence[Passage], number: int, query: Query) -> Any:
-    agent.resume(history)
-    agent.number_from(number)
-    response = agent.ask(query)
-    return response, agent.memo(response.final)
-
-
-def _walk_there(
-    agent: NumberingAgent,
-    history: Sequence[Passage],
-    number: int,
-    start: Situation,
-    steps: int,
-    rng: np.random.Generator,
-) -> Any:
-    agent.resume(history)
-    agent.number_from(number)
-    walked = [(step, agent.memo(step.after)) for step in agent.walk(start, steps, rng)]
-    return walked, rng.bit_generator.state
-
-
-def prove(agent: Agent, told: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    """The initial states, and where a few steps lead: those that the agent takes itself, or that another one took."""
-    initial = agent.initial()
-    states = [one.state for one in initial]
-    if told is None:
-        walked = agent.walk(initial[0], PROVED_STEPS, np.random.default_rng(0))
-        plan: tuple[GroundAction, ...] = tuple(step.action for step in walked)
-        return states, plan, len(plan), walked[-1].after.state if walked else states[0]
-    response = agent.ask(Query(initial[0], told[1]))
-    return states, told[1], response.executed, response.final.state

@@ -20,7 +20,7 @@ from aam_vision.agents.encoding import Malformed, field
 from aam_vision.agents.returning import Passage, Ways
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Foreseeing, Frame, Percept, Perception, Scene, Simulator
-from aam_vision.query import Access, Expected, Query, Response, Situation, WalkStep
+from aam_vision.query import Access, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
 
 LOOKS = 8
@@ -136,6 +136,8 @@ class ImageAgent:
                 continue
             if isinstance(question, Query):
                 simulator.expect(seen.snapshot, question.plan)
+            elif isinstance(question, Course):
+                simulator.expect(seen.snapshot, *question.plans)
             else:
                 simulator.expect_walk(seen.snapshot, question.steps, np.random.default_rng(question.seed))
 

@@ -18,7 +18,7 @@ from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.agents.returning import Passage, returning
 from aam_vision.errors import UnusableInput
-from aam_vision.query import Agent, Expected, Query, Response, Situation, WalkStep
+from aam_vision.query import Agent, Expected, Query, Response, Situation, WalkStep, unanswered
 from aam_vision.strips import State
 from aam_vision.workers.crew import Crew
 
@@ -125,8 +125,8 @@ class JournalledAgent(AgentDecorator):
         self._journal.add("moves", self._moves_made, content)
 
     def expect(self, questions: Sequence[Expected]) -> None:
-        """Pass on what will be asked next, but for what is recorded."""
-        if left := questions[len(self._rows) - self._done :]:
+        """Pass on what will be asked next, but for what is recorded, in part or as a whole."""
+        if left := unanswered(questions, len(self._rows) - self._done):
             self._catch_up()
             super().expect(left)
 

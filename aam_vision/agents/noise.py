@@ -55,10 +55,10 @@ class NoisySimulator:
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
         return self._simulator.choose(rng)
 
-    def expect(self, snapshot: object, plan: Sequence[GroundAction]) -> None:
+    def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
         """Pass on what will be asked next."""
         if isinstance(self._simulator, Foreseeing):
-            self._simulator.expect(snapshot, plan)
+            self._simulator.expect(snapshot, *plans)
 
     def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
         """Pass on what will be asked next."""

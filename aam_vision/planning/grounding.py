@@ -78,6 +78,10 @@ class Grounding(NamedTuple):
     reachable: frozenset[Fact]
     fluent: frozenset[Fact]
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Grounding:
+        """Itself: it never changes."""
+        return self
+
 
 class TooManyOperators(AamError):
     """Raised when grounding passes its limit."""

@@ -78,6 +78,10 @@ class Mutexes:
 
     # --- the initial states ------------------------------------------------------------------------
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Mutexes:
+        """Itself: it never changes."""
+        return self
+
     def _start(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> None:
         """Note that the literals of one initial state hold together, under every naming of representatives."""
         if self._shared is None:

@@ -223,7 +223,9 @@ class _Reader:
     def _examined(self, entries: int) -> frozenset[int]:
         """The entries that only examine, as far as every move of the policy led to one entry."""
         moves = [move for (move,) in self._journal.contents("moves")]
-        moves = [move for move in moves if isinstance(move, dict) and "stop" not in move]
+        moves = [
+            move for move in moves if isinstance(move, dict) and "stop" not in move and not move.get("early")
+        ]
         if len(moves) != entries:  # where answers are weighed a move leads to many
             return frozenset()
         return frozenset(

@@ -47,7 +47,8 @@ def check_access(access: Access, workers: Workers) -> None:
 
 def copied_symbolic(target: Target, workers: Workers) -> Target:
     """The same target, its symbolic agent in so many processes."""
-    from aam_vision.agents.copies import StatelessCopies, prove
+    from aam_vision.agents.copied_jobs import prove
+    from aam_vision.agents.copies import StatelessCopies
 
     if workers.number == 1:
         return target
@@ -104,7 +105,7 @@ def program_crew(
     Raises:
         UnusableInput: it does not allow so many.
     """
-    from aam_vision.agents.copies import prove
+    from aam_vision.agents.copied_jobs import prove
     from aam_vision.workers.crew import Copy, Held
 
     allowed = conversation.hello.copies

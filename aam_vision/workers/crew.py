@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from aam_vision.errors import AamError, AgentFailed
 
-ATTEMPTS = 10
+ATTEMPTS = 20
 """How often a job is begun whose copy is lost."""
 
 

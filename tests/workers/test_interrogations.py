@@ -16,6 +16,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
+from aam_vision.query import Course, Query
 from aam_vision.workers import Workers
 from tests.workers import copies_here
 
@@ -114,3 +115,24 @@ def test_copies_of_a_program_that_answer_differently_are_named() -> None:
         UnusableInput, match=r"worker [23] answers the same questions differently from worker 1"
     ):
         of_program(command, "settable", 3)
+
+
+def test_plans_that_go_on_from_each_other_are_asked_of_one_worker() -> None:
+    target = targets.from_environment("gripper", access="snapshot")
+    start = target.agent.initial()[0]
+    steps = [step.action for step in target.agent.walk(start, 6, np.random.default_rng(0))]
+    plans = tuple(steps[:2]), (), tuple(steps[2:])
+    crew = Workers(2).crew(partial(copies_here.erratic, target.agent, 0.0), copies_here.same)
+    agent = StatelessCopies(target.agent, crew)
+    try:
+        agent.expect([Course(start, plans)])
+        answers = [agent.ask(Query(start, plans[0]))]
+        for plan in plans[1:]:
+            answers.append(agent.ask(Query(answers[-1].final, plan)))
+    finally:
+        crew.close()
+    whole = target.agent.ask(Query(start, tuple(steps)))
+    assert [answer.executed for answer in answers] == [2, 0, 4]
+    assert answers[0].final == answers[1].final
+    assert answers[-1].final.state == whole.final.state
+    assert not agent.unused

@@ -51,6 +51,8 @@ class Evidence:
         self.learned = 0
         """The number of times that hidden values were recovered; with ``hypotheses.version`` and the number of
         nodes this is the version of the evidence."""
+        self.supposes = False
+        """Whether part of it is only supposed (``task.ahead``): then nothing is proven from it."""
         self._initial: list[Situation] = []
         self._current: Situation | None = None
         self._led_to: dict[tuple[int, GroundAction], Node] = {}
@@ -220,9 +222,9 @@ class Evidence:
 
         Equal situations share a node, but the agent need not be able to go back to the other ones.
         """
-        assert node.situation is not None, "a policy may only start from situations that were seen"
         if self._current is not None and self.current is node:
             return self._current
+        assert node.situation is not None, "a policy may only start from situations that were seen"
         return node.situation
 
     def hidden_effects(self) -> list[Node]:

@@ -74,6 +74,8 @@ class Ask:
     """How far the policy has come, in its own terms."""
     examines: bool = False
     """Whether the outcome is predicted, and only asked for to examine the prediction."""
+    goes_on: bool = False
+    """Whether it begins where the move before it has ended; ``start`` is then known only when that was made."""
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ ends the interrogation: the agent contradicts what is proven of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
@@ -33,6 +34,15 @@ The agent then does what it can do; the model may hold that to be impossible.
 ONE_EPISODE = {Access.RESET: 4, Access.SNAPSHOT: 2, Access.SETTABLE: 2, Access.TRAJECTORY: 2}
 """By access, what part of the examination is left when plans begin elsewhere, too; before, one episode goes on. Under
 reset access all other histories are short: what runs out after many steps shows only in a long one."""
+EXPECTED = {Access.SNAPSHOT: 1.5, Access.SETTABLE: 2.0}
+"""By access, the interrogation's steps that are reckoned with for each step of its walks, before it is over. In the
+packaged domains it has 1.1 to 2 times as many. Fewer would make histories shorter that are begun then."""
+LONG = "examine in one history"
+"""Why the plans of that history are asked."""
+MOST_BEGUN = 2
+"""Moves of one history where it is one plan: it is begun once more if it turns out to be too short."""
+NOT_YET = Stop(True, "the policy has not stopped yet")
+"""Stands for the policy's stop in moves that are made before it."""
 ELSEWHERE = 3
 """Situations in which a plan may begin, beside the one where the last plan ended."""
 IN_VAIN = 10
@@ -59,6 +69,9 @@ class Examining:
     policy: Policy
     access: Access
     steps: int | None = None
+    several: bool = False
+    """Whether several copies of the agent are asked at a time: then one of them is asked for one history, and no other
+    plan begins where one has ended."""
     _memory: _Memory | None = field(default=None, init=False, repr=False, compare=False)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
@@ -67,8 +80,91 @@ class Examining:
         if not isinstance(stop, Stop) or not stop.complete:
             return stop
         wanted = _taken(evidence) // SHARE if self.steps is None else self.steps
+        if self.several:
+            return self._of_several(evidence, stop, wanted, rng) or stop
         left = wanted - progress(evidence).steps
         return self._examination(evidence, stop, wanted, left, rng) or stop if left > 0 else stop
+
+    def early(self, evidence: Evidence, rng: np.random.Generator) -> Ask | Walk | None:
+        """What can be examined before the policy stops: the walk, and one history of steps that are predicted already.
+
+        Whatever is learned afterwards, these predictions stay the same. The evidence ends with such moves as were made
+        already. None if all were, or nothing is predicted.
+        """
+        if not self.several:
+            return None
+        wanted = self.steps
+        if wanted is None:
+            walked = [exchange.move for exchange in evidence.exchanges if isinstance(exchange.move, Walk)]
+            steps = sum(walk.steps for walk in walked if not walk.examines)
+            wanted = int(steps * EXPECTED[self.access]) // SHARE
+        return self._begun(evidence, NOT_YET, wanted, rng)
+
+    def _of_several(
+        self, evidence: Evidence, stop: Stop, wanted: int, rng: np.random.Generator
+    ) -> Ask | Walk | None:
+        """The walk and the history, then short plans that begin elsewhere; None once all is examined."""
+        if begun := self._begun(evidence, stop, wanted, rng):
+            return begun
+        done = _exchanges(evidence)
+        if (last := done[-1:]) and isinstance(last[0], Ask) and last[0].plan:
+            return _look(evidence, stop)
+        short = sum(len(move.plan) for move in done if isinstance(move, Ask) and not _is_long(move))
+        left = max(
+            wanted - sum(len(move.plan) if isinstance(move, Ask) else move.steps for move in done),
+            wanted - wanted // WALKED - self._history(wanted) - short,
+        )
+        if left <= 0:
+            return None
+        memory, longest = self._worked_out(evidence), min(left, LONGEST)
+        starts = [
+            _start(evidence, memory, node) for node in _some(self._beginnings(evidence), ELSEWHERE, rng)
+        ]
+        chosen = memory.choice.plan(starts, longest, rng) or self._elsewhere(evidence, memory, longest, rng)
+        return None if chosen is None else _asked(chosen, stop)
+
+    def _begun(
+        self, evidence: Evidence, stop: Stop, wanted: int, rng: np.random.Generator
+    ) -> Ask | Walk | None:
+        """The walk, or the next plan of the history; None if both are long enough, or can go on no longer."""
+        done = _exchanges(evidence)
+        if not any(isinstance(move, Walk) for move in done) and wanted >= WALKED:
+            start = _some(_initial(evidence), 1, rng)[0]
+            return Walk(start, wanted // WALKED, "examine", stopped=stop)
+        history = [move for move in done if isinstance(move, Ask) and _is_long(move)]
+        if history and history[-1].plan and history[-1] is done[-1]:
+            return replace(_look(evidence, stop), why=LONG)
+        left = self._history(wanted) - sum(len(move.plan) for move in history)
+        if left <= 0:
+            return None
+        memory = self._worked_out(evidence)
+        if self.access is Access.SETTABLE:
+            if len(history) > MOST_BEGUN:
+                return None
+            begins = _start(evidence, memory, _some(_initial(evidence), 1, rng)[0])
+            chosen = memory.choice.long(begins, self._history(wanted), LONGEST, rng)
+        elif history and history[-1] is not done[-1]:
+            return None
+        else:
+            begins = (
+                _start(evidence, memory, evidence.current) if history else self._deepest(evidence, memory)
+            )
+            chosen = memory.choice.plan([begins], min(left, LONGEST), rng)
+        if chosen is None:
+            return None
+        goes_on = bool(history) and self.access is not Access.SETTABLE
+        return replace(_asked(chosen, stop), why=LONG, goes_on=goes_on)
+
+    def _deepest(self, evidence: Evidence, memory: _Memory) -> Start:
+        """Where most steps were made before, so that what counts them shows soonest."""
+        starts = [_start(evidence, memory, node) for node in self._beginnings(evidence)]
+        return max(starts, key=lambda start: start.history.steps)
+
+    def _history(self, wanted: int) -> int:
+        """The steps of the one long history."""
+        if self.access is Access.SETTABLE:
+            return min(wanted, max(1, (wanted - wanted // WALKED) * 2 // 3))
+        return wanted - wanted // ONE_EPISODE[self.access]
 
     def _examination(
         self, evidence: Evidence, stop: Stop, wanted: int, left: int, rng: np.random.Generator
@@ -128,12 +224,40 @@ class Examining:
     def _beginnings(self, evidence: Evidence) -> list[Node]:
         """The situations in which the access lets a query begin anew."""
         initial = _initial(evidence)
+        if self.several:
+            return [*initial, *_ends(evidence)]
         return initial if self.access is Access.RESET else [*initial, *evidence.visited]
+
+
+def _look(evidence: Evidence, stop: Stop) -> Ask:
+    """A look at where the last plan has ended."""
+    return Ask(evidence.current, (), "look again", stopped=stop, examines=True, goes_on=True)
+
+
+def _asked(chosen: Chosen, stop: Stop) -> Ask:
+    return Ask(chosen.start.node, chosen.plan, "examine", stopped=stop, examines=True)
+
+
+def _is_long(move: Ask) -> bool:
+    """Whether it belongs to the one long history."""
+    return move.why == LONG
 
 
 def _initial(evidence: Evidence) -> list[Node]:
     """Where the problems begin."""
     return [node for node in evidence.nodes if node.initial]
+
+
+def _ends(evidence: Evidence) -> list[Node]:
+    """Where steps have ended so far; not what was only written to be asked about, of which no answer tells."""
+    found: dict[int, Node] = {}
+    for exchange in evidence.exchanges:
+        entry = exchange.entry
+        ends = [entry.response.final] if isinstance(entry, Asked) else [step.after for step in entry.steps]
+        for node in map(evidence.situation, ends):
+            if node.situation is not None:
+                found.setdefault(node.number, node)
+    return list(found.values())
 
 
 def _start(evidence: Evidence, memory: _Memory, node: Node) -> Start:
@@ -152,7 +276,8 @@ def _exchanges(evidence: Evidence) -> list[Ask | Walk]:
     """The moves of the examination so far."""
     found: list[Ask | Walk] = []
     for exchange in reversed(evidence.exchanges):
-        if exchange.move is None or not exchange.move.examines or exchange.told:
+        told = exchange.told and not evidence.supposes
+        if exchange.move is None or not exchange.move.examines or told:
             break
         found.append(exchange.move)
     return found[::-1]

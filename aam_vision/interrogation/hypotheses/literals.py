@@ -91,6 +91,10 @@ class AtomIndex:
         self.constants = frozenset(vocabulary.constants)
         self._getters = [(bit, atom.predicate, _getter(atom.arguments)) for atom, bit in self.bit.items()]
 
+    def __deepcopy__(self, memo: dict[int, object]) -> AtomIndex:
+        """Itself: it never changes."""
+        return self
+
     def grounded(self, objects: tuple[str, ...]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
         """Every bit with its atom under the binding (a plain tuple, equal to the ``Atom``)."""
         return [(bit, (predicate, get(objects))) for bit, predicate, get in self._getters]

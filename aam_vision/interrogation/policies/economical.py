@@ -24,7 +24,7 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, origins, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Note
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Note, Stop
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.policies.walking import (
     Walker,
@@ -85,12 +85,10 @@ class EconomicalPolicy:
             if walk := self.walker.next(evidence, rng):
                 return walk
             self._queries = _Queries(evidence, self._search)
-        return (
-            following_walk(evidence, rng)
-            or uncovering_walk(evidence)
-            or self._queries.next()
-            or sound_stop(self._queries.equivalence())
-        )
+        move = following_walk(evidence, rng) or uncovering_walk(evidence) or self._queries.next()
+        if move is None and evidence.supposes:
+            return Stop(False, "nothing is proven from what is only supposed")
+        return move or sound_stop(self._queries.equivalence())
 
     def _search(self, purpose: str, limits: Limits | None = None) -> BoundedSearch:
         return BoundedSearch(purpose, self.planner, limits or self.limits, self.patience)
@@ -216,6 +214,8 @@ class _Queries:
         What no query could tell at an earlier moment none can tell now. So the proofs of the first time, which are
         written on its move, serve for all later ones.
         """
+        if self._beyond is None and self._evidence.supposes:
+            return None
         if self._beyond is None:
             equivalence, actions = self.equivalence(), standpoint.hypotheses.actions
             self._beyond = {

@@ -37,7 +37,7 @@ class Exhaustive:
         found = self._overlooked(evidence) if _was_refused(evidence) else None
         if found is None or found.ask is None:
             move = self.policy.next(evidence, rng)
-            if not isinstance(move, Stop) or move.complete:
+            if not isinstance(move, Stop) or move.complete or evidence.supposes:
                 return move
             found = found or self._overlooked(evidence)
         if found.ask is not None:

@@ -8,7 +8,7 @@ that are waited for turn out to be. Values that never change are shared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
@@ -18,6 +18,7 @@ from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.examination.examining import Examining
 from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.query import Access, Query, Response, Situation
 
@@ -47,6 +48,7 @@ class Ahead:
         self._access = access
         memo = {id(one): one for one in (*_values(evidence), *shared)}
         self._policy, self._evidence = deepcopy((policy, evidence), memo)
+        self._evidence.supposes = True
         self._expected = 0
 
     def take(self, move: Ask | Walk) -> int:
@@ -58,7 +60,11 @@ class Ahead:
         Raises:
             InconsistentAgent: this cannot be.
         """
-        copied = replace(move, start=self._copy(move.start), wanted=move.wanted and self._copy(move.wanted))
+        goes_on = isinstance(move, Ask) and move.goes_on
+        start = self._evidence.current if goes_on else self._copy(move.start)
+        return self._take(replace(move, start=start, wanted=move.wanted and self._copy(move.wanted)))
+
+    def _take(self, copied: Ask | Walk) -> int:
         if isinstance(copied, Walk):
             self._evidence.take_in(Walked(()), copied)
             return copied.steps
@@ -72,10 +78,30 @@ class Ahead:
         return len(asked.actions)
 
     def next(self, rng: np.random.Generator) -> Ask | Walk | None:
-        """The next move; None if there is none, or if it begins where the agent has not been seen yet."""
+        """The next move; None if there is none, or if it begins where the agent has not been seen yet.
+
+        A move that goes on gets a start that is known, in the place of the one that is not.
+        """
         move = self._policy.next(self._evidence, rng)
-        if isinstance(move, Stop) or self._was_asked(move):
-            return None
+        return None if isinstance(move, Stop) or self._was_asked(move) else self._really(move)
+
+    def early(self, rng: np.random.Generator) -> Iterator[Ask | Walk]:
+        """The moves of an examination that can be made before the policy stops.
+
+        Nothing may be supposed so far but what walks tell nothing of.
+        """
+        if not isinstance(self._policy, Examining):
+            return
+        while (move := self._policy.early(self._evidence, rng)) is not None:
+            if (real := self._really(move)) is None:
+                return
+            self._take(move)
+            yield real
+
+    def _really(self, move: Ask | Walk) -> Ask | Walk | None:
+        """The same move in terms of the evidence itself; None if it cannot begin."""
+        if isinstance(move, Ask) and move.goes_on:
+            return replace(move, start=self._original.current)
         start = self._real(move.start)
         if start is None or (move.wanted is not None and move.wanted.number >= self._known):
             return None

@@ -22,7 +22,7 @@ from aam_vision.interrogation.task.settable_trials import CONFIDENCE
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Agent
+from aam_vision.query import Access, Agent
 from aam_vision.strips import Model
 
 
@@ -65,7 +65,9 @@ class Interrogation:
     def moves(self) -> Policy:
         """A fresh policy: it asks again for refusals unless the agent refuses surely, and examines what it learned."""
         policy = confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
-        return Examining(policy, self.agent.access, self.exam)
+        access = self.agent.access
+        several = self.copies > 1 and access in (Access.SNAPSHOT, Access.SETTABLE)
+        return Examining(policy, access, self.exam, several)
 
     def run(
         self,

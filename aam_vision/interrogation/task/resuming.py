@@ -107,7 +107,7 @@ def _told(move: Move) -> dict[str, Any]:
     if isinstance(move, Walk):
         told = {"walk": move.steps, "why": move.why, "wanted": wanted, "stopped": _stop_told(move.stopped)}
         return told if move.seed is None else {**told, "seed": move.seed}
-    return {
+    told = {
         "ask": plan_json(move.plan),
         "why": move.why,
         "again": move.again,
@@ -121,6 +121,7 @@ def _told(move: Move) -> dict[str, Any]:
         "note": move.note,
         "examines": move.examines,
     }
+    return {**told, "goes_on": True} if move.goes_on else told
 
 
 def _read(start: Situation | None, told: Mapping[str, Any], evidence: Evidence) -> Move:
@@ -164,6 +165,7 @@ def _read(start: Situation | None, told: Mapping[str, Any], evidence: Evidence) 
         _stop(told["stopped"]),
         _note(field(told, "note", list)),
         bool(told.get("examines")),  # a journal of before examinations has none
+        bool(told.get("goes_on")),
     )
 
 

@@ -12,21 +12,31 @@ tells anything new.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from heapq import heappush, heapreplace
 
 import numpy as np
 
-from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
+from aam_vision.interrogation.policies.walking import EXPLORE
 from aam_vision.interrogation.task.ahead import Ahead
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
-from aam_vision.query import Expected, Query, WalkRequest, expect
+from aam_vision.interrogation.task.round_moves import (
+    at_a_time,
+    expected_questions,
+    goes_on,
+    is_open,
+    shortest_first,
+    stage,
+    with_seed,
+)
+from aam_vision.interrogation.task.round_room import Left, Load
+from aam_vision.query import Access, expect
 
 LEAST_WIDTH = 8
 """The width that is reckoned with for fewer copies, too: their number then makes no difference to the interrogation."""
@@ -35,10 +45,6 @@ LEAST_WIDTH = 8
 def width(copies: int) -> int:
     """How many copies of an agent the questions are composed for; 1 if each of them waits for the answer before."""
     return max(copies, LEAST_WIDTH) if copies > 1 else 1
-
-
-LONG = 8
-"""Steps of waiting for one copy for which the others get more to do."""
 
 
 @dataclass
@@ -64,8 +70,12 @@ class Rounds:
     """Moves that were announced and then not made."""
     _waiting: deque[Ask | Walk] = field(default_factory=deque)
     """The moves that were announced, and have yet to be made."""
+    _begun: list[Ask | Walk] = field(default_factory=list)
+    """What the agent has been told of the examination before the policy has stopped."""
     _few: int = 0
     """More are composed once so few are waiting."""
+    _closed: bool = False
+    """Whether nothing more can be asked until the waiting moves have been made."""
     _latest: Ask | Walk | None = None
 
     @property
@@ -76,16 +86,21 @@ class Rounds:
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move; more are announced, if the copies of the agent would soon have nothing to do."""
         self._drop_early(evidence, rng)
-        if len(self._waiting) <= self._few:
+        if not self._waiting:
+            self._closed = False
+        if at_a_time(self._waiting) <= self._few and not self._closed:
             begun = self._recorded(evidence, rng)
             if begun is None:
                 begun = self._composed(evidence, rng)
             if isinstance(begun, Stop):
                 return begun
             self._waiting.extend(begun)
-            self._few = min(self.size, len(self._waiting)) // 2
-        self._latest = self._waiting.popleft()
-        return self._latest
+            self._few = min(self.size, at_a_time(self._waiting)) // 2
+        move = self._waiting.popleft()
+        if isinstance(move, Ask) and move.goes_on:
+            move = replace(move, start=evidence.current)
+        self._latest = move
+        return move
 
     def _drop_early(self, evidence: Evidence, rng: np.random.Generator) -> None:
         """Drop the waiting moves that come once the policy has stopped, where it turns out not to stop yet."""
@@ -102,6 +117,8 @@ class Rounds:
 
     def _composed(self, evidence: Evidence, rng: np.random.Generator) -> list[Ask | Walk] | Stop:
         """As many moves as there is room for, announced and recorded; the policy's stop, if none is waiting."""
+        self._announce(self._begun, evidence)  # anew, if the interrogation was cut short
+        noted = bool(self._begun)
         found: list[Ask | Walk] = []
         if not self._waiting:
             first = self.policy.next(evidence, rng)
@@ -109,119 +126,122 @@ class Rounds:
                 if self.record is not None:
                     note_move(self.record, first, evidence, rng)
                 return first
-            found.append(self._announced(first, evidence, rng))
-        found += self._further([*self._waiting, *found], evidence, rng)
+            if self._begun and first.examines:
+                found = [replace(move, stopped=first.stopped) for move in self._begun]
+                self._begun = []
+            else:
+                found = [with_seed(first, rng)]
+            if not first.examines:
+                self._announce(found, evidence)
+            if stage(first) == 1 and evidence.exchanges:
+                self._begin(None, evidence.exchanges[-1].move, evidence, rng)
+        found += self._further(found, evidence, rng)
+        if self.agent.access is not Access.RESET:  # there a move may begin where the one before it has ended
+            found = shortest_first(found)
         if self.record is not None:
-            for number, move in enumerate(found, 1):
-                note_move(self.record, move, evidence, rng, round=[len(evidence.exchanges), number])
+            begun = [] if noted else self._begun
+            for number, move in enumerate([*found, *begun], 1):
+                round_ = {"round": [len(evidence.exchanges), number]}
+                early = {"early": True} if number > len(found) else {}
+                closed = {"closed": True} if self._closed else {}
+                note_move(self.record, move, evidence, rng, **round_, **early, **closed)
         return found
 
+    def _begin(
+        self,
+        ahead: Ahead | None,
+        before: Ask | Walk | None,
+        evidence: Evidence,
+        rng: np.random.Generator,
+    ) -> None:
+        """Begin with what can be examined before the policy stops, once it walks no more.
+
+        Not where there is a budget, which the policy itself may need.
+
+        Args:
+            ahead: with the walks that are not over; None if all are.
+            before: the move before the first question.
+            evidence: so far.
+            rng: the source of random choices.
+        """
+        walked = isinstance(before, Walk) and before.why == EXPLORE
+        if self._begun or not walked or self.budget != Budget():
+            return
+        ahead = ahead or Ahead(self.policy, evidence, self.agent.access, self.shared)
+        self._begun = [with_seed(move, rng) for move in ahead.early(rng)]
+        self._announce(self._begun, evidence)
+
     def _further(
-        self, waiting: Sequence[Ask | Walk], evidence: Evidence, rng: np.random.Generator
-    ) -> Iterator[Ask | Walk]:
-        """Moves that do not need the answers to those which are waited for."""
-        left, load, waiting = _Left(self.budget, self.agent.counts), _Load(self.copies), list(waiting)
+        self, first: Sequence[Ask | Walk], evidence: Evidence, rng: np.random.Generator
+    ) -> list[Ask | Walk]:
+        """Moves that do not need the answers to those which are waited for; with these they are announced."""
+        left, load = Left(self.budget, self.agent.counts), Load(self.copies)
+        waiting = [*self._waiting, *first]
         ahead = Ahead(self.policy, evidence, self.agent.access, self.shared)
+        group = list(first) if first and first[0].stopped is not None else []
+        found: list[Ask | Walk] = []
+        state = rng.bit_generator.state
         try:
             for one in waiting:
                 left.spend(one)
-                load.add(ahead.take(one))
-            while len(waiting) < self.size or load.is_uneven:
+                load.add(ahead.take(one), goes_on=goes_on(one))
+            while at_a_time(waiting) < self.size or load.is_uneven or is_open(waiting[-1]):
                 state = rng.bit_generator.state
                 move = ahead.next(rng)
-                if move is None or _stage(move) != _stage(waiting[0]) or not left.affords(move):
+                if move is None or stage(move) != stage(waiting[0]) or not left.affords(move):
                     rng.bit_generator.state = state
-                    return
-                waiting.append(self._announced(move, evidence, rng))
-                yield waiting[-1]
+                    self._closed = True
+                    if move is not None and stage(move) == 1 and 2 * len(waiting) <= len(evidence.exchanges):
+                        self._begin(ahead, waiting[0], evidence, rng)
+                    break
+                move = with_seed(move, rng)
+                if not goes_on(move):
+                    self._announce(group, evidence)
+                    group = []
+                waiting.append(move)
+                found.append(move)
+                group.append(move)
+                state = rng.bit_generator.state
+                if not (isinstance(move, Ask) and move.examines):
+                    self._announce(group, evidence)
+                    group = []
                 left.spend(move)
-                load.add(ahead.take(move))
+                load.add(ahead.take(move), goes_on=goes_on(move))
+            self._announce(group, evidence)
         except InconsistentAgent:
-            return
+            rng.bit_generator.state = state
+            self._announce(group, evidence)
+            self._closed = True
+        return found
 
-    def _announced(self, move: Ask | Walk, evidence: Evidence, rng: np.random.Generator) -> Ask | Walk:
-        """The move, of which the agent has heard; a walk gets a seed of its own."""
-        if isinstance(move, Walk):
-            move = replace(move, seed=int(rng.integers(2**63)))
-        expect(self.agent, [_question(move, evidence)])
-        return move
+    def _announce(self, moves: Iterable[Ask | Walk], evidence: Evidence) -> None:
+        """Have the agent hear of moves."""
+        if questions := expected_questions(moves, evidence):
+            expect(self.agent, questions)
 
     def _recorded(self, evidence: Evidence, rng: np.random.Generator) -> list[Ask | Walk] | Stop | None:
         """The recorded moves that were composed at this point, and announced; None if nothing more is recorded."""
         if self.record is None or self.record.upcoming() is None:
             return None
         found: list[Ask | Walk] = []
+        begun: list[Ask | Walk] = []
+        closed = True
         while (told := self.record.upcoming()) is not None:
             if "stop" in told and not self._waiting and not found:
                 move = read_move(self.record, evidence, rng)
                 assert isinstance(move, Stop), "it says so"
                 return move
-            if told.get("round") != [len(evidence.exchanges), len(found) + 1]:
+            if told.get("round") != [len(evidence.exchanges), len(found) + len(begun) + 1]:
                 break
             move = read_move(self.record, evidence, rng)
             assert isinstance(move, Ask | Walk), "a stop belongs to no round"
-            found.append(move)
+            (begun if told.get("early") else found).append(move)
+            closed = bool(told.get("closed"))
+        self._closed = closed
+        if found and found[0].examines:
+            self._begun = []
+        self._begun += begun
         if not found and not self._waiting:
             raise self.record.damaged("a move is missing")
-        expect(self.agent, [_question(move, evidence) for move in (*self._waiting, *found)])
+        self._announce([*self._waiting, *found], evidence)
         return found
-
-
-def _question(move: Ask | Walk, evidence: Evidence) -> Expected:
-    """The question that the agent will be asked."""
-    start = evidence.departure(move.start)
-    if isinstance(move, Ask):
-        return Query(start, move.plan)
-    assert move.seed is not None, "a walk of a round has a seed"
-    return WalkRequest(start, move.steps, move.seed)
-
-
-@dataclass
-class _Load:
-    """How long the copies have to do, if each move goes to the one that is free first."""
-
-    copies: int
-    steps: list[int] = field(default_factory=list)
-
-    def add(self, steps: int) -> None:
-        """One more move of so many steps."""
-        if len(self.steps) < self.copies:
-            heappush(self.steps, steps)
-        else:
-            heapreplace(self.steps, self.steps[0] + steps)
-
-    @property
-    def is_uneven(self) -> bool:
-        """Whether some copies would wait long for another one."""
-        return max(self.steps) - self.steps[0] >= LONG
-
-
-def _stage(move: Ask | Walk) -> int:
-    """First come walks, then queries, then what is asked once the policy has stopped: no round goes over to the next."""
-    if move.stopped is not None:
-        return 2
-    return 0 if isinstance(move, Walk) else 1
-
-
-def _steps(move: Ask | Walk) -> int:
-    return len(move.plan) if isinstance(move, Ask) else move.steps
-
-
-@dataclass
-class _Left:
-    """The part of the budget that a round has not spent."""
-
-    budget: Budget
-    counts: Counts
-    steps: int = 0
-    queries: int = 0
-
-    def affords(self, move: Ask | Walk) -> bool:
-        """Whether the budget allows one more move."""
-        queries = self.queries + (isinstance(move, Ask) and not move.again and not move.examines)
-        return not self.budget.spent(self.counts, steps=self.steps + _steps(move), queries=queries)
-
-    def spend(self, move: Ask | Walk) -> None:
-        """Make the move."""
-        self.steps += _steps(move)
-        self.queries += isinstance(move, Ask) and not move.again and not move.examines

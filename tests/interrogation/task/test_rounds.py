@@ -1,0 +1,114 @@
+"""Several questions at a time: what is asked of so many copies, by a single agent, in the same order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.journal import Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.errors import AgentFailed
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop, Walk
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.robust import Observer
+from aam_vision.interrogation.task.verification import verify
+from aam_vision.query import Access, Agent, Query, Response
+from tests.interrogation.examination.test_examining import agent_of
+
+COPIES = 8
+SEVERAL = [Access.SETTABLE, Access.SNAPSHOT]
+
+
+class Mortal(AgentDecorator):
+    """An agent that fails after so many queries."""
+
+    def __init__(self, agent: Agent, queries: int) -> None:
+        super().__init__(agent)
+        self.initial = agent.initial
+        self.walk = agent.walk
+        self._left = queries
+
+    def ask(self, query: Query) -> Response:
+        if not self._left:
+            raise AgentFailed("it has ended")
+        self._left -= 1
+        return self.agent.ask(query)
+
+
+def moves_of(agent: Agent, exam: int | None, seed: int = 0) -> tuple[Result, list[Ask | Walk]]:
+    """The result of asking so many copies, and the moves of the examination."""
+    moves: list[Ask | Walk] = []
+
+    def note(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
+        if not isinstance(move, Stop) and move.examines:
+            moves.append(move)
+
+    asked = Interrogation(agent, exam=exam, copies=COPIES)
+    return asked.run(np.random.default_rng(seed), observer=Observer(note)), moves
+
+
+@pytest.mark.parametrize("access", SEVERAL)
+@pytest.mark.parametrize("domain", ["gripper", "blocksworld"])
+def test_one_history_is_as_long_as_with_one_worker(access: Access, domain: str) -> None:
+    result, moves = moves_of(agent_of(access, domain), 60)
+    asks = [move for move in moves if isinstance(move, Ask)]
+    histories = [0]
+    for move in asks:
+        histories.append(histories[-1] * move.goes_on + len(move.plan))
+    least = (60 - 60 // 6) * 2 // 3 if access is Access.SETTABLE else 60 // 2
+    assert max(histories) >= least
+    assert 60 <= result.exam.steps <= 66
+    verify(result.transcript, result)
+
+
+@pytest.mark.parametrize("access", SEVERAL)
+def test_every_plan_is_followed_by_a_look_at_where_it_has_ended(access: Access) -> None:
+    _, moves = moves_of(agent_of(access), 60)
+    asks = [move for move in moves if isinstance(move, Ask)]
+    assert all(bool(plan.plan) != bool(look.plan) for plan, look in zip(asks[::2], asks[1::2], strict=True))
+    assert all(look.goes_on for look in asks[1::2])
+
+
+@pytest.mark.parametrize("access", SEVERAL)
+def test_refusals_are_predicted_too(access: Access) -> None:
+    result, moves = moves_of(agent_of(access), 60)
+    examined = result.transcript.entries[-len(moves) :]
+    refused = [
+        one for one in examined if isinstance(one, Asked) and one.response.executed < len(one.query.plan)
+    ]
+    assert refused
+
+
+@pytest.mark.parametrize("access", SEVERAL)
+@pytest.mark.parametrize("queries", [1, 9])
+def test_an_interrogation_that_was_cut_short_goes_on_in_the_same_way(
+    tmp_path: Path, access: Access, queries: int
+) -> None:
+    whole, _ = moves_of(agent_of(access), 24)
+    with Journal.create(tmp_path, {}, {}) as journal, pytest.raises(Interrupted, match="it has ended"):
+        interrogated(Mortal(agent_of(access), queries), journal)
+    with Journal.open(tmp_path) as journal:
+        resumed = interrogated(agent_of(access), journal)
+    assert resumed.transcript == whole.transcript
+    assert resumed.counts == whole.counts
+
+
+def interrogated(agent: Agent, journal: Journal) -> Result:
+    kept = JournalledAgent(agent, journal)
+    return Interrogation(kept, exam=24, copies=COPIES).run(np.random.default_rng(0), record=kept)
+
+
+def test_nothing_is_begun_early_that_a_budget_may_not_allow() -> None:
+    agent = agent_of(Access.SETTABLE)
+    asked = Interrogation(agent, exam=60, copies=COPIES, budget=Budget(steps=80))
+    result = asked.run(np.random.default_rng(0))
+    assert result.counts.steps + result.counts.exam_steps <= 80
