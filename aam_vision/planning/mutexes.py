@@ -11,6 +11,7 @@ in every model that is still possible.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -148,10 +149,10 @@ class Mutexes:
         constant = {fact for fact in true if fact not in facts}
         if constant != self._true or any(fact not in facts for fact in unknown):
             return False
-        before = list(self._rows)
-        self._start(true, unknown)
-        same, self._rows = self._rows == before, before
-        return same
+        further = copy(self)  # other threads may look at this one meanwhile
+        further._rows = list(self._rows)
+        further._start(true, unknown)
+        return further._rows == self._rows
 
     # --- questions ---------------------------------------------------------------------------------
 
