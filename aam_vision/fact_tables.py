@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,11 @@ class ObjectNumbers:
         """Rows of names as numbers; shape (rows, width)."""
         numbers = [[self.of[name] for name in row] for row in rows]
         return np.array(numbers, dtype=np.int64).reshape(len(numbers), width)
+
+    def named(self, rows: Iterable[Sequence[int]]) -> Iterator[Row]:
+        """Rows of numbers as names."""
+        for row in rows:
+            yield tuple([self.names[number] for number in row])
 
 
 class Table:

@@ -86,6 +86,21 @@ class StateIndex(FactIndex):
         return StateIndex(state, rows, columns)
 
 
+class StateIndices:
+    """The indices of states, each worked out once."""
+
+    def __init__(self) -> None:
+        self._indices: dict[State, StateIndex] = {}
+
+    def of(self, state: State, like: State | None = None) -> StateIndex:
+        """The index of a state; that of a state ``like`` it makes it cheap."""
+        index = self._indices.get(state)
+        if index is None:
+            index = StateIndex(state) if like is None else self.of(like).of(state)
+            self._indices[state] = index
+        return index
+
+
 def bindings(
     index: FactIndex,
     header: ActionHeader,

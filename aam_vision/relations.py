@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from aam_vision.compatibility import Compatibility
 from aam_vision.fact_tables import Mask, Numbers, Table
 
 BLOCK = 8192
@@ -23,49 +23,7 @@ MAX_BINDINGS = 2_000_000
 
 
 class TooManyBindings(ValueError):
-    """Raised when a query has followed ``MAX_BINDINGS`` partial bindings."""
-
-
-@dataclass
-class Compatibility:
-    """Which literals may hold together, pairwise.
-
-    Literals are numbers; the last one stands for whatever is compatible with everything.
-    """
-
-    packed: npt.NDArray[np.uint8]
-    """Bit ``j`` of row ``i``: whether the literals may hold together; shape (rows, bytes)."""
-    first: Numbers | None = None
-    """The row of each literal, where several share one; shape (literals,). By default literals are rows."""
-    second: Numbers | None = None
-    """The row of each literal as it stands beside a literal of another owner."""
-    owner: Numbers | None = None
-    """Whom each literal is about, or -1."""
-
-    def filter(self, used: Numbers, new: Numbers) -> Mask:
-        """Whether the new literals can hold, and with those used so far; shapes (n, used), (n,) -> (n,)."""
-        if self.first is None or self.second is None or self.owner is None:
-            fine = self._bits(new, new)
-            if used.shape[1]:
-                fine &= self._bits(used, new[:, None]).all(axis=1)
-            return fine
-        own = self.first[new]
-        fine = self._bits(own, own)
-        if used.shape[1]:
-            whose, owner = self.owner[used], self.owner[new][:, None]
-            alike = (whose == owner) | (whose < 0) | (owner < 0)
-            beside = np.where(alike, own[:, None], self.second[new][:, None])
-            fine &= self._bits(self.first[used], beside).all(axis=1)
-        return fine
-
-    def _bits(self, rows: Numbers, columns: Numbers) -> Mask:
-        some = self.packed[rows, columns >> 3] >> (columns & 7).astype(np.uint8) & 1
-        return np.asarray(some, dtype=bool)
-
-    @property
-    def free(self) -> int:
-        """The literal that is compatible with everything."""
-        return len(self.packed if self.first is None else self.first) - 1
+    """Raised when a query has more bindings than are looked at."""
 
 
 class Condition(NamedTuple):
@@ -78,7 +36,7 @@ class Condition(NamedTuple):
 
     def holds(self, rows: Numbers) -> Mask:
         """Under which of these complete bindings the atom is true."""
-        return self.table.find(_columns(rows, self.arguments), len(rows)) >= 0
+        return self.table.find(columns_of(rows, self.arguments), len(rows)) >= 0
 
 
 class Absence(NamedTuple):
@@ -102,6 +60,8 @@ class Relation:
     compatibility: Compatibility | None = None
     distinct: bool = True
     """Whether parameters that are not given from the start must differ from each other."""
+    most: int | None = None
+    """Partial bindings that are followed at most; default ``MAX_BINDINGS``."""
     _steps: list[_Step] = field(default_factory=list)
     _followed: int = 0
 
@@ -131,8 +91,13 @@ class Relation:
             given: partial bindings to begin with, -1 where a parameter is open; default one that is open everywhere.
 
         Raises:
-            TooManyBindings: more than ``MAX_BINDINGS`` partial bindings were followed.
+            TooManyBindings: more than ``most`` partial bindings were followed.
         """
+        for rows, _ in self._all(given):
+            yield rows
+
+    def _all(self, given: Numbers | None) -> Iterator[tuple[Numbers, Numbers]]:
+        """Blocks of bindings, each with the literals that they use; shapes (some, parameters), (some, literals)."""
         self._followed = 0
         if self._nothing:
             return
@@ -142,6 +107,24 @@ class Relation:
     def any(self) -> bool:
         """Whether there is any binding."""
         return next(self.solutions(), None) is not None
+
+    def allows(self, others: Sequence[Condition | Absence]) -> list[bool]:
+        """For each of these, whether there is a binding under which it holds, too.
+
+        They are looked at together, which is quick where the bindings are few.
+
+        Raises:
+            TooManyBindings: as in ``solutions``.
+        """
+        allowed = [False] * len(others)
+        for rows, used in self._all(None):
+            for place, other in enumerate(others):
+                if not allowed[place]:
+                    narrowed = self._with if isinstance(other, Condition) else self._without
+                    allowed[place] = len(narrowed(rows, used, other)[0]) > 0  # type: ignore[arg-type]
+            if all(allowed):
+                break
+        return allowed
 
     # --- the order of the steps --------------------------------------------------------------------
 
@@ -166,13 +149,18 @@ class Relation:
         self._append_checks(absent, bound)
 
     def _append_checks(self, absent: list[Absence], bound: set[int]) -> list[Absence]:
-        ready = [one for one in absent if all(a < 0 or a in bound for a in one.arguments)]
-        self._steps += ready
-        return [one for one in absent if one not in ready]
+        waiting = []
+        for one in absent:
+            if all(a < 0 or a in bound for a in one.arguments):
+                self._steps.append(one)
+            else:
+                waiting.append(one)
+        return waiting
 
     # --- one step after the other ------------------------------------------------------------------
 
-    def _follow(self, rows: Numbers, used: Numbers, level: int) -> Iterator[Numbers]:
+    def _follow(self, rows: Numbers, used: Numbers, level: int) -> Iterator[tuple[Numbers, Numbers]]:
+        most = MAX_BINDINGS if self.most is None else self.most
         while level < len(self._steps) and len(rows):
             step = self._steps[level]
             level += 1
@@ -188,21 +176,21 @@ class Relation:
                 )
                 for some, literals in grown:
                     self._followed += len(some)
-                    if self._followed > MAX_BINDINGS:
-                        raise TooManyBindings(f"{MAX_BINDINGS} bindings")
+                    if self._followed > most:
+                        raise TooManyBindings(f"{most} bindings")
                     yield from self._follow(some, literals, level)
                 return
         if len(rows):
-            yield rows
+            yield rows, used
 
     def _with(self, rows: Numbers, used: Numbers, step: Condition) -> tuple[Numbers, Numbers]:
         """The bindings under which a condition without open parameters holds."""
-        found = step.table.find(_columns(rows, step.arguments), len(rows))
+        found = step.table.find(columns_of(rows, step.arguments), len(rows))
         there = found >= 0
         return self._compatible(rows[there], used[there], step.literals, found[there])
 
     def _without(self, rows: Numbers, used: Numbers, step: Absence) -> tuple[Numbers, Numbers]:
-        found = step.table.find(_columns(rows, step.arguments), len(rows))
+        found = step.table.find(columns_of(rows, step.arguments), len(rows))
         literals = np.where(found >= 0, step.literals[found], self._free) if len(step.table) else None
         if literals is None:
             return rows, used
@@ -213,7 +201,7 @@ class Relation:
         """The bindings that a condition with open parameters allows, in blocks."""
         places = tuple(p for p, a in enumerate(step.arguments) if a < 0 or rows[0, a] >= 0)
         open_places = [p for p in range(len(step.arguments)) if p not in places]
-        columns = _columns(rows, [step.arguments[p] for p in places])
+        columns = columns_of(rows, [step.arguments[p] for p in places])
         first, count, order = step.table.ranges(places, columns, len(rows))
         for begin, end in _blocks(count):
             number = count[begin:end]
@@ -266,7 +254,8 @@ class Relation:
 _Step = Condition | Absence | int
 
 
-def _columns(rows: Numbers, arguments: Sequence[int]) -> list[Numbers]:
+def columns_of(rows: Numbers, arguments: Sequence[int]) -> list[Numbers]:
+    """The values of an atom's arguments under each binding."""
     return [rows[:, a] if a >= 0 else np.full(len(rows), -1 - a) for a in arguments]
 
 

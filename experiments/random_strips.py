@@ -50,6 +50,8 @@ CONSTANTS = 0.3
 """Share of domains with a constant."""
 REPEATED = 0.15
 """Share of domains in which one object may be named twice."""
+ANOTHER, ALIKE = 0.4, 0.5
+"""Share of domains with a second problem, and of these with one of the same objects."""
 
 Choice = TypeVar("Choice")
 
@@ -60,7 +62,10 @@ def random_domain(seed: int) -> Domain:
     repeated = bool(rng.random() < REPEATED)
     while True:
         vocabulary = _vocabulary(rng)
-        problems = [_problem(rng, vocabulary) for _ in range(1 + int(rng.random() < 0.3))]
+        problems = [_problem(rng, vocabulary, _objects(rng, vocabulary))]
+        if rng.random() < ANOTHER:
+            objects = problems[0].objects if rng.random() < ALIKE else _objects(rng, vocabulary)
+            problems.append(_problem(rng, vocabulary, objects))
         headers = [_header(rng, vocabulary, f"a{number}") for number in range(int(rng.integers(1, 5)))]
         if max(len(ground_atoms(vocabulary, state.objects)) for state in problems) > MAX_FACTS:
             continue
@@ -87,11 +92,15 @@ def _vocabulary(rng: np.random.Generator) -> Vocabulary:
     return Vocabulary("random", predicates, types, constants)
 
 
-def _problem(rng: np.random.Generator, vocabulary: Vocabulary) -> State:
-    """One to five objects beside the constants, of any types, and any facts about them."""
+def _objects(rng: np.random.Generator, vocabulary: Vocabulary) -> Objects:
+    """One to five objects beside the constants, of any types."""
     kinds = [*vocabulary.types.parents] or [ROOT_TYPE]
     named = {f"o{number}": _one(rng, kinds) for number in range(int(rng.integers(1, 6)))}
-    objects = Objects({**named, **vocabulary.constants}, vocabulary.types)
+    return Objects({**named, **vocabulary.constants}, vocabulary.types)
+
+
+def _problem(rng: np.random.Generator, vocabulary: Vocabulary, objects: Objects) -> State:
+    """Any facts about these objects."""
     share = rng.uniform(0.2, 0.8)
     facts = ground_atoms(vocabulary, objects)
     return State(frozenset(fact for fact in facts if rng.random() < share), objects)

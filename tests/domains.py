@@ -105,7 +105,12 @@ def states(draw: st.DrawFn, vocabulary: Vocabulary) -> State:
     known = [*vocabulary.types.parents][:size]  # one of every type, the others as it comes
     named = {f"o{number}": kind for number, kind in enumerate(known)}
     named |= {f"o{number}": draw(kinds) for number in range(len(known), size)} | dict(vocabulary.constants)
-    objects = Objects(named, vocabulary.types)
+    return draw(states_of(vocabulary, Objects(named, vocabulary.types)))
+
+
+@st.composite
+def states_of(draw: st.DrawFn, vocabulary: Vocabulary, objects: Objects) -> State:
+    """Any facts about these objects."""
     facts = ground_atoms(vocabulary, objects)
     return State(frozenset(fact for fact in facts if draw(st.booleans())), objects)
 
@@ -119,7 +124,9 @@ def domains(
     With ``repeated`` the model has atoms like p(?x, ?x), and arguments may be named twice.
     """
     vocabulary = draw(vocabularies(constants=constants))
-    problems = [draw(states(vocabulary)) for _ in range(draw(st.integers(1, max_problems)))]
+    problems = [draw(states(vocabulary))]
+    for _ in range(draw(st.integers(1, max_problems)) - 1):
+        problems.append(draw(states(vocabulary) | states_of(vocabulary, problems[0].objects)))
     count = draw(st.integers(1, 3))
     actions = [
         draw(schemas(vocabulary, f"a{number}", problems[0], repeated=repeated)) for number in range(count)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision import relations
+from aam_vision.compatibility import Compatibility
 from aam_vision.fact_tables import ObjectNumbers, Table
-from aam_vision.relations import Absence, Compatibility, Condition, Relation
+from aam_vision.relations import Absence, Condition, Relation
 from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State, lifted_atoms
 from tests import domains
 from tests.profiles import thorough

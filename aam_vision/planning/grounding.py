@@ -16,7 +16,7 @@ import numpy as np
 from aam_vision.errors import AamError
 from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
 from aam_vision.joins import Fact, FactIndex, Row
-from aam_vision.relations import Condition, Relation, TooManyBindings
+from aam_vision.relations import Condition, Relation, TooManyBindings, columns_of
 from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Objects
 
 
@@ -89,19 +89,27 @@ def ground(
     objects: Objects,
     limit: int = 50_000,
     *,
+    always: Iterable[Fact] | None = None,
     repeated: bool = False,
 ) -> Grounding:
     """All operators reachable from the initial facts under the delete relaxation, action by action.
 
-    Arguments of one operator are different objects unless ``repeated``.
+    Negative preconditions are ignored by the relaxation; operators whose negative precondition is
+    true in every initial state, and deleted by nothing, are dropped in the end.
 
-    Negative preconditions are ignored by the relaxation; operators whose negative precondition is an
-    initial fact that nothing deletes are dropped in the end.
+    Args:
+        operators: the actions.
+        initial: the facts that may be true in an initial state.
+        objects: those of the problem.
+        limit: the most operators that are made.
+        always: the initial facts that are true in every initial state; default all of them.
+        repeated: whether one object may stand for several parameters.
 
     Raises:
         TooManyOperators: there are more than ``limit``.
     """
     initial = frozenset(initial)
+    certain = initial if always is None else frozenset(always)
     relaxed = _Relaxation(operators, initial, objects, limit, repeated)
     while relaxed.advance():
         pass
@@ -110,7 +118,7 @@ def ground(
     kept = [
         operator
         for operator in found
-        if all(fact not in initial or fact in deletable for fact in operator.negative)
+        if all(fact not in certain or fact in deletable for fact in operator.negative)
     ]
     reachable = relaxed.facts()
     fluent = frozenset(fact for operator in kept for fact in operator.add | operator.delete) & reachable
@@ -155,10 +163,7 @@ class _Relaxation:
             for rows in self._bindings(operator, new):
                 rows = self._unknown(number, rows)
                 for atom in operator.add if len(rows) else ():
-                    columns = [
-                        rows[:, a] if a >= 0 else np.full(len(rows), -1 - a)
-                        for a in self._numbers.arguments(atom)
-                    ]
+                    columns = columns_of(rows, self._numbers.arguments(atom))
                     made = np.column_stack(columns) if columns else np.empty((1, 0), dtype=np.int64)
                     added.setdefault(atom.predicate, []).append(made)
         self._begun = True
@@ -212,18 +217,16 @@ class _Relaxation:
 
     def operators(self) -> list[Operator]:
         """The operators that were found: of one action after the other, by their objects."""
-        names = self._numbers.names
         return [
             ground
             for operator, found in zip(self._operators, self._found, strict=True)
-            for ground in operator.under([tuple([names[place] for place in row]) for row in sorted(found)])
+            for ground in operator.under(list(self._numbers.named(sorted(found))))
         ]
 
     def facts(self) -> frozenset[Fact]:
         """The facts that were reached."""
-        names = self._numbers.names
         return frozenset(
-            (name, tuple([names[place] for place in row]))
+            (name, row)
             for name, table in self._all.items()
-            for row in table.rows.tolist()
+            for row in self._numbers.named(table.rows.tolist())
         )

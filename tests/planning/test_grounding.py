@@ -13,18 +13,25 @@ from tests.profiles import thorough
 
 
 @thorough(120)
-@given(domains.domains(constants=True, max_problems=1))
+@given(domains.domains(constants=True))
 def test_every_operator_that_is_applicable_somewhere_is_found(domain: Domain) -> None:
     model, start = domain.model, domain.problems[0]
-    states = domains.reachable(model, [start], limit=300)
+    starts = [state for state in domain.problems if state.objects == start.objects]
+    states = domains.reachable(model, starts, limit=300)
     assume(states is not None)
     assert states is not None
-    grounding = ground([domains.lifted_operator(s) for s in model.actions], start.true, start.objects)
+    initial, always = (
+        frozenset(combine(*(state.true for state in starts)))
+        for combine in (frozenset.union, frozenset.intersection)
+    )
+    grounding = ground(
+        [domains.lifted_operator(schema) for schema in model.actions], initial, start.objects, always=always
+    )
     found = {operator.action: operator for operator in grounding.operators}
     assert len(found) == len(grounding.operators)
     for state in states:
         assert state.true <= grounding.reachable
-        assert state.true ^ start.true <= grounding.fluent
+        assert state.true ^ start.true <= grounding.fluent | (initial - always)
         for action in domains.applicable(model, state):
             operator = found[action]
             assert operator.positive <= state.true
@@ -70,6 +77,17 @@ def test_a_negative_precondition_on_a_fact_that_stays_drops_the_operator() -> No
     rid = ActionSchema(ActionHeader("rid", ("x",), ("object",)), delete=frozenset([p]))
     both = ground([domains.lifted_operator(act), domains.lifted_operator(rid)], start, objects).operators
     assert {tuple(o.action) for o in both} == {(n, (o,)) for n in ("act", "rid") for o in ("a", "b")}
+
+
+def test_a_fact_that_is_true_in_one_start_only_drops_no_operator() -> None:
+    """From the other start the operator can be executed."""
+    objects = Objects({"a": "object"}, Types())
+    p, q = LiftedAtom("p", (0,)), LiftedAtom("q", (0,))
+    act = ActionSchema(ActionHeader("act", ("x",), ("object",)), negative=frozenset([p]), add=frozenset([q]))
+    start = frozenset([Atom("p", ("a",))])
+    grounding = ground([domains.lifted_operator(act)], start, objects, always=[])
+    assert [operator.action.objects for operator in grounding.operators] == [("a",)]
+    assert Atom("q", ("a",)) in grounding.fluent
 
 
 def test_more_operators_than_the_limit_are_refused() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations_with_replacement, product
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.planning.interchangeable import PossibleOperator
-from aam_vision.planning.mutexes import Mutexes
+from aam_vision.planning.mutexes import MAX_LITERALS, Mutexes
 from aam_vision.strips import Atom, Model, Objects, State, Types
 from tests import domains
 from tests.domains import Domain
@@ -38,14 +39,49 @@ def _assert_possible(mutexes: Mutexes, states: Sequence[State], facts: Sequence[
 
 
 @thorough(100)
-@given(domains.domains(constants=True))
-def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex(domain: Domain) -> None:
+@given(domains.domains(constants=True), st.sampled_from([0, MAX_LITERALS]))
+def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex(
+    domain: Domain, max_literals: int
+) -> None:
     model, start = domain.model, domain.problems[0]
     starts = [state for state in domain.problems if state.objects == start.objects]
     states = domains.reachable(model, starts, limit=150)
     assume(states is not None)
-    mutexes = Mutexes(_operators(model, start), [(state.true, frozenset()) for state in starts])
+    mutexes = Mutexes(_operators(model, start), [(state.true, frozenset()) for state in starts], max_literals)
     _assert_possible(mutexes, list(states or ()), domains.ground_atoms(model.vocabulary, start.objects))
+
+
+@pytest.mark.parametrize("max_literals", [0, MAX_LITERALS])
+def test_only_a_start_that_changes_nothing_is_covered(max_literals: int) -> None:
+    @thorough(100)
+    @given(domains.domains(constants=True), st.data())
+    def check(domain: Domain, data: st.DataObject) -> None:
+        model, start = domain.model, domain.problems[0]
+        other = data.draw(domains.states_of(model.vocabulary, start.objects))
+        facts = domains.ground_atoms(model.vocabulary, start.objects)
+        unknown = data.draw(st.frozensets(st.sampled_from(facts), max_size=2)) if facts else frozenset()
+        further = other.true - unknown, unknown
+        operators = _operators(model, start)
+        mutexes = Mutexes(operators, [(start.true, frozenset())], max_literals)
+        with_other = Mutexes(operators, [(start.true, frozenset()), further], max_literals)
+        pairs = list(combinations_with_replacement([(fact, sign) for fact in facts for sign in (0, 1)], 2))
+        before, after = (
+            [
+                table.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
+                for pair in pairs
+            ]
+            for table in (mutexes, with_other)
+        )
+        if mutexes.covers(*further):
+            assert before == after
+        assert before == [
+            mutexes.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
+            for pair in pairs
+        ], "asking changes nothing"
+        for state in domains.reachable(model, [start], limit=50) or ():
+            assert mutexes.covers(state.true, frozenset())
+
+    check()
 
 
 @thorough(100)

@@ -142,18 +142,16 @@ class Indistinguishability:
     def _revealed_by(self, name: str, closed: Closed, facts: PossibleFacts) -> Closed:
         """The part of ``closed`` that a step of one action may reveal where these facts are possible."""
         action, cases = self._hypotheses[name], self._cases[name]
-        literals = union(
-            literal
-            for literal in closed.literals.singles()
-            if any(facts.somewhere(action, union([case, literal.opposite()])) for case in cases)
-        )
-        holding = [union([case, closed.literals.without(literals)]) for case in cases]
-        effects = sum(
-            bit
-            for bit in bits(closed.effects)
-            if any(_shows(action, executed, bit, facts) for executed in holding)
-        )
-        return Closed(literals, effects)
+        shown = Literals(0, 0)
+        for case in cases:
+            left = list(closed.literals.without(shown).singles())
+            violated = facts.beside(action, case, [literal.opposite() for literal in left])
+            shown = union([shown, *(one for one, possible in zip(left, violated, strict=True) if possible)])
+        effects = 0
+        for case in cases:
+            executed = union([case, closed.literals.without(shown)])
+            effects |= _shown_effects(action, executed, list(bits(closed.effects & ~effects)), facts)
+        return Closed(shown, effects)
 
     def _ground(self, origins: Sequence[State], assumed: Closure) -> Grounding:
         """The steps that may become executable from some states of a problem, if ``assumed`` is closed."""
@@ -166,9 +164,13 @@ class Indistinguishability:
             for name, literals in required.items()
             if not literals.positive & literals.negative
         ]
-        facts = frozenset().union(*(state.true | state.unknown for state in origins))
-        repeated = self._hypotheses.repeated
-        return ground(operators, facts, origins[0].objects, repeated=repeated)
+        return ground(
+            operators,
+            frozenset().union(*(state.true | state.unknown for state in origins)),
+            origins[0].objects,
+            always=frozenset.intersection(*(state.true for state in origins)),
+            repeated=self._hypotheses.repeated,
+        )
 
     def _steps(self, name: str, action: ActionHypotheses, grounding: Grounding) -> list[GroundLiterals]:
         """Every step of an action that some possible model can execute given the reachable facts."""
@@ -215,21 +217,28 @@ class Indistinguishability:
         ]
 
 
-def _shows(action: ActionHypotheses, executed: Literals, bit: int, facts: PossibleFacts) -> bool:
-    """Whether an undecided effect may be seen where a step is executed, which needs that these literals hold."""
-    adds, deletes = bool(action.adds & bit), bool(action.deletes & bit)
-    if adds and deletes:
-        return facts.somewhere(action, executed)
-    unlike = Literals(bit, 0) if deletes else Literals(0, bit)
-    if facts.somewhere(action, union([executed, unlike])):
-        return True
-    return (
-        adds
-        and bool(action.index.merges)
-        and any(
-            may_undo(action, GroundLiterals(action, objects), bit)
-            for objects in facts.where(action, executed)
-        )
+def _shown_effects(
+    action: ActionHypotheses, executed: Literals, effects: Sequence[int], facts: PossibleFacts
+) -> int:
+    """The undecided effects that may be seen where a step is executed, which needs that these literals hold."""
+    if not effects:
+        return 0
+    both = action.adds & action.deletes
+    anything = bool(both) and facts.somewhere(action, executed)
+    one_way = [bit for bit in effects if not bit & both]
+    unlike = [Literals(bit, 0) if action.deletes & bit else Literals(0, bit) for bit in one_way]
+    seen = facts.beside(action, executed, unlike)
+    shown = sum(bit for bit in effects if bit & both) if anything else 0
+    for bit, possible in zip(one_way, seen, strict=True):
+        if possible or (bool(action.adds & bit) and _undoes(action, executed, bit, facts)):
+            shown |= bit
+    return shown
+
+
+def _undoes(action: ActionHypotheses, executed: Literals, bit: int, facts: PossibleFacts) -> bool:
+    """Whether an addition may undo the deletion of an atom that coincides with it."""
+    return bool(action.index.merges) and any(
+        may_undo(action, GroundLiterals(action, objects), bit) for objects in facts.where(action, executed)
     )
 
 

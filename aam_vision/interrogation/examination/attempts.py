@@ -19,6 +19,7 @@ from aam_vision.interrogation.examination.coverage import (
     of_state,
 )
 from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.joins import StateIndices
 from aam_vision.query import Access, Situation
 from aam_vision.strips import GroundAction, State
 
@@ -43,6 +44,7 @@ class Attempts:
     def __init__(self, evidence: Evidence, access: Access) -> None:
         """Nothing was tried yet, as far as is known; ``take_in`` reads the evidence."""
         self._evidence = evidence
+        self.indices = StateIndices()
         self._settable = access is Access.SETTABLE
         self._ever, self._lately = Coverage(), Coverage()
         self._ever_after, self._lately_after = Coverage(), Coverage()
@@ -71,9 +73,16 @@ class Attempts:
 
     def worth_there(self, prediction: Prediction, state: State, step: GroundAction) -> float:
         """How much is new about the state in which a prediction is tried; it never grows."""
-        there = self._state(state, step)
-        often = FIRST / (1 + self._ever.times(prediction)) + FIRST / (1 + self._lately.times(prediction))
+        there, often = self._state(state, step), self._worth_of_another(prediction)
         return often + self._ever.worth(prediction, there) + LATE * self._lately.worth(prediction, there)
+
+    def most_worth_there(self, prediction: Prediction) -> float:
+        """The most that ``worth_there`` may be in any state."""
+        return self._worth_of_another(prediction) + (1 + LATE) * FIRST
+
+    def _worth_of_another(self, prediction: Prediction) -> float:
+        """The worth of one more time, whatever is new about it."""
+        return FIRST / (1 + self._ever.times(prediction)) + FIRST / (1 + self._lately.times(prediction))
 
     def worth(self, prediction: Prediction, state: State, step: GroundAction, history: History) -> float:
         """How much is new about the state and the history."""
@@ -96,7 +105,7 @@ class Attempts:
     def _state(self, state: State, step: GroundAction) -> Circumstances:
         key = state, step
         if key not in self._states:
-            self._states[key] = of_state(self._evidence.hypotheses[step.name], state, step)
+            self._states[key] = of_state(self._evidence.hypotheses[step.name], self.indices.of(state), step)
         return self._states[key]
 
     def _history(self, state: State, step: GroundAction, history: History) -> Circumstances:

@@ -14,6 +14,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.joins import FactIndex, Row
 from aam_vision.strips import Atom, GroundAction, State
 
 OTHER = "*"
@@ -62,7 +63,7 @@ class Circumstances(NamedTuple):
     numbers: tuple[tuple[Name, int], ...] = ()
 
 
-def of_state(action: ActionHypotheses, state: State, step: GroundAction) -> Circumstances:
+def of_state(action: ActionHypotheses, index: FactIndex, step: GroundAction) -> Circumstances:
     """The true atoms in terms of the arguments, those with other objects or one twice among them, and their number.
 
     Atoms that the image hides count as false.
@@ -70,13 +71,20 @@ def of_state(action: ActionHypotheses, state: State, step: GroundAction) -> Circ
     places: dict[str, int] = {}
     for place, name in enumerate(step.objects):
         places.setdefault(name, place)
-    atoms = [("atom", predicate, *[places.get(name, OTHER) for name in row]) for predicate, row in state.true]
-    arguments = [("argument", place, name) for place, name in enumerate(step.objects)]
+    present: set[Name] = {("argument", place, name) for place, name in enumerate(step.objects)}
+    for predicate, rows in index.rows.items():
+        own: set[Row] = set()  # the few that name an argument; all others are alike
+        for place in range(len(rows[0]) if rows else 0):
+            for name in places:
+                own.update(index.matching(predicate, place, name))
+        present.update([("atom", predicate, *[places.get(name, OTHER) for name in row]) for row in own])
+        if len(own) < len(rows):
+            present.add(("atom", predicate, *[OTHER] * len(rows[0])))
     counts = [
-        (("count", predicate.name), len(state.rows.get(predicate.name, ())))
+        (("count", predicate.name), len(index.rows.get(predicate.name, ())))
         for predicate in action.index.vocabulary.predicates
     ]
-    return Circumstances(frozenset([*atoms, *arguments]), tuple(counts))
+    return Circumstances(frozenset(present), tuple(counts))
 
 
 def of_history(

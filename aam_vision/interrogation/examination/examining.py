@@ -120,7 +120,7 @@ class Examining:
         if memory is None or memory.evidence is not evidence or memory.version != version:
             attempts = Attempts(evidence, self.access)
             memory = self._memory = _Memory(
-                evidence, version, attempts, Choice(attempts, Predictions(evidence))
+                evidence, version, attempts, Choice(attempts, Predictions(evidence, attempts.indices))
             )
         memory.attempts.take_in()
         return memory

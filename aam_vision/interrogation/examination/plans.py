@@ -117,11 +117,14 @@ class Choice:
         most, best = 0.0, None
         options: Callable[[State], list[GroundAction]]
         options = self._predictions.refused if refusal else self._predictions.executable
+        bounds: dict[str, float] = {}
         for way, state in self._predictions.surroundings(start.state, count, longest - 1):
             for step in options(state):
                 key, least = (state, step, refusal), most * (len(way) + 1)
-                if self._known.get(key, least + 1) <= least:
-                    continue
+                if not refusal and step.name not in bounds:
+                    bounds[step.name] = sum(map(self._attempts.most_worth_there, _executed(step)))
+                if self._known.get(key, bounds.get(step.name, least + 1)) <= least:
+                    continue  # it shows less for each step of the way, wherever it is done
                 self._known[key] = worth = self._worth_there(state, step, refusal=refusal)
                 if worth > least:
                     most, best = worth / (len(way) + 1), (*way, step)
@@ -130,10 +133,7 @@ class Choice:
     def _worth_there(self, state: State, step: GroundAction, *, refusal: bool) -> float:
         if refusal:
             return self._attempts.refusal_worth_there(state, step)
-        return sum(
-            self._attempts.worth_there(Prediction(step.name, seen=seen), state, step)
-            for seen in (False, True)
-        )
+        return sum(self._attempts.worth_there(one, state, step) for one in _executed(step))
 
     def _rated(self, start: Start, plan: Way, *, refusal: bool) -> Chosen:
         """A plan with its worth."""
@@ -185,6 +185,11 @@ class Choice:
             drawn.append(plan[-1])
         worth = self._attempts.refusal_worth
         return max(drawn, key=lambda step: worth(state, step, history), default=None)
+
+
+def _executed(step: GroundAction) -> list[Prediction]:
+    """What is predicted of the last step of a plan, if it is executed."""
+    return [Prediction(step.name, seen=seen) for seen in (False, True)]
 
 
 def _one_of_each(options: Sequence[GroundAction], rng: np.random.Generator) -> GroundAction:

@@ -11,7 +11,7 @@ from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
-from aam_vision.joins import StateIndex, bindings
+from aam_vision.joins import StateIndices, bindings
 from aam_vision.strips import GroundAction, State
 
 MAX_BINDINGS = 200
@@ -25,9 +25,10 @@ Way = tuple[GroundAction, ...]
 class Predictions:
     """What follows from the evidence about steps that were not asked for; worked out once for every state."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, indices: StateIndices | None = None) -> None:
+        """``indices``: those of states, to be added to."""
         self._evidence = evidence
-        self._indices: dict[State, StateIndex] = {}
+        self._indices = StateIndices() if indices is None else indices
         self._options: dict[State, list[GroundAction]] = {}
         self._edges: dict[State, list[tuple[GroundAction, State]]] = {}
         self._refusals: dict[State, list[GroundAction]] = {}
@@ -35,8 +36,7 @@ class Predictions:
     def successor(self, state: State, step: GroundAction) -> State:
         """The predicted state after a step."""
         after = self._evidence.predict(state, step)
-        if after not in self._indices:
-            self._indices[after] = self._index(state).of(after)
+        self._indices.of(after, like=state)
         return after
 
     def executable(self, state: State) -> list[GroundAction]:
@@ -101,14 +101,9 @@ class Predictions:
     def _bound(self, action: ActionHypotheses, state: State, holding: Literals) -> list[GroundAction]:
         header = action.index.header
         rows = bindings(
-            self._index(state),
+            self._indices.of(state),
             header,
             atoms(action, holding.positive),
             repeated=self._evidence.hypotheses.repeated,
         )
         return [GroundAction(header.name, row) for row in islice(rows, MAX_BINDINGS)]
-
-    def _index(self, state: State) -> StateIndex:
-        if state not in self._indices:
-            self._indices[state] = StateIndex(state)
-        return self._indices[state]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.joins import Row
 from aam_vision.planning.grounding import Grounding
 from aam_vision.planning.mutexes import Mutexes
-from aam_vision.relations import Absence, Condition, Relation
+from aam_vision.relations import Absence, Condition, Relation, TooManyBindings
 from aam_vision.strips import Objects
+
+TOGETHER = 100_000
+"""Partial bindings up to which several literals are looked at together. More: fewer searches, each of them longer."""
+
+CHUNK = 256
+"""Arguments that are looked at together. More: fewer operations of numpy, more of them for nothing."""
 
 
 class PossibleFacts:
@@ -27,9 +34,11 @@ class PossibleFacts:
         self._repeated = repeated
         self._numbers = ObjectNumbers(objects)
         self._mutexes = mutexes
-        self._true = {
-            predicate: self._table(predicate, rows, True) for predicate, rows in grounding.facts.rows.items()
-        }
+        self._true: dict[str, tuple[Table, Numbers | None]] = {}
+        for predicate, facts in grounding.facts.rows.items():
+            table, literals = self._table(predicate, facts, True)
+            constant = bool((literals == mutexes.compatibility.free).all())
+            self._true[predicate] = table, None if constant else literals
         by_predicate: dict[str, list[Row]] = {}
         for predicate, row in mutexes.facts:
             by_predicate.setdefault(predicate, []).append(row)
@@ -46,35 +55,70 @@ class PossibleFacts:
         """The arguments under which they may."""
         relation = self._relation(action, literals)
         for rows in () if relation is None else relation.solutions():
-            for row in rows.tolist():
-                yield tuple([self._numbers.names[number] for number in row])
+            yield from self._numbers.named(rows.tolist())
 
-    def _relation(self, action: ActionHypotheses, literals: Literals) -> Relation | None:
-        positive = atoms(action, literals.positive)
-        if any(atom.predicate not in self._true for atom in positive):
+    def among(self, action: ActionHypotheses, literals: Literals, rows: Iterable[Row]) -> Iterator[Row]:
+        """Those of the arguments under which they may; in the same order."""
+        parts = self._parts(action, literals)
+        if parts is None:
+            return
+        arity = action.index.header.arity
+        relation = Relation([None] * arity, *parts, self._mutexes.compatibility)
+        left = iter(rows)
+        while some := list(islice(left, CHUNK)):
+            for found in relation.solutions(self._numbers.rows(some, arity)):
+                yield from self._numbers.named(found.tolist())
+
+    def beside(self, action: ActionHypotheses, literals: Literals, others: Sequence[Literals]) -> list[bool]:
+        """For each of these single literals, whether it may hold somewhere together with the literals.
+
+        Raises:
+            TooManyBindings: the question about some of them is too large.
+        """
+        relation = self._relation(action, literals, TOGETHER)
+        if relation is None:
+            return [False] * len(others)
+        try:
+            parts = [self._parts(action, other) for other in others]
+            questions: list[Condition | Absence] = []
+            for part in parts:
+                questions += [] if part is None else [*part[0], *part[1]]
+            answers = iter(relation.allows(questions))
+            anything = relation.any()
+            return [part is not None and (next(answers) if any(part) else anything) for part in parts]
+        except TooManyBindings:  # each by itself rules out more
+            return [self.somewhere(action, union([literals, other])) for other in others]
+
+    def _relation(
+        self, action: ActionHypotheses, literals: Literals, most: int | None = None
+    ) -> Relation | None:
+        parts = self._parts(action, literals)
+        if parts is None:
             return None
         return Relation(
             [self._numbers.members(kind) for kind in action.index.header.types],
-            [
-                Condition(
-                    self._true[atom.predicate][0],
-                    self._numbers.arguments(atom),
-                    self._true[atom.predicate][1],
-                )
-                for atom in positive
-            ],
-            [
-                Absence(
-                    self._false[atom.predicate][0],
-                    self._numbers.arguments(atom),
-                    self._false[atom.predicate][1],
-                )
-                for atom in atoms(action, literals.negative)
-                if atom.predicate in self._false
-            ],
+            *parts,
             self._mutexes.compatibility,
             distinct=not self._repeated,
+            most=most,
         )
+
+    def _parts(
+        self, action: ActionHypotheses, literals: Literals
+    ) -> tuple[list[Condition], list[Absence]] | None:
+        """The literals as parts of a query; None if one of them holds nowhere."""
+        positive = atoms(action, literals.positive)
+        if any(atom.predicate not in self._true for atom in positive):
+            return None
+        conditions, absences = [], []
+        for atom in positive:
+            table, which = self._true[atom.predicate]
+            conditions.append(Condition(table, self._numbers.arguments(atom), which))
+        for atom in atoms(action, literals.negative):
+            if atom.predicate in self._false:
+                table, where_false = self._false[atom.predicate]
+                absences.append(Absence(table, self._numbers.arguments(atom), where_false))
+        return conditions, absences
 
     def _table(self, predicate: str, rows: Iterable[Row], value: bool) -> tuple[Table, Numbers]:
         rows = list(rows)

@@ -18,7 +18,6 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.derived import Derived
 from aam_vision.interrogation.queries.known_sets import KnownSets
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
@@ -29,6 +28,8 @@ from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, V
 from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction
 
+Start = tuple[frozenset[Fact], frozenset[Fact]]
+"""What is true in a situation and what is unknown."""
 Required = Callable[[ActionHypotheses], Literals]
 """What a path takes an action to require."""
 CAUTIOUS: Required = attrgetter("cautious")
@@ -65,16 +66,32 @@ class Reachability:
         before: Reachability | None = None,
     ) -> None:
         """``before`` is what could be reached there at an earlier moment: what follows from it is not worked out again."""
-        self._before: Reachability | None = (
-            before if before is None or "_ground" in before.__dict__ else before._before
-        )
+        unused = before is not None and "_ground" not in before.__dict__
+        self._before: Reachability | None = before._before if before and unused else before
         self._required = required
         self._max_operators = max_operators
         self._hypotheses = hypotheses
         self.problem = nodes[0].number
-        self._nodes = nodes
+        self._nodes, self._states = nodes, [node.state for node in nodes]
         self._known: dict[str, KnownSets] = {}
         self.objects = nodes[0].state.objects
+
+    def take_in(self, nodes: Sequence[Node]) -> bool:
+        """Begin in these situations, too, unless more can be reached then; whether it was done.
+
+        Args:
+            nodes: all situations of the problem, those before among them.
+        """
+        ground = self.__dict__.get("_ground")  # not worked out before it is needed
+        if ground is not None:
+            begun = {node.number: state for node, state in zip(self._nodes, self._states, strict=True)}
+            new = [node for node in nodes if node.number not in begun]
+            if any(begun.get(node.number, node.state) is not node.state for node in nodes):
+                return False  # less is hidden there than it was
+            if not all(ground[1].covers(*start) for start in _starts(new)):
+                return False
+        self._nodes, self._states = nodes, [node.state for node in nodes]
+        return True
 
     @cached_property
     def _relied_on(self) -> dict[str, LiftedOperator]:
@@ -86,34 +103,30 @@ class Reachability:
         }
 
     @cached_property
-    def _origins(self) -> list[tuple[frozenset[Fact], frozenset[Fact]]]:
+    def _begun(self) -> list[Start]:
+        """The starts from which it was worked out what can be reached."""
         return _starts(self._nodes)
-
-    @cached_property
-    def _seen(self) -> frozenset[Fact]:
-        return frozenset().union(*(true for true, _ in self._origins))
 
     @cached_property
     def _ground(self) -> tuple[Grounding, Mutexes] | None:
         """The cautious operators and their mutexes; None if there are too many."""
         before, self._before = self._before, None
-        known = None if before is None else before.__dict__.get("_ground")
-        if known and before and before._relied_on == self._relied_on and before._seen == self._seen:
-            grounding = known[0]
-        else:
-            try:
-                grounding = ground(
-                    list(self._relied_on.values()), self._seen, self.objects, self._max_operators
-                )
-            except TooManyOperators:
-                return None
+        seen = frozenset[Fact]().union(*(true for true, _ in self._begun))
+        always = frozenset.intersection(*(true for true, _ in self._begun))
+        try:
+            grounding = ground(
+                list(self._relied_on.values()), seen, self.objects, self._max_operators, always=always
+            )
+        except TooManyOperators:
+            return None
         possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
+        known = None if before is None else before.__dict__.get("_ground")
         less = known[1] if known and before and before._allows_less(self) else None
-        return grounding, Mutexes(possible, self._origins, less=less)
+        return grounding, Mutexes(possible, self._begun, less=less)
 
     def _allows_less(self, other: Reachability) -> bool:
         """Whether all that can be reached here can be reached there, because no more is required and all starts are there."""
-        return self._origins == other._origins[: len(self._origins)] and all(
+        return self._begun == other._begun[: len(self._begun)] and all(
             name in other._relied_on and _weaker(other._relied_on[name], operator)
             for name, operator in self._relied_on.items()
         )
@@ -179,18 +192,11 @@ class Reachability:
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
         """Arguments under which these literals may hold together in some reachable state (pairwise)."""
-        if self._ground is None:
+        if self._ground is None or self._possible_facts is None:
             return
-        grounding, mutexes = self._ground
-        true = action.index.getters(literals.positive)
-        false = action.index.getters(literals.negative)
-        rows = bindings(grounding.facts, action.index.header, atoms(action, literals.positive))
-        for objects in islice(rows, MAX_OPTIONS):
-            if mutexes.possible(
-                [(predicate, get(objects)) for predicate, get in true],
-                [(predicate, get(objects)) for predicate, get in false],
-            ):
-                yield objects
+        facts = self._ground[0].facts
+        rows = bindings(facts, action.index.header, atoms(action, literals.positive))
+        yield from self._possible_facts.among(action, literals, islice(rows, MAX_OPTIONS))
 
     def reach(
         self,
@@ -215,14 +221,13 @@ class Reachability:
         if not goals:
             return Verdict.UNSOLVABLE
         nodes = self._nodes if start is None else [start]
-        starts = self._origins if start is None else _starts(nodes)
-        outcome = planner.solve(SearchProblem(grounding.operators, starts, goals), limits)
+        outcome = planner.solve(SearchProblem(grounding.operators, _starts(nodes), goals), limits)
         if isinstance(outcome, Found):
             return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
         return outcome
 
 
-def _starts(nodes: Sequence[Node]) -> list[tuple[frozenset[Fact], frozenset[Fact]]]:
+def _starts(nodes: Sequence[Node]) -> list[Start]:
     return [(frozenset(node.state.true), frozenset(node.state.unknown)) for node in nodes]
 
 
@@ -269,25 +274,27 @@ def by_problem(evidence: Evidence) -> list[list[Node]]:
 class KnownReachability:
     """What can be reached from the situations seen, worked out anew only when it may have changed.
 
-    What only proves a candidate changes nothing there.
+    What only proves a candidate changes nothing there, nor does a situation that could be reached before.
     """
 
     def __init__(self) -> None:
-        self._problems = Derived[list[Reachability]]()
-        self._last: list[Reachability] = []
+        self._schemas: object = None
+        self._version: tuple[int, int] | None = None
+        self._problems: dict[int, Reachability] = {}
 
     def of(self, evidence: Evidence) -> list[Reachability]:
         """Per problem what can be reached from the situations of it."""
-        actions = evidence.hypotheses.actions.values()
-        known = [(one.cautious, one.effects, bool(one.successes)) for one in actions]
-        return self._problems.on(
-            (len(evidence.nodes), evidence.learned, known), lambda: self._worked_out(evidence)
-        )
-
-    def _worked_out(self, evidence: Evidence) -> list[Reachability]:
-        last = {path.problem: path for path in self._last}
-        self._last = [
-            Reachability(evidence.hypotheses, nodes, before=last.get(nodes[0].number))
-            for nodes in by_problem(evidence)
-        ]
-        return self._last
+        hypotheses = evidence.hypotheses
+        known = [(one.cautious, one.effects, bool(one.successes)) for one in hypotheses.actions.values()]
+        alike = self._schemas == known
+        if not alike:
+            self._schemas, self._version = known, None
+        version = len(evidence.nodes), evidence.learned
+        if self._version != version:
+            self._version, before, self._problems = version, self._problems, {}
+            for nodes in by_problem(evidence):
+                problem = before.get(nodes[0].number)
+                if problem is None or not alike or not problem.take_in(nodes):
+                    problem = Reachability(hypotheses, nodes, before=problem)
+                self._problems[problem.problem] = problem
+        return list(self._problems.values())

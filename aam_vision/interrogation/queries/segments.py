@@ -19,7 +19,7 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.near_misses import near_misses
-from aam_vision.interrogation.queries.situation_tables import SituationTables, TooMany
+from aam_vision.interrogation.queries.situation_tables import SituationTables
 from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction
 
@@ -165,7 +165,7 @@ class SegmentFinder:
         watched = action.positive | action.negative
         try:
             patterns = self._tables.patterns(standpoint.nodes, action, trusted, watched, begin)
-        except (TooMany, TooManyBindings):
+        except TooManyBindings:
             return nodes
         values: dict[int, float] = {}
         name = action.index.header.name

@@ -17,7 +17,7 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.joins import Row
-from aam_vision.relations import Absence, Condition, Relation
+from aam_vision.relations import Absence, Condition, Relation, TooManyBindings
 from aam_vision.strips import LiftedAtom, Objects, State
 
 MAX_BINDINGS = 100_000
@@ -31,10 +31,6 @@ class Pattern(NamedTuple):
     unknown: int
     first: int
     """The place of the situation in the list of them."""
-
-
-class TooMany(Exception):
-    """Raised when there are more than ``MAX_BINDINGS`` bindings."""
 
 
 class SituationTables:
@@ -63,7 +59,7 @@ class SituationTables:
         """The values of the watched atoms wherever the required literals hold, from the place ``begin`` on.
 
         Raises:
-            TooMany: there are too many bindings to look at.
+            TooManyBindings: there are too many bindings to look at.
         """
         self._take_in([node.state for node in nodes])
         header, arity = action.index.header, action.index.header.arity
@@ -90,7 +86,7 @@ class SituationTables:
         for rows in relation.solutions(given) if len(given) else ():
             looked += len(rows)
             if looked > MAX_BINDINGS:
-                raise TooMany
+                raise TooManyBindings(f"{MAX_BINDINGS} bindings")
             self._collect(found, rows, action, watched)
         return [Pattern(*values, first) for values, first in found.items()]
 

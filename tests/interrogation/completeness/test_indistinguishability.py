@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from aam_vision.interrogation.completeness import indistinguishability
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.completeness.stopping import origins
 from aam_vision.interrogation.evidence.entries import Asked, Walked
@@ -153,3 +155,54 @@ def test_what_is_too_large_to_ground_is_unknown_and_never_closed() -> None:
     literal = next(evidence.hypotheses["act"].undecided.singles())
     assert equivalence.precondition("act", literal) is Prospect.UNKNOWN
     assert equivalence.effect("act", 1) is Prospect.UNKNOWN
+
+
+@pytest.mark.parametrize("looks", [0, indistinguishability.MAX_LOOKS])
+def test_what_only_one_of_two_starts_allows_is_not_closed(
+    looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``use(b)`` can be executed in the second problem only, and then ``touch(b)`` where b is on.
+
+    Nobody can tell whether ``use`` requires its object not to be broken: what is broken is jammed, too. So that is
+    assumed, and must not be taken for violated by b in the second problem, too.
+    """
+    monkeypatch.setattr(indistinguishability, "MAX_LOOKS", looks)
+    names = ("broken", "jammed", "on", "special", "seen")
+    _, jammed, on, special, seen = (LiftedAtom(name, (0,)) for name in names)
+    vocabulary = Vocabulary("tools", tuple(Predicate(name, ("object",)) for name in names))
+    use, touch = (ActionHeader(name, ("x",), ("object",)) for name in ("use", "touch"))
+    truth = Model(
+        vocabulary,
+        (
+            ActionSchema(use, negative=frozenset([jammed]), add=frozenset([on])),
+            ActionSchema(
+                touch, positive=frozenset([special]), negative=frozenset([seen]), add=frozenset([seen])
+            ),
+        ),
+    )
+    objects = Objects(dict.fromkeys("abcd", "object"), Types())
+    whole = frozenset([Atom("special", ("b",)), Atom("special", ("d",)), Atom("seen", ("d",))])
+    whole |= {Atom("jammed", ("c",))}
+    faulty = whole | {Atom("broken", ("b",)), Atom("jammed", ("b",))}
+    starts = State(faulty, objects), State(whole, objects)
+    agent = agent_of(Domain(truth, starts))
+    evidence = Evidence(Hypotheses(vocabulary, [use, touch]))
+    first, second = agent.initial()
+    evidence.begin(first)
+    evidence.begin(second)
+    for situation, name, thing in [
+        (first, "use", "a"),
+        (first, "use", "d"),
+        (first, "touch", "b"),
+        (second, "touch", "b"),
+        (first, "use", "c"),
+        (first, "touch", "a"),
+        (first, "touch", "d"),
+    ]:
+        query = Query(situation, (GroundAction(name, (thing,)),))
+        evidence.take_in(Asked(query, agent.ask(query)))
+    action = evidence.hypotheses["touch"]
+    assert action.index.text(action.undecided) == ["not on(?x)"]
+    assert evidence.hypotheses["use"].undecided
+    equivalence = Indistinguishability(evidence.hypotheses, origins(evidence))
+    assert equivalence.precondition("touch", action.undecided) is Prospect.OPEN

@@ -21,6 +21,7 @@ from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.joins import StateIndex
 from aam_vision.query import Access
 from aam_vision.strips import Atom, GroundAction, State
 from experiments.faults.registry import faulty_agent
@@ -47,18 +48,18 @@ def test_atoms_of_other_objects_and_of_one_argument_twice_are_circumstances() ->
     dressed = State(
         state.true | {Atom("near", (first, first)), Atom("near", ("elsewhere", first))}, state.objects
     )
-    found = of_state(hypotheses["move"], dressed, step).present
+    found = of_state(hypotheses["move"], StateIndex(dressed), step).present
     assert ("atom", "near", 0, 0) in found
     assert ("atom", "near", OTHER, 0) in found
-    assert ("atom", "near", 0, 0) not in of_state(hypotheses["move"], state, step).present
+    assert ("atom", "near", 0, 0) not in of_state(hypotheses["move"], StateIndex(state), step).present
 
 
 def test_what_was_tried_is_worth_nothing_again_and_never_more_than_before() -> None:
     hypotheses, state = gripper()
     step = a_step(hypotheses, state)
     action = hypotheses["move"]
-    here = of_state(action, state, step)
-    fewer = of_state(action, State(frozenset(sorted(state.true)[1:]), state.objects), step)
+    here = of_state(action, StateIndex(state), step)
+    fewer = of_state(action, StateIndex(State(frozenset(sorted(state.true)[1:]), state.objects)), step)
     coverage = Coverage()
     worths = [coverage.worth("move", fewer)]
     coverage.add("move", here)

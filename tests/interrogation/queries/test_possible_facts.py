@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.queries import possible_facts
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
-from aam_vision.planning.grounding import ground
+from aam_vision.planning.grounding import Grounding, ground
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.mutexes import Mutexes
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
+
+
+def _reached(domain: Domain, max_literals: int) -> tuple[Grounding, Mutexes]:
+    model, start = domain.model, domain.problems[0]
+    grounding = ground([domains.lifted_operator(s) for s in model.actions], start.true, start.objects)
+    possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
+    return grounding, Mutexes(possible, [(start.true, frozenset())], max_literals)
 
 
 @thorough(80)
@@ -28,9 +37,7 @@ def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them(
     domain: Domain, positive: int, negative: int, max_literals: int
 ) -> None:
     model, start = domain.model, domain.problems[0]
-    grounding = ground([domains.lifted_operator(s) for s in model.actions], start.true, start.objects)
-    possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
-    mutexes = Mutexes(possible, [(start.true, frozenset())], max_literals)
+    grounding, mutexes = _reached(domain, max_literals)
     facts = PossibleFacts(start.objects, grounding, mutexes)
     hypotheses = Hypotheses(model.vocabulary, model.headers)
     for action in hypotheses.actions.values():
@@ -42,4 +49,34 @@ def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them(
             if mutexes.possible(*GroundLiterals(action, row).holding(literals))
         }
         assert set(facts.where(action, literals)) == expected
+        everything_bound = domains.all_bindings(action.index.header, start.objects)
+        assert list(facts.among(action, literals, everything_bound)) == [
+            row for row in everything_bound if row in expected
+        ]
         assert facts.somewhere(action, literals) == bool(expected)
+
+
+@pytest.mark.parametrize("together", [1, possible_facts.TOGETHER])
+def test_asked_together_or_one_after_the_other_the_answers_are_the_same(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(possible_facts, "TOGETHER", together)
+
+    @thorough(80)
+    @given(
+        domains.domains(constants=True, max_problems=1),
+        st.integers(0, 2**40),
+        st.integers(0, 2**40),
+        st.sampled_from([0, 10**6]),
+    )
+    def check(domain: Domain, positive: int, negative: int, max_literals: int) -> None:
+        facts = PossibleFacts(domain.problems[0].objects, *_reached(domain, max_literals))
+        hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
+        for action in hypotheses.actions.values():
+            everything = action.index.everything
+            literals = Literals(positive & everything, negative & everything & ~positive)
+            others = list(Literals(everything, everything).singles())
+            expected = [facts.somewhere(action, union([literals, other])) for other in others]
+            assert facts.beside(action, literals, others) == expected
+
+    check()

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability, by_problem
+from aam_vision.interrogation.queries.reachability import (
+    KnownReachability,
+    PlannedNearMiss,
+    Reachability,
+    by_problem,
+)
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Situation
 from aam_vision.strips import Atom, Objects, State, Types, Vocabulary
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import walked
+from tests.interrogation.runs import agent_of, walked
 from tests.profiles import thorough
 
 PATIENT = Limits(states=2000)
@@ -56,6 +63,30 @@ def test_a_planned_probe_leads_to_where_the_literals_hold(domain: Domain, seed: 
                     planned = paths.reach(action, holding, PyperplanPlanner(), PATIENT)
                     if isinstance(planned, PlannedNearMiss):
                         _assert_leads_there(evidence, nodes, planned, holding)
+
+
+@thorough(50)
+@given(domains.domains(), st.integers(0, 10**6), st.lists(st.integers(1, 6), min_size=1, max_size=4))
+def test_what_is_kept_from_earlier_moments_answers_as_what_is_worked_out_anew(
+    domain: Domain, seed: int, walks: list[int]
+) -> None:
+    agent, rng = agent_of(domain), np.random.default_rng(seed)
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
+    for situation in agent.initial():
+        evidence.begin(situation)
+    kept = KnownReachability()
+    for steps in walks:
+        for situation in agent.initial():
+            evidence.take_in(Walked(tuple(agent.walk(situation, steps, rng))))
+        for path, fresh in zip(kept.of(evidence), KnownReachability().of(evidence), strict=True):
+            assert path.problem == fresh.problem
+            for action in evidence.hypotheses.actions.values():
+                literals = list(action.undecided.singles())[:5]
+                assert path.gather(action, NOTHING, literals) == fresh.gather(action, NOTHING, literals)
+                found, anew = (
+                    one.reach(action, action.proven, PyperplanPlanner(), PATIENT) for one in (path, fresh)
+                )
+                assert found == anew
 
 
 def _assert_leads_there(
