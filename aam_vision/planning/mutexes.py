@@ -18,7 +18,7 @@ import numpy as np
 
 from aam_vision.compatibility import Compatibility
 from aam_vision.joins import Fact
-from aam_vision.planning.bit_sets import bit_set, bits, turned
+from aam_vision.planning.bitmasks import mask_of, numbers_in, turned
 from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
 
 FEW = 64
@@ -123,7 +123,7 @@ class Mutexes:
 
     def _holding(self, true: Iterable[Fact], unknown: Iterable[Fact], numbers: Iterable[int]) -> int:
         """The literals of the facts with these numbers in a state."""
-        holding = bit_set(number + 1 for number in numbers)
+        holding = mask_of(number + 1 for number in numbers)
         for fact in true:
             if (number := self._number.get(fact)) is not None:
                 holding ^= 3 << number
@@ -135,13 +135,13 @@ class Mutexes:
         """Note that literals hold together, and with the others; one that may be either way never with its opposite."""
         either = holding & (holding >> 1) & self._positive
         either |= either << 1
-        for literal in bits(holding):
+        for literal in numbers_in(holding):
             beside = holding | others
             self._rows[literal] |= beside & ~(1 << (literal ^ 1)) if either >> literal & 1 else beside
 
     @cached_property
     def _positive(self) -> int:
-        return bit_set(range(0, len(self._rows), 2))
+        return mask_of(range(0, len(self._rows), 2))
 
     def covers(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> bool:
         """Whether this would be the same table if such a state were one to start from, too."""
@@ -246,8 +246,8 @@ class Mutexes:
             gone = [self._number[f] + 1 for f in add] + [self._number[f] for f in delete]
             perhaps = [self._number[f] for f in sorted(operator.may_add - add)]
             perhaps += [self._number[f] + 1 for f in sorted(operator.may_delete - delete)]
-            prepared.append((before, sure, ~bit_set(gone), bit_set(sure), perhaps, bit_set(perhaps)))
-        reachable = bit_set(i for i, row in enumerate(self._rows) if row)
+            prepared.append((before, sure, ~mask_of(gone), mask_of(sure), perhaps, mask_of(perhaps)))
+        reachable = mask_of(i for i, row in enumerate(self._rows) if row)
         changed_in, done_in = [0] * len(self._rows), [0] * len(prepared)
         """When each row changed last, and when each operator was looked at: rounds, counted from 1."""
         current = 0
@@ -283,7 +283,7 @@ class Mutexes:
             self._one_sided.add(literal)
             return
         bit = 1 << literal
-        for other in bits(new):
+        for other in numbers_in(new):
             self._rows[other] |= bit
             changed_in[other] = current
 

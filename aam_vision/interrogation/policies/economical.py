@@ -152,7 +152,7 @@ class _Queries:
             if refused_lately(self._evidence, name) >= refusals:
                 continue
             paths = self._reachability.of(self._evidence)
-            if self._hopeless.get(name) is paths:
+            if self._hopeless.get(name) == paths:
                 continue
             ask = reachable_first_success(self._evidence, name, self._beliefs, paths, self._first_successes)
             if ask is not None:

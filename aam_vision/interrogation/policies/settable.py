@@ -99,6 +99,8 @@ class _Queries:
         self._beliefs = beliefs
         self._base = BaseState(roomiest(evidence))
         self._known_tests: dict[str, ActionTests] = {}
+        self._exchanges = self._refuted = self._proven = 0
+        """Literals that tests refuted or proved in so many exchanges."""
 
     def next(self) -> Move:
         """The next query, or stop."""
@@ -205,9 +207,12 @@ class _Queries:
 
     def _chain_length(self) -> int:
         """How many near misses in a row make it improbable that all of them succeed."""
-        tested = [exchange for _, exchange in asked_for(self._evidence, TEST)]
-        refuted, proven = sum(one.refuted for one in tested), sum(one.proven for one in tested)
-        share = min(MAX_REFUTED, (refuted + PRIOR_REFUTED) / (refuted + proven + PRIOR_TESTED))
+        for _, exchange in asked_for(self._evidence, TEST, since=self._exchanges):
+            self._refuted += exchange.refuted
+            self._proven += exchange.proven
+        self._exchanges = len(self._evidence.exchanges)
+        tested = self._refuted + self._proven
+        share = min(MAX_REFUTED, (self._refuted + PRIOR_REFUTED) / (tested + PRIOR_TESTED))
         return max(1, min(MAX_CHAIN, 1 + int(log(ALL_SUCCEED) / log(share))))
 
     def _tests(self, name: str, action: ActionHypotheses) -> ActionTests:

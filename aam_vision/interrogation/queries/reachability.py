@@ -28,6 +28,8 @@ from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, V
 from aam_vision.relations import TooManyBindings
 from aam_vision.strips import GroundAction
 
+Start = tuple[frozenset[Fact], frozenset[Fact]]
+"""What is true in a situation and what is unknown."""
 Required = Callable[[ActionHypotheses], Literals]
 """What a path takes an action to require."""
 CAUTIOUS: Required = attrgetter("cautious")
@@ -64,9 +66,8 @@ class Reachability:
         before: Reachability | None = None,
     ) -> None:
         """``before`` is what could be reached there at an earlier moment: what follows from it is not worked out again."""
-        self._before: Reachability | None = (
-            before if before is None or "_ground" in before.__dict__ else before._before
-        )
+        unused = before is not None and "_ground" not in before.__dict__
+        self._before: Reachability | None = before._before if before and unused else before
         self._required = required
         self._max_operators = max_operators
         self._hypotheses = hypotheses
@@ -103,27 +104,20 @@ class Reachability:
             if action.successes
         }
 
-    @property
-    def _seen(self) -> tuple[frozenset[Fact], frozenset[Fact]]:
-        """The facts that are true in some situation, and those that are true in all."""
-        true = [facts for facts, _ in self._origins]
-        return frozenset().union(*true), frozenset.intersection(*true)
-
     @cached_property
     def _ground(self) -> tuple[Grounding, Mutexes] | None:
         """The cautious operators and their mutexes; None if there are too many."""
         before, self._before = self._before, None
-        known = None if before is None else before.__dict__.get("_ground")
-        if known and before and before._relied_on == self._relied_on and before._seen == self._seen:
-            grounding = known[0]
-        else:
-            seen, always = self._seen
-            operators = list(self._relied_on.values())
-            try:
-                grounding = ground(operators, seen, self.objects, self._max_operators, always=always)
-            except TooManyOperators:
-                return None
+        seen = frozenset[Fact]().union(*(true for true, _ in self._origins))
+        always = frozenset.intersection(*(true for true, _ in self._origins))
+        try:
+            grounding = ground(
+                list(self._relied_on.values()), seen, self.objects, self._max_operators, always=always
+            )
+        except TooManyOperators:
+            return None
         possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
+        known = None if before is None else before.__dict__.get("_ground")
         less = known[1] if known and before and before._allows_less(self) else None
         return grounding, Mutexes(possible, self._origins, less=less)
 
@@ -224,14 +218,13 @@ class Reachability:
         if not goals:
             return Verdict.UNSOLVABLE
         nodes = self._nodes if start is None else [start]
-        starts = self._origins if start is None else _starts(nodes)
-        outcome = planner.solve(SearchProblem(grounding.operators, starts, goals), limits)
+        outcome = planner.solve(SearchProblem(grounding.operators, _starts(nodes), goals), limits)
         if isinstance(outcome, Found):
             return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
         return outcome
 
 
-def _starts(nodes: Sequence[Node]) -> list[tuple[frozenset[Fact], frozenset[Fact]]]:
+def _starts(nodes: Sequence[Node]) -> list[Start]:
     return [(frozenset(node.state.true), frozenset(node.state.unknown)) for node in nodes]
 
 

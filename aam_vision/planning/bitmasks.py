@@ -1,4 +1,4 @@
-"""Sets of numbers as Python integers: number ``n`` is in a set whose bit ``n`` is set."""
+"""Sets of small numbers as Python integers: bit ``n`` is set if ``n`` is in the set."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ BLOCK = 256
 """Bytes of each set that are turned together. More: faster, more memory."""
 
 
-def bits(mask: int) -> Iterator[int]:
-    """The numbers in the set."""
+def numbers_in(mask: int) -> Iterator[int]:
+    """The numbers in the set, the smallest first."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
 
 
-def bit_set(numbers: Iterable[int]) -> int:
-    """The set of some numbers."""
-    found = 0
+def mask_of(numbers: Iterable[int]) -> int:
+    """The set of these numbers."""
+    mask = 0
     for number in numbers:
-        found |= 1 << number
-    return found
+        mask |= 1 << number
+    return mask
 
 
 def turned(sets: Sequence[int], names: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
