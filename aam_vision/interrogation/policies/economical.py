@@ -109,8 +109,6 @@ class _Queries:
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         """The first segments of the queries so far."""
         self._exchanges = 0
-        self._hopeless: dict[str, list[Reachability]] = {}
-        """Actions that were never executed, with what could be reached when no query was found for them."""
         self._reachability = KnownReachability()
         self._equivalence = Derived[Indistinguishability]()
         self._beyond: dict[str, Literals] | None = None
@@ -152,12 +150,9 @@ class _Queries:
             if refused_lately(self._evidence, name) >= refusals:
                 continue
             paths = self._reachability.of(self._evidence)
-            if self._hopeless.get(name) == paths:
-                continue
             ask = reachable_first_success(self._evidence, name, self._beliefs, paths, self._first_successes)
             if ask is not None:
                 return ask
-            self._hopeless[name] = paths
         return None
 
     def _segments(self, first: Callable[[Standpoint], Segment | None]) -> Ask | None:
