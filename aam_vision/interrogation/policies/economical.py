@@ -44,7 +44,6 @@ from aam_vision.interrogation.queries.first_success import (
 from aam_vision.interrogation.queries.known_reachability import KnownReachability
 from aam_vision.interrogation.queries.near_misses import revealing_step
 from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments, Wanted
-from aam_vision.interrogation.queries.reachability import Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -142,7 +141,8 @@ class _Queries:
     def _first_success(self, refusals: int) -> Ask | None:
         """A query whose last step was never executed, where it is most likely to succeed.
 
-        An action that was refused often enough is left for later, when more is known of what can be reached. Of several actions the one that left the fewest clauses is tried first: one may need what another brings about.
+        An action that was refused often enough is left for later, when more is known of what can be reached. Of several
+        actions the one that left the fewest clauses is tried first: one may need what another brings about.
         """
         actions = self._evidence.hypotheses.actions
         unexecuted = [name for name, action in actions.items() if not action.successes]
