@@ -117,16 +117,22 @@ def states_of(draw: st.DrawFn, vocabulary: Vocabulary, objects: Objects) -> Stat
 
 @st.composite
 def domains(
-    draw: st.DrawFn, *, constants: bool = False, max_problems: int = 2, repeated: bool = False
+    draw: st.DrawFn,
+    *,
+    constants: bool = False,
+    max_problems: int = 2,
+    repeated: bool = False,
+    alike: bool = False,
 ) -> Domain:
     """A model of one to three actions, with problems to interrogate it in.
 
-    With ``repeated`` the model has atoms like p(?x, ?x), and arguments may be named twice.
+    With ``repeated`` the model has atoms like p(?x, ?x), and arguments may be named twice; with ``alike`` all problems
+    have the same objects.
     """
     vocabulary = draw(vocabularies(constants=constants))
-    problems = [draw(states(vocabulary))]
-    for _ in range(draw(st.integers(1, max_problems)) - 1):
-        problems.append(draw(states(vocabulary) | states_of(vocabulary, problems[0].objects)))
+    problems = [draw(states(vocabulary)) for _ in range(1 if alike else draw(st.integers(1, max_problems)))]
+    if alike:
+        problems += draw(st.lists(states_of(vocabulary, problems[0].objects), max_size=max_problems - 1))
     count = draw(st.integers(1, 3))
     actions = [
         draw(schemas(vocabulary, f"a{number}", problems[0], repeated=repeated)) for number in range(count)

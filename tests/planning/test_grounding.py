@@ -13,7 +13,7 @@ from tests.profiles import thorough
 
 
 @thorough(120)
-@given(domains.domains(constants=True))
+@given(domains.domains(constants=True) | domains.domains(constants=True, alike=True))
 def test_every_operator_that_is_applicable_somewhere_is_found(domain: Domain) -> None:
     model, start = domain.model, domain.problems[0]
     starts = [state for state in domain.problems if state.objects == start.objects]

@@ -39,7 +39,7 @@ def _assert_possible(mutexes: Mutexes, states: Sequence[State], facts: Sequence[
 
 
 @thorough(100)
-@given(domains.domains(constants=True), st.sampled_from([0, MAX_LITERALS]))
+@given(domains.domains(constants=True, alike=True), st.sampled_from([0, MAX_LITERALS]))
 def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex(
     domain: Domain, max_literals: int
 ) -> None:

@@ -57,7 +57,12 @@ def _asked(domain: Domain, seed: int, walked: int, queries: int) -> Evidence:
 
 
 @thorough(80)
-@given(domains.domains(), st.integers(0, 10**6), st.integers(0, 30), st.integers(0, 40))
+@given(
+    domains.domains() | domains.domains(alike=True),
+    st.integers(0, 10**6),
+    st.integers(0, 30),
+    st.integers(0, 40),
+)
 def test_no_question_called_closed_is_open_in_any_reachable_state(
     domain: Domain, seed: int, walked: int, queries: int
 ) -> None:
