@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State
+from aam_vision.unchanging import Unchanging
 
 Row = tuple[str, ...]
 Columns = dict[str, dict[int, dict[str, list[Row]]]]
@@ -51,7 +52,7 @@ class FactIndex:
 _NO_ROWS: list[Row] = []
 
 
-class StateIndex(FactIndex):
+class StateIndex(Unchanging, FactIndex):
     """The true atoms of a state, arranged for joins; sorted, so that all processes agree. It does not grow."""
 
     def __init__(
@@ -62,10 +63,6 @@ class StateIndex(FactIndex):
         self.rows.update(state.rows if rows is None else rows)
         self._columns = columns or {}
         self.state = state
-
-    def __deepcopy__(self, memo: object) -> StateIndex:
-        """The same: nothing of it ever changes."""
-        return self
 
     def of(self, state: State) -> StateIndex:
         """The index of another state with the same objects; cheap where they differ in few facts.

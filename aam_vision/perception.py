@@ -292,10 +292,7 @@ class Foreseeing(Protocol):
     """A simulator that can make use of knowing what it will be asked next."""
 
     def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
-        """It will be brought back to the snapshot and given the plans one after the other, step by step.
-
-        Only the last step of a plan may be refused before the next one.
-        """
+        """It will be brought back to the snapshot and given the plans; only the last step of each may be refused."""
         ...
 
     def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:

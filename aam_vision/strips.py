@@ -13,6 +13,8 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
+from aam_vision.unchanging import Unchanging
+
 ROOT_TYPE = "object"
 
 
@@ -138,7 +140,7 @@ def lifted_atoms(
     )
 
 
-class Objects(Mapping[str, str]):
+class Objects(Unchanging, Mapping[str, str]):
     """The objects of one problem and their types; compared by content, grouped by type on demand."""
 
     def __init__(self, kinds: Mapping[str, str], types: Types) -> None:
@@ -160,11 +162,6 @@ class Objects(Mapping[str, str]):
     def __hash__(self) -> int:
         return hash(self._names)  # a frozenset keeps its hash
 
-    def __deepcopy__(self, memo: object) -> Objects:
-        return (
-            self  # its value never changes, and what it keeps for later may grow in another thread meanwhile
-        )
-
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Objects) and self._kinds == other._kinds)
 
@@ -183,7 +180,7 @@ class Objects(Mapping[str, str]):
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Unchanging):
     """The facts of a situation: atoms known to be true, atoms that are unknown, all others false.
 
     ``unknown`` is empty for symbolic agents; perception uses it for what an image does not show.
@@ -203,14 +200,7 @@ class State:
 
     def value(self, atom: Atom) -> bool | None:
         """True, False, or None where the state does not say."""
-        if atom in self.true:
-            return True
-        return None if atom in self.unknown else False
-
-    def __deepcopy__(self, memo: object) -> State:
-        return (
-            self  # its value never changes, and what it keeps for later may grow in another thread meanwhile
-        )
+        return True if atom in self.true else None if atom in self.unknown else False
 
     def __eq__(self, other: object) -> bool:
         return self is other or (

@@ -20,6 +20,7 @@ from aam_vision.compatibility import Compatibility
 from aam_vision.joins import Fact
 from aam_vision.planning.bitmasks import mask_of, numbers_in, turned
 from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
+from aam_vision.unchanging import Unchanging
 
 FEW = 64
 """New companions of a literal up to which they are noted one by one. More: rounds later see less of the same round."""
@@ -27,7 +28,7 @@ MAX_LITERALS = 3000
 """Literals beyond which interchangeable objects share theirs. More: sharper exclusions in larger worlds, slower."""
 
 
-class Mutexes:
+class Mutexes(Unchanging):
     """Which literals can hold together in some state reachable from the initial facts.
 
     Unknown facts may be true or false initially. Facts that no operator changes keep their value.
@@ -78,10 +79,6 @@ class Mutexes:
         self._run(operators)
 
     # --- the initial states ------------------------------------------------------------------------
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Mutexes:
-        """Itself: it never changes."""
-        return self
 
     def _start(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> None:
         """Note that the literals of one initial state hold together, under every naming of representatives."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.hypotheses.unification import Merged, merge
 from aam_vision.strips import ActionHeader, Atom, LiftedAtom, State, Vocabulary, lifted_atoms
+from aam_vision.unchanging import Unchanging
 
 
 class Literals(NamedTuple):
@@ -78,7 +79,7 @@ def bits(mask: int) -> Iterator[int]:
 Getter = Callable[[tuple[str, ...]], tuple[str, ...]]
 
 
-class AtomIndex:
+class AtomIndex(Unchanging):
     """The lifted atoms of one action as bits, and their values under a binding."""
 
     def __init__(self, vocabulary: Vocabulary, header: ActionHeader, *, repeated: bool = False) -> None:
@@ -90,10 +91,6 @@ class AtomIndex:
         self.bit = {atom: 1 << number for number, atom in enumerate(self.atoms)}
         self.constants = frozenset(vocabulary.constants)
         self._getters = [(bit, atom.predicate, _getter(atom.arguments)) for atom, bit in self.bit.items()]
-
-    def __deepcopy__(self, memo: dict[int, object]) -> AtomIndex:
-        """Itself: it never changes."""
-        return self
 
     def grounded(self, objects: tuple[str, ...]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
         """Every bit with its atom under the binding (a plain tuple, equal to the ``Atom``)."""
