@@ -19,6 +19,10 @@ from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 FEW = 50
 """States that pyperplan's own search looks at."""
 
+LARGE = 4000
+"""Steps of a task up to which a guided search looks at as many states as it may; with more steps at fewer, so that it takes
+no longer. More: farther plans in large worlds, slower."""
+
 
 class PyperplanPlanner:
     """Breadth-first search by pyperplan, and searches over arrays of states where that is too long."""
@@ -63,7 +67,8 @@ def _searched(task: Task, limits: Limits) -> Steps | None:
     except LimitReached:
         if not limits.guided:
             raise
-        return best_first(task, limits.guided, limits.seconds)
+        fewer = limits.guided * LARGE // max(LARGE, len(task.steps))
+        return best_first(task, fewer, limits.seconds)
 
 
 class _Step(NamedTuple):
