@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
+from aam_vision.planning import pyperplan
 from aam_vision.planning.additive import AdditiveHeuristic
 from aam_vision.planning.blockwise import breadth_first
 from aam_vision.planning.grounding import Operator
@@ -44,8 +46,9 @@ def test_a_guided_search_goes_on_where_the_blind_one_ends(search: Search) -> Non
         assert certain(outcome.goal, final)
 
 
-def test_the_additive_estimate_is_exact_for_a_chain_and_infinite_where_there_is_no_way() -> None:
-    steps = [
+def _chain(length: int) -> list[Operator]:
+    """Steps that lead from place 0 to the place of that number, one after the other."""
+    return [
         Operator(
             GroundAction("go", (str(number),)),
             frozenset([Atom("at", (str(number),))]),
@@ -53,8 +56,25 @@ def test_the_additive_estimate_is_exact_for_a_chain_and_infinite_where_there_is_
             frozenset([Atom("at", (str(number + 1),))]),
             frozenset([Atom("at", (str(number),))]),
         )
-        for number in range(6)
+        for number in range(length)
     ]
+
+
+def test_a_guided_search_looks_at_fewer_states_where_there_are_more_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = _chain(6)
+    problem = SearchProblem(
+        steps, [(frozenset([Atom("at", ("0",))]), frozenset())], [goal("there", [Atom("at", ("6",))])]
+    )
+    limits = Limits(seconds=60, states=1, guided=6)
+    assert isinstance(PyperplanPlanner().solve(problem, limits), Found)
+    monkeypatch.setattr(pyperplan, "LARGE", 3)
+    assert PyperplanPlanner().solve(problem, limits) is Verdict.LIMIT
+
+
+def test_the_additive_estimate_is_exact_for_a_chain_and_infinite_where_there_is_no_way() -> None:
+    steps = _chain(6)
     there, nowhere = goal("there", [Atom("at", ("6",))]), goal("nowhere", [Atom("at", ("7",))])
     start = (frozenset([Atom("at", ("2",))]), frozenset[Atom]())
     for wanted, steps_left in ((there, 4.0), (nowhere, float("inf"))):
