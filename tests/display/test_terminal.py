@@ -33,7 +33,8 @@ def test_a_run_is_watched_with_its_images_and_ctrl_c_leaves_the_terminal_as_it_w
                 pressed.append(True)
                 terminal.press(b"\x03")
 
-    ended = Terminal().run("--env", "sokoban", "--out", str(tmp_path), seen=look)
+    # a long examination, so that the run does not end before the key is pressed
+    ended = Terminal().run("--env", "sokoban", "--exam", "2000", "--out", str(tmp_path), seen=look)
     assert ended.code == 130
     assert any("needed)" in text and "pal tuples decided" in text for text in seen)
     assert len(colours) > 10
