@@ -12,7 +12,7 @@ from aam_vision.query import Agent, Course, Query, Response, Situation, WalkStep
 from aam_vision.strips import GroundAction, State
 
 PROVED_STEPS = 2
-"""Steps that every copy makes before it is asked anything, to see that all are the same agent."""
+"""Steps that every copy makes before it is asked anything, to see that all are the same."""
 
 
 class NumberingAgent(Agent, Returning, Protocol):

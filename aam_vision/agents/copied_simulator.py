@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from aam_vision.agents.copied_jobs import PROVED_STEPS
 from aam_vision.perception import Frame, Scene, Simulator
 from aam_vision.strips import GroundAction
 from aam_vision.workers.crew import Crew, Task
-
-PROVED_STEPS = 2
-"""Steps that every copy makes before it is asked anything, to see that all are the same simulator."""
 
 Plans = tuple[tuple[GroundAction, ...], ...]
 """Plans that are carried out one after the other; none is empty."""

@@ -82,7 +82,7 @@ def test_the_pictures_are_those_before_and_after_one_executed_step(run_of: Runs)
 
 
 def test_the_image_before_a_step_is_the_one_after_the_step_before_it(run_of: Runs) -> None:
-    account = account_of(read_run(run_of("doors")))
+    account = account_of(read_run(run_of("sokoban")))
     seen = {(step.entry, step.position): account.events.event(step) for step in attempted(account.transcript)}
     followed = 0
     for (entry, position), event in seen.items():
@@ -90,7 +90,7 @@ def test_the_image_before_a_step_is_the_one_after_the_step_before_it(run_of: Run
         if earlier is not None and earlier.executed and isinstance(account.transcript.entries[entry], Asked):
             followed += 1
             assert event.shown[0].image == earlier.shown[1].image
-    assert followed >= 5
+    assert followed > 5
 
 
 def test_a_diagnosis_comes_first_with_the_two_pictures_side_by_side(run_of: Runs, tmp_path: Path) -> None:

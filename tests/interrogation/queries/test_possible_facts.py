@@ -18,6 +18,14 @@ from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
 
+questions = given(
+    domains.domains(constants=True, max_problems=1),
+    st.integers(0, 2**40),
+    st.integers(0, 2**40),
+    st.sampled_from([0, 10**6]),
+)
+"""A domain, which literals of its actions are true and which false, and how many literals exclusions tell apart."""
+
 
 def _reached(domain: Domain, max_literals: int) -> tuple[Grounding, Mutexes]:
     model, start = domain.model, domain.problems[0]
@@ -27,12 +35,7 @@ def _reached(domain: Domain, max_literals: int) -> tuple[Grounding, Mutexes]:
 
 
 @thorough(80)
-@given(
-    domains.domains(constants=True, max_problems=1),
-    st.integers(0, 2**40),
-    st.integers(0, 2**40),
-    st.sampled_from([0, 10**6]),
-)
+@questions
 def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them(
     domain: Domain, positive: int, negative: int, max_literals: int
 ) -> None:
@@ -63,12 +66,7 @@ def test_asked_together_or_one_after_the_other_the_answers_are_the_same(
     monkeypatch.setattr(possible_facts, "TOGETHER", together)
 
     @thorough(80)
-    @given(
-        domains.domains(constants=True, max_problems=1),
-        st.integers(0, 2**40),
-        st.integers(0, 2**40),
-        st.sampled_from([0, 10**6]),
-    )
+    @questions
     def check(domain: Domain, positive: int, negative: int, max_literals: int) -> None:
         facts = PossibleFacts(domain.problems[0].objects, *_reached(domain, max_literals))
         hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
