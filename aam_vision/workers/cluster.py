@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -17,6 +18,13 @@ REACHABLE_S = 5.0
 """Seconds in which the head of a cluster must answer; Ray itself would try for minutes."""
 OBJECT_STORE = 80 * 2**20
 """Bytes of shared memory for a cluster of our own: close to the minimum, since what is sent is small."""
+
+LOOPBACK = "127.0.0.1"
+"""Where a cluster of our own listens: nobody else needs to reach it."""
+STARTS = 2
+"""Attempts to start a cluster of our own, which may fail on a busy machine."""
+START_S = 60
+"""Seconds that its head has to start; by default Ray gives up after some 20."""
 
 
 class RayCopy:
@@ -68,7 +76,7 @@ def connected(address: str | None, processes: int | None = None) -> Any:
         processes: cores of a cluster of its own; None for all.
 
     Raises:
-        UnusableInput: Ray is not installed, or the cluster cannot be reached.
+        UnusableInput: Ray is not installed, or the cluster cannot be started or reached.
     """
     if find_spec("ray") is None:
         raise UnusableInput('Ray is not installed; pip install "aam-vision[cluster]"', "address", address)
@@ -76,15 +84,38 @@ def connected(address: str | None, processes: int | None = None) -> Any:
 
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
     if address is None or address == LOCAL:
-        own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
-        ray.init("local", num_cpus=processes, **own, **quiet)
-        return ray
+        return started(ray, num_cpus=processes, **quiet)
     _check_reachable(address)
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise UnusableInput(f"cannot be used ({told(error)})", "address", address) from None
     return ray
+
+
+def started(ray: Any, **options: Any) -> Any:
+    """Ray, with a cluster of its own on this machine.
+
+    Raises:
+        UnusableInput: it does not start.
+    """
+    os.environ.setdefault("RAY_gcs_server_port_wait_time_s", str(START_S))  # Ray has no other way to say this
+    failed: RuntimeError | None = None
+    for _ in range(STARTS):
+        try:
+            ray.init(
+                "local",
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE,
+                _node_ip_address=LOOPBACK,
+                **options,
+            )
+            return ray
+        except RuntimeError as error:
+            failed = error
+            ray.shutdown()
+    assert failed is not None, "at least one attempt was made"
+    raise UnusableInput(f"a cluster cannot be started here ({told(failed)})", "address", LOCAL)
 
 
 def _check_reachable(address: str) -> None:

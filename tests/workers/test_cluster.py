@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from aam_vision import targets
+from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
 from aam_vision.workers import Workers
-from aam_vision.workers.cluster import LOCAL
+from aam_vision.workers.cluster import LOCAL, STARTS, started
 from tests.workers import copies_here
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
@@ -38,3 +39,25 @@ def test_actors_ask_and_answer_what_processes_do(tmp_path: Path) -> None:
         assert crew.lost == 1
     finally:
         crew.close()
+
+
+def test_a_cluster_that_does_not_start_is_started_again_and_then_named_in_one_line() -> None:
+    """On a busy machine its head may take too long."""
+
+    class Slow:
+        def __init__(self, failures: int) -> None:
+            self.failures, self.ended = failures, 0
+
+        def init(self, *_: str, **__: object) -> None:
+            self.failures -= 1
+            if self.failures >= 0:
+                raise RuntimeError("Failed to start GCS.\nIt is slow.")
+
+        def shutdown(self) -> None:
+            self.ended += 1
+
+    slow = Slow(STARTS - 1)
+    assert started(slow) is slow
+    assert slow.ended == STARTS - 1
+    with pytest.raises(UnusableInput, match="cannot be started here .*Failed to start GCS. It is slow"):
+        started(Slow(STARTS))

@@ -56,6 +56,7 @@ class Evidence:
         self._initial: list[Situation] = []
         self._current: Situation | None = None
         self._led_to: dict[tuple[int, GroundAction], Node] = {}
+        self._refused_at: set[tuple[int, GroundAction]] = set()
         self._by_handle: dict[Hashable, Node] = {}
         self._by_state: dict[State, Node] = {}
         self._hidden = HiddenValues(hypotheses, self._learn)
@@ -124,6 +125,21 @@ class Evidence:
         """Whether the same question was asked before."""
         return (start.number, plan) in self._asked
 
+    def answer_follows(self, start: Node, plan: Iterable[GroundAction]) -> bool:
+        """Whether the answer follows from earlier ones: a deterministic agent does the same again.
+
+        Where a longer plan led through the same steps, nobody may have looked at where these end.
+        """
+        node = start
+        for action in plan:
+            if (node.number, action) in self._refused_at:
+                return True
+            after = self._led_to.get((node.number, action))
+            if after is None:
+                return False
+            node = after
+        return node.situation is not None
+
     def as_of(self, exchanges: int) -> Evidence:
         """The evidence as it was after so many exchanges."""
         if exchanges == len(self.exchanges):
@@ -177,6 +193,7 @@ class Evidence:
     def _refused(self, at: Node, action: GroundAction) -> None:
         hypotheses = self.hypotheses[action.name]
         self.refusals.append(Refusal(at, action))
+        self._refused_at.add((at.number, action))
         self._attempt(at, action)
         hypotheses.failed(*hypotheses.index.values(at.state, action.objects))
 

@@ -140,7 +140,7 @@ class SeenScene:
         """A solution of one step, under the strictest M'."""
         for node in self.states:
             for step in _telling_steps(action, node, pal, wanted):
-                if not answer_follows(self.evidence, node, (step,)):
+                if not self.evidence.answer_follows(node, (step,)):
                     return node, (step,), action.candidates
         return None
 
@@ -183,7 +183,7 @@ class SeenScene:
         violated = action.violated(*action.index.values(state, planned.step.objects))
         if not wanted.within(_values(action, state, planned.step)) or action.certain_to_fail(violated):
             return None
-        if answer_follows(self.evidence, planned.start, plan):
+        if self.evidence.answer_follows(planned.start, plan):
             return None
         return planned.start, plan, required
 
@@ -209,21 +209,3 @@ def _values(action: ActionHypotheses, state: State, step: GroundAction) -> Liter
     """The literals of the action that are known to hold in a state."""
     held, dim = action.index.values(state, step.objects)
     return Literals(held, action.index.everything & ~(held | dim))
-
-
-def answer_follows(evidence: Evidence, start: Node, plan: Sequence[GroundAction]) -> bool:
-    """Whether the answer follows from earlier ones: a deterministic agent does the same again.
-
-    Where a longer plan led through the same steps, nobody may have looked at where these end.
-    """
-    led_to = {(edge.before.number, edge.action): edge.after for edge in reversed(evidence.edges)}
-    refused = {(refusal.at.number, refusal.action) for refusal in evidence.refusals}
-    node = start
-    for step in plan:
-        if (node.number, step) in refused:
-            return True
-        after = led_to.get((node.number, step))
-        if after is None:
-            return False
-        node = after
-    return node.situation is not None

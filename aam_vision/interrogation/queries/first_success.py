@@ -106,12 +106,10 @@ def reachable_first_success(
     refused = refused_lately(evidence, name)
     if refused >= MAX_REFUSALS or searches.exhausted:
         return None
-    moves = [exchange.move for exchange in evidence.exchanges]
-    asked = {(move.start.number, move.plan) for move in moves if isinstance(move, Ask)}
     for likely, first in _guesses(evidence, action, beliefs, paths, refused):
         for fixed, path in product(first, paths):
             planned = _planned(path, action, fixed, likely, searches.reach)
-            if planned is None or (planned.start.number, (*planned.path, planned.step)) in asked:
+            if planned is None or evidence.answer_follows(planned.start, (*planned.path, planned.step)):
                 continue  # where values are hidden, a refusal need not rule it out
             state = evidence.predict_plan(planned.start.state, planned.path)
             if not action.certain_to_fail(action.violated(*action.index.values(state, planned.step.objects))):

@@ -198,6 +198,23 @@ def test_a_value_that_is_not_seen_is_not_relied_on() -> None:
     assert not [problem for problem in asked if problem.pal.atom.predicate == "lit"]
 
 
+def test_a_refusal_that_was_reached_another_way_is_not_asked_for_again() -> None:
+    """Hidden values let the refused step look possible, and under ``reset`` both ways are the same question."""
+    kind = "object"
+    vocabulary = Vocabulary(
+        "pairs", (*(Predicate(name, (kind, kind)) for name in ("p0", "p1", "p2")), Predicate("p3", (kind,)))
+    )
+    headers = [ActionHeader(name, ("x", "y"), (kind, kind)) for name in ("a0", "a1")]
+    joined = frozenset([LiftedAtom("p0", (0, 1))])
+    model = Model(vocabulary, tuple(ActionSchema(header, negative=joined, add=joined) for header in headers))
+    true = ["p0 o0 o2", "p0 o1 o1", "p1 o0 o1", "p1 o1 o0", "p1 o1 o1", "p1 o1 o2", "p3 o0", "p3 o2"]
+    objects = Objects({f"o{number}": kind for number in range(3)}, vocabulary.types)
+    facts = frozenset(Atom(name, tuple(rest)) for name, *rest in map(str.split, true))
+    result = _run(Domain(model, (State(facts, objects),)), Access.RESET, 0, walk_steps=0, hiding=True)
+    assert result.why != REPEATED
+    assert_sound(result.hypotheses, model)
+
+
 def test_trajectory_access_is_refused_in_one_line_that_says_why() -> None:
     with pytest.raises(UnusableInput, match="trajectory access leads back to none"):
         policy_for(Access.TRAJECTORY, "aia", PyperplanPlanner())
