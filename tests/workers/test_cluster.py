@@ -59,5 +59,5 @@ def test_a_cluster_that_does_not_start_is_started_again_and_then_named_in_one_li
     slow = Slow(STARTS - 1)
     assert started(slow) is slow
     assert slow.ended == STARTS - 1
-    with pytest.raises(UnusableInput, match="cannot be started here .*Failed to start GCS. It is slow"):
+    with pytest.raises(UnusableInput, match=r"cannot be started here \(.*Failed to start GCS. It is slow"):
         started(Slow(STARTS))
