@@ -91,9 +91,7 @@ def interrogate(
     from aam_vision.interrogation.task.settable_trials import CONFIDENCE
     from aam_vision.planning.engines import planner_named
 
-    for name in options:
-        if name not in Options.__annotations__:
-            raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
+    _refuse_unknown(options)
     return Interrogation(
         agent,
         policy=policy,
@@ -105,6 +103,13 @@ def interrogate(
         confirm=options.get("confirm", False),
         exam=exam,
     ).run(np.random.default_rng(seed))
+
+
+def _refuse_unknown(options: Options) -> None:
+    """Refuse a keyword argument that does not exist, as Python does where all are spelled out."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
 
 
 def agent_for(

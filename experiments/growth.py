@@ -21,7 +21,7 @@ from experiments.figures import COLOURS, save_svg
 from experiments.growth_runs import FAMILIES, grown
 from experiments.jobs import Parameters, Row
 from experiments.options import Scale
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table, spread
 
 ACCESSES = tuple(access.value for access in Access)
@@ -87,12 +87,9 @@ def growth(
     return report(
         "growth",
         jobs,
-        summary,
+        Presentation(summary, further=exponents, figure=figure, failures=True),
         scale,
         work=grown,
-        figure=figure,
-        further=exponents,
-        failures=True,
         alone=True,
     )
 

@@ -18,7 +18,7 @@ from aam_vision.commandline import run_command
 from aam_vision.strips import LiftedAtom, Location, Mode
 from experiments.jobs import Parameters, Results, Row
 from experiments.options import Scale
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table
 from experiments.trust_runs import interrogated
 
@@ -65,7 +65,7 @@ def key_counter(
         for access in ACCESSES
         for seed in range(first_seed, first_seed + seeds)
     ]
-    code = report("key_counter", jobs, summary, scale, work=unlocking)
+    code = report("key_counter", jobs, Presentation(summary), scale, work=unlocking)
     rows = Results(scale.out / "results.jsonl").rows(jobs)
     for row in rows:
         if row["status"] == "complete":

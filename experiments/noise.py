@@ -21,7 +21,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.strips import Location, Mode, Model, PalTuple
 from experiments.jobs import Parameters, Row
 from experiments.options import Scale, chosen_domains
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table, spread
 
 DEFAULT = ("blocksworld", "gripper", "satellite", "logistics")
@@ -63,7 +63,7 @@ def noise(
         for rate, refusal in pairs
         for seed in range(first_seed, first_seed + seeds)
     ]  # fmt: skip
-    return report("noise", jobs, summary, scale, work=noisy_interrogation)
+    return report("noise", jobs, Presentation(summary), scale, work=noisy_interrogation)
 
 
 def noisy_interrogation(

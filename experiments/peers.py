@@ -23,7 +23,7 @@ from aam_vision.errors import UnusableInput
 from experiments.contest import contest
 from experiments.jobs import Parameters, Row
 from experiments.options import Scale, chosen_domains
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table, spread
 
 ONLINE = ("this toolkit", "OLAM", "information gain")
@@ -86,7 +86,8 @@ def peers(
             for learner in learners
             for seed in range(seeds)
         ]
-        codes.append(report(file, jobs, partial(summary, title), scale, work=contest, shown=SHOWN))
+        presentation = Presentation(partial(summary, title), shown=SHOWN)
+        codes.append(report(file, jobs, presentation, scale, work=contest))
     return max(codes)
 
 

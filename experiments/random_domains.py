@@ -27,7 +27,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from experiments.jobs import Parameters, Row
 from experiments.options import Scale
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def random_domains(
         for seed in range(first_seed, first_seed + runs, BATCH)
         for one, other in cases
     ]
-    return report("random_domains", jobs, summary, scale, work=batch)
+    return report("random_domains", jobs, Presentation(summary), scale, work=batch)
 
 
 def batch(*, access: str, policy: str, seed: int, count: int) -> Row:

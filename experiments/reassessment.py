@@ -21,7 +21,7 @@ from aam_vision.commandline import run_command
 from aam_vision.strips import ActionSchema, Model, lifted_atoms
 from experiments.jobs import Row
 from experiments.options import Scale, chosen_domains
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table, spread
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def reassessment(
         for number in (changes or [0, 1, 3])
         for seed in range(first_seed, first_seed + seeds)
     ]
-    return report("reassessment", jobs, summary, scale, work=reassessed)
+    return report("reassessment", jobs, Presentation(summary), scale, work=reassessed)
 
 
 def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:

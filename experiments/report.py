@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from aam_vision.commandline import write_atomically
@@ -18,17 +19,37 @@ CUT_SHORT = 130
 """Exit code after Ctrl-C, as of any program that it ends."""
 
 
+@dataclass(frozen=True)
+class Presentation:
+    """How the results of an experiment are shown."""
+
+    summary: Callable[[Sequence[Row]], Table]
+    """Makes the table of all finished jobs."""
+    further: Callable[[Sequence[Row]], Table] | None = None
+    """Makes a second table, for the terminal and the page."""
+    shown: Sequence[str] = ()
+    """Columns of the first table in the terminal; default all."""
+    figure: Callable[[Sequence[Row], Path], None] | None = None
+    """Draws the rows into a file."""
+    failures: bool = False
+    """Whether tables and figure get the failed jobs, too: rows with ``error`` in place of results."""
+
+    def rows(self, results: Results, jobs: Sequence[Parameters]) -> list[Row]:
+        """The rows that tables and figure are made of."""
+        return results.all(jobs) if self.failures else results.rows(jobs)
+
+    def tables(self, rows: Sequence[Row]) -> list[Table]:
+        """The one or two tables of these rows."""
+        return [make(rows) for make in (self.summary, self.further) if make is not None]
+
+
 def report(
     name: str,
     jobs: Sequence[Parameters],
-    summary: Callable[[Sequence[Row]], Table],
+    presentation: Presentation,
     scale: Scale,
     *,
     work: Callable[..., Row] | None = None,
-    shown: Sequence[str] = (),
-    figure: Callable[[Sequence[Row], Path], None] | None = None,
-    further: Callable[[Sequence[Row]], Table] | None = None,
-    failures: bool = False,
     alone: bool = False,
 ) -> int:
     """Run the jobs, and report.
@@ -36,13 +57,9 @@ def report(
     Args:
         name: of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``.
         jobs: parameters of ``work``.
-        summary: makes the table of all finished jobs.
+        presentation: the tables and the figure.
         scale: where jobs run, within which limits, and where the results go; a sweep that is there goes on.
         work: what every job does; default an interrogation.
-        shown: columns for the terminal; default all.
-        figure: draws the rows into a file.
-        further: makes a second table, for the terminal and the page.
-        failures: whether tables and figure get the failed jobs, too: rows with ``error`` in place of results.
         alone: whether every job has a process of its own.
 
     Returns:
@@ -52,41 +69,50 @@ def report(
         UnusableInput: the workers cannot be had, or the folder holds something else.
     """
     scale.check()
-    out = scale.out
     if work is None:
         from experiments.interrogations import interrogation
 
         work = interrogation
-    results = Results(out / "results.jsonl")
-    code = 0
+    results = Results(scale.out / "results.jsonl")
     try:
         code = int(scale.sweep(jobs, work, results, alone=alone) > 0)
     except KeyboardInterrupt:
         print("cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr)
         code = CUT_SHORT
-    rows, failed = results.rows(jobs), results.failed(jobs)
-    told = results.all(jobs) if failures else rows
     try:
-        table = summary(told)
-        tables = [table, *([] if further is None else [further(told)])]
+        tables = presentation.tables(presentation.rows(results, jobs))
     except KeyError as missing:
         raise UnusableInput(
-            f"{out}: results of another version, without {missing}; name another --out"
+            f"{scale.out}: results of another version, without {missing}; name another --out"
         ) from None
-    for one in tables:
-        one.print(shown if one is table else ())
+    for table, columns in zip(tables, (presentation.shown, ()), strict=False):
+        table.print(columns)
     try:
-        write_atomically(out / f"{name}.json", json.dumps([*rows, *failed], indent=2) + "\n")
-        table.save(out, name)
-        page = _page(tables, provenance(len(jobs), results, jobs))
-        if figure is not None and rows:
-            figure(told, out / f"{name}.svg")
-            page += f"\n![{table.title}]({name}.svg)\n"
-        write_atomically(out / f"{name}.md", page)
+        _save(scale.out, name, presentation, tables, results, jobs)
     except OSError as error:
-        print(f"not written: the tables in {out} ({error.strerror or error})", file=sys.stderr)
+        print(f"not written: the tables in {scale.out} ({error.strerror or error})", file=sys.stderr)
         code = code or 1
     return code
+
+
+def _save(
+    out: Path,
+    name: str,
+    presentation: Presentation,
+    tables: Sequence[Table],
+    results: Results,
+    jobs: Sequence[Parameters],
+) -> None:
+    """Write the rows, the tables and the figure into the folder ``out``."""
+    finished = results.rows(jobs)
+    rows = [*finished, *results.failed(jobs)]
+    write_atomically(out / f"{name}.json", json.dumps(rows, indent=2) + "\n")
+    tables[0].save(out, name)
+    page = _page(tables, provenance(len(jobs), results, jobs))
+    if presentation.figure is not None and finished:
+        presentation.figure(presentation.rows(results, jobs), out / f"{name}.svg")
+        page += f"\n![{tables[0].title}]({name}.svg)\n"
+    write_atomically(out / f"{name}.md", page)
 
 
 def _page(tables: Sequence[Table], notes: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from aam_vision.commandline import run_command
 from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
 from experiments.options import Scale
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table, spread
 
 PAPER = {"sokoban": 201, "doors": 252}
@@ -75,7 +75,7 @@ def simulators(
         for name in chosen
         for n in range(first_seed, first_seed + seeds)
     ]
-    return report("simulators", jobs, summary, scale, figure=figure)
+    return report("simulators", jobs, Presentation(summary, figure=figure), scale)
 
 
 def figure(rows: Sequence[Row], path: Path) -> None:

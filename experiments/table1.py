@@ -19,7 +19,7 @@ from aam_vision.errors import UnusableInput
 from experiments.figures import queries_figure
 from experiments.jobs import Parameters, Row
 from experiments.options import Scale, chosen_domains
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table, spread
 
 PAPER = {
@@ -88,7 +88,7 @@ def table1(
         for one_policy, one_planner in product(policies, planners)
         for job in _jobs(name, one_policy, one_planner, problems, size, benchmarks)
     ]
-    return report("table1", jobs, summary, scale, shown=SHOWN, figure=figure)
+    return report("table1", jobs, Presentation(summary, shown=SHOWN, figure=figure), scale)
 
 
 def _jobs(

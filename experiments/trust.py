@@ -27,7 +27,7 @@ from experiments.faults.registry import FAMILIES, HONEST
 from experiments.faulty_robot import FAULTS
 from experiments.jobs import Parameters, Results, Row
 from experiments.options import Scale, chosen_domains
-from experiments.report import report
+from experiments.report import Presentation, report
 from experiments.tables import Table, spread
 from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
 
@@ -93,7 +93,7 @@ def trust(
         for number in range(runs)
     ]
     shown = [column for column in COLUMNS if column not in DETAILS]
-    code = report("trust", jobs, summary, scale, work=trusted, shown=shown)
+    code = report("trust", jobs, Presentation(summary, shown=shown), scale, work=trusted)
     rows = Results(scale.out / "results.jsonl").rows(jobs)
     for row in rows:
         if row["silently_wrong"]:

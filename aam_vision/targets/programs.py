@@ -13,7 +13,10 @@ from aam_vision.targets.images import perception_of, places, seen_through, setti
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 
 if TYPE_CHECKING:
+    from aam_vision.agents.conversation import Conversation
+    from aam_vision.agents.protocol import Hello
     from aam_vision.arguments import Arguments
+    from aam_vision.perception import VisualVocabulary
     from aam_vision.workers import Workers
 
 
@@ -75,10 +78,7 @@ def from_shown_program(arguments: Arguments) -> Target:
     from aam_vision import domains
     from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.program import ProgramLimits
-    from aam_vision.agents.shown import ProgramSimulator
     from aam_vision.envs.registry import image_domain
-    from aam_vision.perception import Given
-    from aam_vision.pictures import decode
 
     command, env = arguments.agent, arguments.env
     assert command is not None
@@ -92,37 +92,51 @@ def from_shown_program(arguments: Arguments) -> Target:
         command, ProgramLimits(seconds=arguments.agent_seconds, memory=arguments.agent_memory << 20)
     )
     try:
-        hello = conversation.hello
-        if not hello.shown:
-            raise UnusableInput(
-                f"tells its states itself; leave out the environment {env}", "agent", repr(command)
-            )
-        given = {entry.predicate for entry in visual.entries if isinstance(entry, Given)}
-        if hello.vocabulary.types != visual.types or not given.issuperset(hello.vocabulary.predicates):
-            facts = ", ".join(sorted(predicate.name for predicate in given)) or "no predicate"
-            raise UnusableInput(
-                f"must have the types of {env} ({', '.join(visual.types.parents)}), and state facts of {facts} only",
-                "agent",
-                repr(command),
-            )
-        access = access_of(
-            arguments.access, IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :], f"agent {command!r}"
-        )
-        chosen = numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
-        simulators = [
-            ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size))
-            for number in chosen
-        ]
-        shown = [hello.shown[number] for number in chosen]
-        settings = settings_of(arguments)
-        perception = perception_of(env, settings)
-        return replace(
-            seen_through(env, simulators, hello.headers, access, settings, perception, strange=True),
-            name=hello.vocabulary.name,
-            problems=tuple(map(str, chosen)),
-            scenes=lambda: [places(one.scene, *one.size) for one in shown],
-            close=conversation.close,
-        )
+        _check_shows(conversation.hello, visual, env, command)
+        return _shown_target(conversation, env, arguments)
     except BaseException:
         conversation.close()
         raise
+
+
+def _check_shows(hello: Hello, visual: VisualVocabulary, env: str, command: str) -> None:
+    """Refuse a program that shows no images, or has other types and facts than the environment ``env``."""
+    from aam_vision.perception import Given
+
+    if not hello.shown:
+        raise UnusableInput(
+            f"tells its states itself; leave out the environment {env}", "agent", repr(command)
+        )
+    given = {entry.predicate for entry in visual.entries if isinstance(entry, Given)}
+    if hello.vocabulary.types != visual.types or not given.issuperset(hello.vocabulary.predicates):
+        facts = ", ".join(sorted(predicate.name for predicate in given)) or "no predicate"
+        raise UnusableInput(
+            f"must have the types of {env} ({', '.join(visual.types.parents)}), and state facts of {facts} only",
+            "agent",
+            repr(command),
+        )
+
+
+def _shown_target(conversation: Conversation, env: str, arguments: Arguments) -> Target:
+    """The program's agent, in those of its problems and with the access that the arguments choose."""
+    from aam_vision.agents.shown import ProgramSimulator
+    from aam_vision.pictures import decode
+
+    hello = conversation.hello
+    allowed = IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :]
+    access = access_of(arguments.access, allowed, f"agent {arguments.agent!r}")
+    chosen = numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
+    simulators = [
+        ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size))
+        for number in chosen
+    ]
+    shown = [hello.shown[number] for number in chosen]
+    settings = settings_of(arguments)
+    perception = perception_of(env, settings)
+    return replace(
+        seen_through(env, simulators, hello.headers, access, settings, perception, strange=True),
+        name=hello.vocabulary.name,
+        problems=tuple(map(str, chosen)),
+        scenes=lambda: [places(one.scene, *one.size) for one in shown],
+        close=conversation.close,
+    )
