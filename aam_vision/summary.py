@@ -169,7 +169,7 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
     states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
     return {
         "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
-        "exact": evaluation.exact(result.model, truth, repeated=repeated),
+        "exact": evaluation.exact(result.model, truth),
         "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated)
         if states
         else None,
