@@ -69,6 +69,7 @@ TARGETS = (
         ("aam_vision/agents/image.py",),
         (
             "tests/agents/test_image.py",
+            "tests/agents/test_image_expecting.py",
             "tests/agents/test_image_resuming.py",
             "tests/agents/test_image_situations.py",
         ),

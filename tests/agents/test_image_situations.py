@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.image import LOOKS, ImageAgent
+from aam_vision.agents.image import LOOKS, ImageAgent, digests
 from aam_vision.agents.returning import Passage
 from aam_vision.query import Access, Query, Situation
 from aam_vision.strips import GroundAction
@@ -146,6 +146,56 @@ def test_all_time_spent_on_reading_is_counted_and_no_other() -> None:
     (start,) = agent.initial()
     agent.ask(Query(start, (RIGHT, RIGHT)))
     assert 0.02 <= agent.perception_s <= process_time() - begun
+
+
+# --- images told apart ----------------------------------------------------------------------------
+
+
+@thorough(40)
+@given(st.lists(plans, max_size=4))
+def test_situations_have_the_same_pixels_if_and_only_if_a_steady_camera_shows_the_same(
+    asked: list[tuple[GroundAction, ...]],
+) -> None:
+    agent = agent_on(Line(still=True))
+    (start,) = agent.initial()
+    known = [start, *(agent.ask(Query(start, plan)).final for plan in asked)]
+    for situation in known:
+        agent.ask(Query(situation, ()))
+        assert len(agent.pixels(situation) or ()) == 1, "it looks the same again"
+        for other in known:
+            same = cell_of(situation) == cell_of(other)
+            assert (agent.pixels(situation) == agent.pixels(other)) is same
+
+
+def test_every_further_look_at_a_situation_adds_the_pixels_that_it_shows() -> None:
+    agent = agent_on(Line())  # no two of its images are equal
+    (start,) = agent.initial()
+    there = agent.ask(Query(start, (RIGHT,))).final
+    assert not (agent.pixels(start) or frozenset()) & (agent.pixels(there) or frozenset())
+    for looks in range(1, 4):
+        before = agent.pixels(start) or frozenset()
+        assert len(before) == looks
+        agent.ask(Query(start, ()))
+        assert before < (agent.pixels(start) or frozenset())
+    assert len(agent.pixels(there) or ()) == 1
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["pixels", "a"]), inner),
+    max_leaves=6,
+)
+
+
+@thorough(100)
+@given(json_values)
+def test_digests_are_read_from_whatever_a_transcript_holds(memo: object) -> None:
+    found = digests(memo)
+    if isinstance(memo, dict) and isinstance(memo.get("pixels"), list):
+        assert all((one in found) is isinstance(one, str) for one in memo["pixels"])
+        assert len(found) <= len(memo["pixels"])
+    else:
+        assert found == frozenset()
 
 
 # --- images that are kept -------------------------------------------------------------------------
