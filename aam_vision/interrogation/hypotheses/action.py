@@ -40,6 +40,11 @@ class ActionHypotheses:
         """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
         self.version = 0
         """Grows with every change: results that were derived under one version stay valid under it."""
+        self._together: dict[tuple[int, bool | None, bool], None] = {}
+        """Groups of atoms that were one atom in a step, with its values before and after: an ordered set.
+
+        Several effects may be the reason of such a change, until later steps tell which.
+        """
         self._undoing = (-1, 0)
         self._schema: tuple[int, ActionSchema] | None = None
 
@@ -172,6 +177,8 @@ class ActionHypotheses:
 
     def changed_together(self, group: int, was: bool | None, now: bool | None) -> bool:
         """Learn from the value, before and after a step, of the one atom that all atoms of the group are there."""
+        if now is not None:
+            self._together[group, was, now] = None
         return self._narrow_effect(*changed_together(self.effects, group, was, now))
 
     def after(self, held: int, unknown: int, objects: tuple[str, ...]) -> tuple[int, int]:
@@ -213,6 +220,8 @@ class ActionHypotheses:
             )
         self.adds, self.deletes, self.keeps = adds, deletes, keeps
         self.version += 1
+        for step in self._together:
+            self._narrow_effect(*changed_together(self.effects, *step))
         return True
 
     def _propagate(self) -> None:
@@ -251,6 +260,7 @@ class ActionHypotheses:
         """A copy that has learned of a success there, for what-if questions."""
         other = copy(self)
         other.clauses = list(self.clauses)
+        other._together = dict(self._together)
         other.succeeded(held, unknown)
         return other
 

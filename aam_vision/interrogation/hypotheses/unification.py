@@ -27,7 +27,8 @@ def changed_together(effects: Effects, group: int, was: bool | None, now: bool |
     """The effects that remain possible after a step under which all atoms of the group are one atom.
 
     ``was`` and ``now`` are its values before and after. It is true afterwards if any atom of the group is added, else
-    false if any is deleted. Conclusions about a single atom are drawn; those about several at once are not kept.
+    false if any is deleted. Conclusions about a single atom are drawn; where several may be the reason, the same step
+    may tell more once less is possible.
     """
     adds, deletes, keeps = effects
     may_add, may_delete = adds & group, deletes & group
