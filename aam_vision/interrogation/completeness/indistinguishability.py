@@ -78,6 +78,11 @@ class Indistinguishability:
             return Prospect.UNKNOWN
         return Prospect.CLOSED if bit & self._closed[name].effects else Prospect.OPEN
 
+    @property
+    def closed(self) -> Closure:
+        """Per action, the undecided literals and effects that no query can decide; empty where there is no proof."""
+        return self._closed or {}
+
     def open_questions(self) -> int:
         """The number of undecided literals and effects that are not proven to be beyond every query."""
         left = self._undecided if self._closed is None else without(self._undecided, [self._closed])
