@@ -57,6 +57,7 @@ def test_a_problem_is_read_whatever_the_order_of_its_sections(folder: Path) -> N
         "first", State(true, objects), frozenset({Atom("at-goal", ("b",))}), frozenset({Atom("busy", ())})
     )
     assert list(problem.initial.objects) == list(objects)
+    assert problem.initial.objects.of_type("thing") == ("r", "b")
     assert read_problem(read_domain(domain), path) == problem
 
 

@@ -34,6 +34,7 @@ BAD_DOMAINS = {
     "disjunction": (PRE, "(or (busy) (busy))", ":10: ", "disjunction ('or')"),
     "implication": (PRE, "(imply (busy) (busy))", ":10: ", "disjunction ('imply')"),
     "negated conjunction": (PRE, "(not (and (busy)))", ":10: ", "'not' around '(and'"),
+    "double negation": (PRE, "(not (not (busy)))", ":10: ", "'not' around '(not'"),
     "forall": (PRE, "(forall (?x - box) (busy))", ":10: ", "quantifiers ('forall')"),
     "exists": (PRE, "(exists (?x - box) (busy))", ":10: ", "quantifiers ('exists')"),
     "equality": (PRE, "(not (= ?p ?q))", ":10: ", "equality ('=')"),
@@ -52,6 +53,12 @@ BAD_DOMAINS = {
     "either": ("?b - box ?p ?q", "?b - (either box robot) ?p ?q", ":9: ", "'either' types"),
     "list as type": ("?b - box ?p ?q", "?b - (box) ?p ?q", ":9: ", "expected a type, found '(box'"),
     "undeclared predicate": (EFF, "(att ?b ?q)", ":11: ", "undeclared predicate 'att'; did you mean 'at'?"),
+    "undeclared predicate under not": (
+        PRE,
+        "(not (bussy))",
+        ":10: ",
+        "the precondition of 'push' uses the undeclared predicate 'bussy'",
+    ),
     "undeclared variable": (EFF, "(at ?box ?q)", ":11: ", "undeclared variable '?box'; did you mean '?b'?"),
     "undeclared constant": ("DOCK", "dok", ":13: ", "undeclared object 'dok'; did you mean 'dock'?"),
     "undeclared type": ("?b - box ?p ?q", "?b - boxx ?p ?q", ":9: ", "type 'boxx' is not declared"),
@@ -106,6 +113,8 @@ def test_a_bad_domain_is_refused_in_one_line_with_its_place(folder: Path, case: 
 BAD_PROBLEMS = {
     "another domain": ("tiny", "teeny", ":2: ", "is a problem of domain 'teeny', not of 'tiny'"),
     "no domain": ("(:domain tiny)", "", ":1: ", "names no domain; add '(:domain tiny)'"),
+    "a domain without name": ("(:domain tiny)", "(:domain)", ":2: ", "expected one name of a domain"),
+    "two domains": ("(:domain tiny)", "(:domain tiny small)", ":2: ", "expected one name of a domain"),
     "domain": (PROBLEM, DOMAIN, ":2: ", "defines a domain, but a problem is wanted"),
     "undeclared object": ("(at b shelf)", "(at c shelf)", ":6: ", "undeclared object 'c'"),
     "undeclared object in the goal": (
@@ -115,7 +124,12 @@ BAD_PROBLEMS = {
         "the goal uses the undeclared object",
     ),
     "undeclared type": ("- robot", "- robbot", ":3: ", "did you mean 'robot'?"),
-    "undeclared predicate": ("(at b shelf)", "(on b shelf)", ":6: ", "undeclared predicate 'on'"),
+    "undeclared predicate": (
+        "(at b shelf)",
+        "(on b shelf)",
+        ":6: ",
+        "the initial state uses the undeclared predicate 'on'",
+    ),
     "wrong arity": ("(at b shelf)", "(at b)", ":6: ", "'at' takes 2 arguments, found 1"),
     "wrong type": ("(at b shelf)", "(at shelf b)", ":6: ", "must be of type 'thing', but 'shelf'"),
     "variable": ("(at b shelf)", "(at ?b shelf)", ":6: ", "undeclared variable '?b'"),

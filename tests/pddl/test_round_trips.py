@@ -74,6 +74,16 @@ def test_a_model_written_and_read_is_the_same(shared: Path, model: Model) -> Non
     assert read_domain(written(shared, domain_text(model))) == model
 
 
+def test_types_that_only_predicates_headers_or_constants_name_are_declared_under_the_root(
+    folder: Path,
+) -> None:
+    vocabulary = Vocabulary("d", (Predicate("p", ("box",)),), Types({}), {"dock": "place"})
+    model = Model(vocabulary, (ActionSchema(ActionHeader("act", ("x",), ("robot",))),))
+    read = read_domain(written(folder, domain_text(model)))
+    assert read.vocabulary.types == Types(dict.fromkeys(("place", "box", "robot"), ROOT_TYPE))
+    assert read.actions == model.actions
+
+
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_packaged_domains_round_trip(folder: Path, name: str) -> None:
     assert read_domain(written(folder, domain_text(load(name)))) == load(name)
