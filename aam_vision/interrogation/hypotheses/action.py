@@ -9,14 +9,16 @@ from __future__ import annotations
 from copy import copy
 
 from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
-from aam_vision.interrogation.hypotheses.unification import (
+from aam_vision.interrogation.hypotheses.joint_effects import (
+    Changes,
     Effects,
-    Merged,
+    JointStep,
     changed_together,
+    explanation,
     joint_outcomes,
-    under,
 )
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
+from aam_vision.interrogation.hypotheses.unification import Merged, under
 from aam_vision.strips import ActionSchema, Location
 
 
@@ -40,11 +42,8 @@ class ActionHypotheses:
         """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
         self.version = 0
         """Grows with every change: results that were derived under one version stay valid under it."""
-        self._together: dict[tuple[int, bool | None, bool], None] = {}
-        """Groups of atoms that were one atom in a step, with its values before and after: an ordered set.
-
-        Several effects may be the reason of such a change, until later steps tell which.
-        """
+        self._together: dict[JointStep, None] = {}
+        """Steps that several effects may explain, until later ones tell which: an ordered set."""
         self._undoing = (-1, 0)
         self._schema: tuple[int, ActionSchema] | None = None
 
@@ -177,9 +176,27 @@ class ActionHypotheses:
 
     def changed_together(self, group: int, was: bool | None, now: bool | None) -> bool:
         """Learn from the value, before and after a step, of the one atom that all atoms of the group are there."""
-        if now is not None:
-            self._together[group, was, now] = None
-        return self._narrow_effect(*changed_together(self.effects, group, was, now))
+        if now is None or self.joint_outcomes(group, was) == {now}:
+            return False
+        step = JointStep(group, was, now)
+        told = self._narrow_effect(*changed_together(self.effects, step))
+        if step in self._together:
+            return told
+        self._together[step] = None
+        self.version += 1
+        self._narrow_effect(*changed_together(self.effects, step))
+        return True
+
+    def joint_outcomes(self, group: int, was: bool | None) -> set[bool]:
+        """The values that the one atom which all atoms of the group are may have after a step, by its value before.
+
+        Where that was seen it is known, although it may be open which of the atoms' effects brought it about.
+        """
+        found = set()
+        for value in (True, False) if was is None else (was,):
+            outcomes = joint_outcomes(self.effects, group, value)
+            found |= {now for now in outcomes if JointStep(group, value, now) in self._together} or outcomes
+        return found
 
     def after(self, held: int, unknown: int, objects: tuple[str, ...]) -> tuple[int, int]:
         """The values (held, unknown) after an executed step, as far as they follow from what is known."""
@@ -187,7 +204,7 @@ class ActionHypotheses:
         can_fail = self.deletes | (self.keeps & ~held)
         for group in self.index.coinciding(objects):
             value = None if unknown & group else bool(held & group)
-            outcomes = joint_outcomes(self.effects, group, value)
+            outcomes = self.joint_outcomes(group, value)
             can_hold = can_hold | group if True in outcomes else can_hold & ~group
             can_fail = can_fail | group if False in outcomes else can_fail & ~group
         return can_hold & ~can_fail, can_hold & can_fail
@@ -221,7 +238,7 @@ class ActionHypotheses:
         self.adds, self.deletes, self.keeps = adds, deletes, keeps
         self.version += 1
         for step in self._together:
-            self._narrow_effect(*changed_together(self.effects, *step))
+            self._narrow_effect(*changed_together(self.effects, step))
         return True
 
     def _propagate(self) -> None:
@@ -267,16 +284,21 @@ class ActionHypotheses:
     # --- models ----------------------------------------------------------------------------------
 
     def schema(self) -> ActionSchema:
-        """The cautious model: undetermined positive preconditions in, everything else undetermined out."""
+        """The cautious model: undetermined positive preconditions in, everything else undetermined out.
+
+        Of undetermined effects only those are in that it takes to explain steps under which several atoms were one.
+        """
         if self._schema is not None and self._schema[0] == self.version:
             return self._schema[1]
         required = self.cautious
+        certain = Changes(self.adds & ~self.keeps & ~self.deletes, self.deletes & ~self.keeps & ~self.adds)
+        added, deleted = explanation(self.effects, certain, self._together) or certain
         schema = ActionSchema(
             self.index.header,
             positive=self.index.select(required.positive),
             negative=self.index.select(required.negative),
-            add=self.index.select(self.adds & ~self.keeps & ~self.deletes),
-            delete=self.index.select(self.deletes & ~self.keeps & ~self.adds),
+            add=self.index.select(added),
+            delete=self.index.select(deleted),
         )
         self._schema = self.version, schema
         return schema

@@ -7,58 +7,11 @@ atom (deletes come first, then adds).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from aam_vision.strips import ActionHeader, LiftedAtom, Vocabulary
 
 Merged = tuple[int | str, ...]
 """For every parameter the parameter (itself, if it is not merged) or the constant that replaces it."""
-
-
-class Effects(NamedTuple):
-    """The atoms that may still be added, deleted or kept by an action: bit masks."""
-
-    adds: int
-    deletes: int
-    keeps: int
-
-
-def changed_together(effects: Effects, group: int, was: bool | None, now: bool | None) -> Effects:
-    """The effects that remain possible after a step under which all atoms of the group are one atom.
-
-    ``was`` and ``now`` are its values before and after. It is true afterwards if any atom of the group is added, else
-    false if any is deleted. Conclusions about a single atom are drawn; where several may be the reason, the same step
-    may tell more once less is possible.
-    """
-    adds, deletes, keeps = effects
-    may_add, may_delete = adds & group, deletes & group
-    if now is None:
-        return effects
-    if now:
-        if was is False or may_delete & ~adds & ~keeps:
-            only = may_add if may_add.bit_count() <= 1 else 0
-            if only or not may_add:
-                deletes, keeps = deletes & ~(only or group), keeps & ~(only or group)
-        elif not may_add:
-            deletes &= ~group
-    else:
-        adds &= ~group
-        if was and may_delete.bit_count() <= 1:
-            keeps &= ~(may_delete or group)
-    return Effects(adds, deletes, keeps)
-
-
-def joint_outcomes(effects: Effects, group: int, value: bool | None) -> set[bool]:
-    """The values that the one atom which all atoms of the group are may have after a step."""
-    adds, deletes, keeps = effects
-    added = adds & ~deletes & ~keeps & group
-    deleted = deletes & ~adds & ~keeps & group
-    found = set()
-    if adds & group or (value is not False and not deleted):
-        found.add(True)
-    if not added and (value is not True or deletes & group):
-        found.add(False)
-    return found
 
 
 def merge(

@@ -11,8 +11,8 @@ from operator import or_
 from typing import NamedTuple
 
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.joint_effects import Effects, joint_outcomes
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.hypotheses.unification import Effects, joint_outcomes
 from aam_vision.joins import Fact
 from aam_vision.strips import Atom, State
 

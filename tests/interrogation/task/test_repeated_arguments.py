@@ -5,16 +5,17 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import evaluation
+from aam_vision import api, evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.joint_effects import joint_outcomes
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.hypotheses.unification import joint_outcomes
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
@@ -181,6 +182,28 @@ def test_an_addition_that_only_undoes_a_deletion_is_found() -> None:
         assert evaluation.exact(result.model, model)
         plain = Hypotheses(vocabulary, [header])
         assert plain["move"].undoing == 0
+
+
+@pytest.mark.parametrize("access", Access)
+def test_what_no_query_can_attribute_to_one_of_several_effects_is_left_open_and_proven_to_be(
+    access: Access,
+) -> None:
+    """act(?x, ?y) deletes and adds p(?x, ?x, ?x) where both arguments are one object; else nothing shows it."""
+    vocabulary = Vocabulary("undone", (Predicate("p", ("object",) * 3),))
+    loop, deleted = LiftedAtom("p", (0, 0, 0)), LiftedAtom("p", (0, 0, 1))
+    header = ActionHeader("act", ("x", "y"), ("object", "object"))
+    model = Model(
+        vocabulary,
+        (ActionSchema(header, frozenset([loop]), add=frozenset([loop]), delete=frozenset([deleted])),),
+    )
+    start = State(frozenset([Atom("p", ("a", "a", "a"))]), Objects(dict.fromkeys("ab", "object"), Types()))
+    agent = SymbolicAgent(model, [start], access, repeated=True, refuses_surely=True)
+    result = api.interrogate(agent, repeated_arguments=True)
+    assert result.complete
+    assert verify(result.transcript, result).holds
+    assert evaluation.equivalent(result.model, model, [start], repeated=True)
+    if access is Access.SETTABLE:
+        assert evaluation.exact(result.model, model)
 
 
 def test_atoms_of_one_parameter_used_twice_are_part_of_the_model() -> None:

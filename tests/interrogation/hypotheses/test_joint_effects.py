@@ -1,0 +1,270 @@
+"""Effects of atoms that become one: learned from without losing the truth, remembered until later steps tell more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.joint_effects import (
+    Changes,
+    Effects,
+    JointStep,
+    changed_together,
+    explanation,
+    joint_outcomes,
+)
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.joins import Fact
+from aam_vision.strips import ActionHeader, LiftedAtom, Location, Mode, Predicate, Types, Vocabulary
+from tests.profiles import thorough
+
+SIZE = 3
+GROUP = 0b111
+choices = st.lists(st.sets(st.sampled_from(Mode), min_size=1), min_size=SIZE, max_size=SIZE)
+
+
+def _effects(possible: list[set[Mode]]) -> Effects:
+    return Effects(*(sum(1 << n for n, modes in enumerate(possible) if mode in modes) for mode in Mode))
+
+
+def _joint(modes: tuple[Mode, ...], value: bool) -> bool:
+    """Deletions come first, then additions."""
+    return Mode.POSITIVE in modes or (value and Mode.NEGATIVE not in modes)
+
+
+@thorough(200)
+@given(choices, st.sampled_from([True, False, None]))
+def test_the_outcomes_of_joint_effects_are_those_of_all_combinations(
+    possible: list[set[Mode]], value: bool | None
+) -> None:
+    values = (False, True) if value is None else (value,)
+    assert joint_outcomes(_effects(possible), GROUP, value) == {
+        _joint(modes, was) for modes in product(*possible) for was in values
+    }
+
+
+@thorough(300)
+@given(choices, st.sampled_from([True, False, None]), st.booleans())
+def test_joint_effects_lose_no_mode_that_explains_what_was_seen(
+    possible: list[set[Mode]], was: bool | None, now: bool
+) -> None:
+    values = (False, True) if was is None else (was,)
+    shown = [m for m in product(*possible) if any(now == _joint(m, value) for value in values)]
+    if not shown:
+        return
+    left = changed_together(_effects(possible), JointStep(GROUP, was, now))
+    before = _effects(possible)
+    explained = _effects([{modes[n] for modes in shown} for n in range(SIZE)])
+    for kept, needed, had in zip(left, explained, before, strict=True):
+        assert not needed & ~kept
+        assert not kept & ~had
+    if now is False:
+        assert left == explained
+    if now and was is False:
+        assert left == explained
+
+
+@pytest.mark.parametrize(
+    ("possible", "was", "now", "left"),
+    [
+        # one of them is deleted for certain: another one has put it back
+        ([{Mode.NEGATIVE}, {Mode.POSITIVE, Mode.ABSENT}], True, True, [{Mode.NEGATIVE}, {Mode.POSITIVE}]),
+        # none can add: none has deleted
+        ([{Mode.NEGATIVE, Mode.ABSENT}, {Mode.ABSENT}], True, True, [{Mode.ABSENT}, {Mode.ABSENT}]),
+        # several may have added: nothing is said of one of them
+        ([{Mode.POSITIVE, Mode.ABSENT}] * 2, False, True, [{Mode.POSITIVE, Mode.ABSENT}] * 2),
+    ],
+)
+def test_what_joint_effects_say_of_one_atom_is_learned(
+    possible: list[set[Mode]], was: bool | None, now: bool, left: list[set[Mode]]
+) -> None:
+    assert changed_together(_effects(possible), JointStep(0b11, was, now)) == _effects(left)
+
+
+# --- an action whose arguments may name one object, or a constant ------------------------------------
+
+PAIR = Vocabulary("pair", (Predicate("p", ("object",)), Predicate("q")), Types(), {"k": "object"})
+TWO = AtomIndex(PAIR, ActionHeader("act", ("x", "y"), ("object", "object")), repeated=True)
+ROWS = [("a", "b"), ("a", "a"), ("a", "k"), ("k", "a"), ("k", "k")]
+every_mode = st.lists(
+    st.sets(st.sampled_from(Mode), min_size=1), min_size=len(TWO.atoms), max_size=len(TWO.atoms)
+)
+facts_of = st.sets(st.sampled_from([("p", ("a",)), ("p", ("b",)), ("p", ("k",)), ("q", ())]))
+
+
+def _with_effects(possible: list[set[Mode]]) -> ActionHypotheses:
+    action = ActionHypotheses(TWO)
+    action.adds, action.deletes, action.keeps = _effects(possible)
+    return action
+
+
+def _after(modes: tuple[Mode, ...], facts: dict[int, Fact], true: set[Fact]) -> set[Fact]:
+    added = {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.POSITIVE}
+    return true - {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.NEGATIVE} | added
+
+
+def _take(action: ActionHypotheses, row: tuple[str, str], true: set[Fact], truth: tuple[Mode, ...]) -> None:
+    """Learn from a step of an action with these true effects."""
+    facts = dict(TWO.grounded(row))
+    after = _after(truth, facts, true)
+    shared = TWO.shared(row)
+    action.changed((_bits(facts, true), shared), (_bits(facts, after), shared))
+    for group in TWO.coinciding(row):
+        fact = facts[group & -group]
+        action.changed_together(group, fact in true, fact in after)
+
+
+def _bits(facts: dict[int, Fact], true: set[Fact]) -> int:
+    return sum(bit for bit, fact in facts.items() if fact in true)
+
+
+@thorough(400)
+@given(every_mode, st.sampled_from(ROWS), facts_of, facts_of)
+def test_predictions_are_what_all_combinations_of_effects_agree_on(
+    possible: list[set[Mode]], row: tuple[str, str], some: set[Fact], hidden: set[Fact]
+) -> None:
+    facts = dict(TWO.grounded(row))
+    true = some - hidden
+    always = never = TWO.everything
+    for modes in product(*possible):
+        for extra in (set(), hidden):  # hidden atoms are independent of each other
+            now = _bits(facts, _after(modes, facts, true | extra))
+            always &= now
+            never &= ~now
+    held, dim = _bits(facts, true), _bits(facts, hidden)
+    assert _with_effects(possible).after(held, dim, row) == (always, TWO.everything & ~always & ~never)
+
+
+@thorough(300)
+@given(every_mode, st.sampled_from(ROWS), facts_of, st.data())
+def test_what_atoms_that_are_one_did_together_is_learned_without_losing_the_truth(
+    possible: list[set[Mode]], row: tuple[str, str], true: set[Fact], data: st.DataObject
+) -> None:
+    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    facts = dict(TWO.grounded(row))
+    after = _after(truth, facts, true)
+    action = _with_effects(possible)
+    for group in TWO.coinciding(row):
+        fact = facts[group & -group]
+        before, version, outcomes = action.effects, action.version, action.joint_outcomes(group, fact in true)
+        told = action.changed_together(group, fact in true, fact in after)
+        alone = changed_together(before, JointStep(group, fact in true, fact in after))
+        assert all(not kept & ~left for kept, left in zip(action.effects, alone, strict=True))
+        assert told is (len(outcomes) > 1) is (action.version > version)
+        assert told or action.effects == before
+        assert action.joint_outcomes(group, fact in true) == {fact in after}
+    for number, mode in enumerate(truth):
+        assert dict(zip(Mode, action.effects, strict=True))[mode] >> number & 1
+
+
+@thorough(300)
+@given(every_mode, st.lists(st.tuples(st.sampled_from(ROWS), facts_of), max_size=5), st.data())
+def test_steps_tell_the_same_in_whatever_order_they_are_taken(
+    possible: list[set[Mode]], steps: list[tuple[tuple[str, str], set[Fact]]], data: st.DataObject
+) -> None:
+    """A step whose change has several possible reasons tells which it was once another step has excluded the others."""
+    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    told = []
+    for order in (steps, data.draw(st.permutations(steps))):
+        action = _with_effects(possible)
+        for row, true in order:
+            _take(action, row, true, truth)
+        told.append(action.effects)
+    assert told[0] == told[1]
+
+
+def test_a_deletion_that_was_undone_shows_the_addition_once_it_is_known() -> None:
+    """act(?x, ?y) deletes p(?x) and adds p(?y): with one object p stays, and that is remembered."""
+    action = ActionHypotheses(TWO)
+    x, y = (1 << TWO.atoms.index(LiftedAtom("p", (n,))) for n in (0, 1))
+    action.changed((TWO.everything, x | y), (TWO.everything, x | y))
+    action.changed_together(x | y, True, True)
+    assert action.effects == Effects(*[TWO.everything] * 3)._replace(deletes=x | y)
+    action.changed((x | y, 0), (y, 0))
+    assert action.deletes == x
+    assert action.adds & ~action.keeps == y
+
+
+@thorough(300)
+@given(every_mode, st.lists(st.tuples(st.sampled_from(ROWS), facts_of), max_size=5), st.data())
+def test_steps_that_were_seen_are_predicted_and_are_what_the_model_does(
+    possible: list[set[Mode]], steps: list[tuple[tuple[str, str], set[Fact]]], data: st.DataObject
+) -> None:
+    """Although it may be open which of several effects brought them about."""
+    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    action = _with_effects(possible)
+    for row, true in steps:
+        _take(action, row, true, truth)
+    schema = action.schema()
+    chosen = tuple(schema.mode(atom, Location.EFF) for atom in TWO.atoms)
+    for row, true in steps:
+        facts = dict(TWO.grounded(row))
+        after = _after(truth, facts, true)
+        assert action.after(_bits(facts, true), 0, row) == (_bits(facts, after), 0)
+        assert _after(chosen, facts, true) == after
+
+
+@thorough(300)
+@given(
+    choices, st.lists(st.tuples(st.integers(1, GROUP), st.booleans(), st.booleans()), max_size=6), st.data()
+)
+def test_steps_are_explained_by_changes_that_are_possible_and_all_that_are_certain(
+    possible: list[set[Mode]], seen: list[tuple[int, bool, bool]], data: st.DataObject
+) -> None:
+    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    steps = []
+    for group, value, hidden in seen:
+        together = tuple(mode for number, mode in enumerate(truth) if group >> number & 1)
+        steps.append(JointStep(group, None if hidden else value, _joint(together, value)))
+    effects = _effects(possible)
+    certain = Changes(*_effects([modes if len(modes) == 1 else set() for modes in possible])[:2])
+    found = explanation(effects, certain, steps)
+    assert found is not None
+    assert not found.adds & found.deletes
+    for some, known, may in zip(found, certain, effects, strict=False):
+        assert known & ~some == some & ~may == 0
+    for group, was, now in steps:
+        together = tuple(
+            Mode.POSITIVE if found.adds >> n & 1 else Mode.NEGATIVE if found.deletes >> n & 1 else Mode.ABSENT
+            for n in range(SIZE)
+            if group >> n & 1
+        )
+        assert any(_joint(together, value) == now for value in ((False, True) if was is None else (was,)))
+
+
+def test_no_changes_explain_steps_that_contradict_each_other() -> None:
+    anything = Effects(GROUP, GROUP, GROUP)
+    steps = [JointStep(GROUP, True, now) for now in (False, True)]
+    assert explanation(anything, Changes(0, 0), steps) is None
+    crowd = Effects(*[(1 << 60) - 1] * 3)
+    assert (
+        explanation(crowd, Changes(0, 0), [JointStep(crowd.adds, True, now) for now in (True, False)]) is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "undone"),
+    [
+        ([], [], True),
+        ([("p", (0,))], [("p", (1,))], False),  # they are never one where the action can be executed
+        ([("p", (0,))], [("q", ())], True),
+    ],
+)
+def test_an_addition_may_undo_a_deletion_where_both_atoms_can_be_one(
+    true: list[tuple[str, tuple[int, ...]]], false: list[tuple[str, tuple[int, ...]]], undone: bool
+) -> None:
+    index = AtomIndex(replace(PAIR, constants={}), TWO.header, repeated=True)
+    action = ActionHypotheses(index)
+    p_x, p_y = (index.bit[LiftedAtom("p", (n,))] for n in (0, 1))
+    action.positive = sum(index.bit[LiftedAtom(*atom)] for atom in true)
+    action.negative = sum(index.bit[LiftedAtom(*atom)] for atom in false)
+    action.absent = index.everything & ~action.positive & ~action.negative
+    action.adds, action.deletes, action.keeps = p_x, p_y, index.everything & ~p_x & ~p_y
+    assert action.undoing == (p_x if undone else 0)
+    assert AtomIndex(PAIR, TWO.header).merges, "a constant may be an argument"
+    assert ActionHypotheses(AtomIndex(replace(PAIR, constants={}), TWO.header)).undoing == 0
