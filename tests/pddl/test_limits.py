@@ -16,6 +16,11 @@ from .files import DOMAIN, PROBLEM, message, written
 PRE = "(not (busy))"
 
 
+def test_a_path_is_quoted_in_one_printable_line(folder: Path) -> None:
+    path = written(folder, DOMAIN.replace("(busy)", "(bussy)", 1), "a\n\x1b[31mb.pddl")
+    assert message(read_domain, path).startswith(f"{folder}/a??[31mb.pddl:10: ")
+
+
 def test_files_that_are_none(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     for path in (folder, folder / "pipe", Path("/dev/zero")):
@@ -62,8 +67,9 @@ def test_the_largest_problem_is_read_in_time(folder: Path) -> None:
 
 def test_what_unified_planning_would_take_too_long_for_is_refused_at_once(folder: Path) -> None:
     model = load("blocksworld")
-    text = message(read_problem, model, large_problem(folder, objects=12_000, facts=1))
-    assert "more than 10000 words and parentheses outside the initial state" in text
+    problem = large_problem(folder, objects=12_000, facts=1)
+    text = message(read_problem, model, problem)
+    assert text.startswith(f"{problem}:1: more than 10000 words and parentheses outside the initial state")
     predicates = " ".join(f"(p{i} ?x ?y)" for i in range(3000))
     path = written(folder, f"(define (domain d) (:predicates {predicates}))", "large.pddl")
     assert "more than 10000 words" in message(read_domain, path)
@@ -82,12 +88,14 @@ def large_problem(folder: Path, *, objects: int, facts: int) -> Path:
 def test_what_the_library_refuses_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Failing:
         def parse_problem_string(self, *texts: str) -> None:
-            raise AssertionError("no\nway \u2028" + "x" * 1000)
+            raise AssertionError("no\nway, Zoë \u2028" + "x" * 1000)
 
     model = read_domain(written(folder, DOMAIN))
     monkeypatch.setattr("aam_vision.pddl.library._reader", Failing)
     text = message(read_domain, written(folder, DOMAIN))
-    assert text.startswith(f"{folder / 'domain.pddl'}:2: unified-planning cannot read this domain (no way")
+    assert text.startswith(
+        f"{folder / 'domain.pddl'}:2: unified-planning cannot read this domain (no way, Zo\\xeb"
+    )
     path = written(folder, PROBLEM, "problem.pddl")
     assert message(read_problem, model, path).startswith(
         f"{path}:1: unified-planning cannot read this problem"
