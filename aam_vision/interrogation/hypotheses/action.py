@@ -10,12 +10,11 @@ from copy import copy
 
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.joint_effects import (
-    Changes,
     Effects,
     JointStep,
-    changed_together,
     explanation,
     joint_outcomes,
+    narrowed,
 )
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.interrogation.hypotheses.unification import Merged, under
@@ -42,8 +41,8 @@ class ActionHypotheses:
         """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
         self.version = 0
         """Grows with every change: results that were derived under one version stay valid under it."""
-        self._together: dict[JointStep, None] = {}
-        """Steps that several effects may explain, until later ones tell which: an ordered set."""
+        self._together: tuple[JointStep, ...] = ()
+        """Steps that several effects may explain, until later ones tell which."""
         self._undoing = (-1, 0)
         self._schema: tuple[int, ActionSchema] | None = None
 
@@ -168,35 +167,29 @@ class ActionHypotheses:
     def changed(self, before: tuple[int, int], after: tuple[int, int]) -> bool:
         """Learn from the atoms' values (held, unknown) before and after an executed step."""
         (was, was_unknown), (now, now_unknown) = before, after
-        return self._narrow_effect(
+        left = Effects(
             adds=self.adds & (now | now_unknown),
             deletes=self.deletes & (~now | now_unknown),
             keeps=self.keeps & (was_unknown | now_unknown | ~(was ^ now)),
         )
+        return self._narrow_effect(narrowed(left, self._together))
 
     def changed_together(self, group: int, was: bool | None, now: bool | None) -> bool:
         """Learn from the value, before and after a step, of the one atom that all atoms of the group are there."""
         if now is None or self.joint_outcomes(group, was) == {now}:
             return False
         step = JointStep(group, was, now)
-        told = self._narrow_effect(*changed_together(self.effects, step))
         if step in self._together:
-            return told
-        self._together[step] = None
+            return False
+        together = (*self._together, step)
+        self._narrow_effect(narrowed(self.effects, together))
+        self._together = together
         self.version += 1
-        self._narrow_effect(*changed_together(self.effects, step))
         return True
 
     def joint_outcomes(self, group: int, was: bool | None) -> set[bool]:
-        """The values that the one atom which all atoms of the group are may have after a step, by its value before.
-
-        Where that was seen it is known, although it may be open which of the atoms' effects brought it about.
-        """
-        found = set()
-        for value in (True, False) if was is None else (was,):
-            outcomes = joint_outcomes(self.effects, group, value)
-            found |= {now for now in outcomes if JointStep(group, value, now) in self._together} or outcomes
-        return found
+        """The values that the one atom, which all atoms of the group are, may have after a step."""
+        return joint_outcomes(self.effects, group, was, self._together)
 
     def after(self, held: int, unknown: int, objects: tuple[str, ...]) -> tuple[int, int]:
         """The values (held, unknown) after an executed step, as far as they follow from what is known."""
@@ -226,9 +219,10 @@ class ActionHypotheses:
         self.version += 1
         return True
 
-    def _narrow_effect(self, adds: int, deletes: int, keeps: int) -> bool:
-        if (adds, deletes, keeps) == (self.adds, self.deletes, self.keeps):
+    def _narrow_effect(self, left: Effects) -> bool:
+        if left == self.effects:
             return False
+        adds, deletes, keeps = left
         if wrong := self.index.everything & ~(adds | deletes | keeps):
             names = ", ".join(self.index.text(Literals(wrong, 0)))
             raise InconsistentAgent(
@@ -237,8 +231,6 @@ class ActionHypotheses:
             )
         self.adds, self.deletes, self.keeps = adds, deletes, keeps
         self.version += 1
-        for step in self._together:
-            self._narrow_effect(*changed_together(self.effects, step))
         return True
 
     def _propagate(self) -> None:
@@ -277,7 +269,6 @@ class ActionHypotheses:
         """A copy that has learned of a success there, for what-if questions."""
         other = copy(self)
         other.clauses = list(self.clauses)
-        other._together = dict(self._together)
         other.succeeded(held, unknown)
         return other
 
@@ -291,8 +282,7 @@ class ActionHypotheses:
         if self._schema is not None and self._schema[0] == self.version:
             return self._schema[1]
         required = self.cautious
-        certain = Changes(self.adds & ~self.keeps & ~self.deletes, self.deletes & ~self.keeps & ~self.adds)
-        added, deleted = explanation(self.effects, certain, self._together) or certain
+        added, deleted = explanation(self.effects, self._together)
         schema = ActionSchema(
             self.index.header,
             positive=self.index.select(required.positive),

@@ -5,7 +5,7 @@ The one atom is true afterwards if any of them is added, else false if any is de
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from aam_vision.interrogation.hypotheses.literals import bits
@@ -60,24 +60,43 @@ def changed_together(effects: Effects, step: JointStep) -> Effects:
     return Effects(adds, deletes, keeps)
 
 
-def joint_outcomes(effects: Effects, group: int, value: bool | None) -> set[bool]:
-    """The values that the one atom which all atoms of the group are may have after a step."""
+def narrowed(effects: Effects, steps: Sequence[JointStep]) -> Effects:
+    """The effects that remain possible after all of these steps, each of which may tell more once another has."""
+    left, before = effects, None
+    while left != before:
+        before = left
+        for step in steps:
+            left = changed_together(left, step)
+    return left
+
+
+def joint_outcomes(
+    effects: Effects, group: int, value: bool | None, seen: Collection[JointStep] = ()
+) -> set[bool]:
+    """The values that the one atom which all atoms of the group are may have after a step, by its value before.
+
+    Where that was seen it is known, although it may be open which of the effects brought it about.
+    """
+    if value is None:
+        return {now for was in (True, False) for now in joint_outcomes(effects, group, was, seen)}
     adds, deletes, keeps = effects
     added = adds & ~deletes & ~keeps & group
     deleted = deletes & ~adds & ~keeps & group
     found = set()
-    if adds & group or (value is not False and not deleted):
+    if adds & group or (value and not deleted):
         found.add(True)
-    if not added and (value is not True or deletes & group):
+    if not added and (not value or deletes & group):
         found.add(False)
-    return found
+    return {now for now in found if JointStep(group, value, now) in seen} or found
 
 
-def explanation(effects: Effects, certain: Changes, steps: Iterable[JointStep]) -> Changes | None:
-    """The certain changes and few others that are possible, which bring about all of these steps.
+def explanation(effects: Effects, steps: Sequence[JointStep]) -> Changes:
+    """The certain changes, and as few others as it takes to bring about all of these steps.
 
-    None if there are none, or if they are not found soon.
+    Only the certain ones where no possible changes do, or none are found soon.
     """
+    adds, deletes, keeps = effects
+    certain = Changes(adds & ~deletes & ~keeps, deletes & ~adds & ~keeps)
     tries = iter(range(MAX_TRIES))
 
     def explained(changes: Changes) -> Changes | None:
@@ -91,7 +110,7 @@ def explanation(effects: Effects, certain: Changes, steps: Iterable[JointStep]) 
                 outcomes = {False} if deleted & group else {True, False} if was is None else {was}
             if now in outcomes:
                 continue
-            possible = group & ~added & ~deleted & (effects.adds if now else effects.deletes)
+            possible = group & ~added & ~deleted & (adds if now else deletes)
             found = (
                 explained(Changes(added | bit, deleted) if now else Changes(added, deleted | bit))
                 for bit in bits(possible)
@@ -99,4 +118,4 @@ def explanation(effects: Effects, certain: Changes, steps: Iterable[JointStep]) 
             return next(filter(None, found), None)
         return changes
 
-    return explained(certain)
+    return explained(certain) or certain
