@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Mask, Numbers
+from aam_vision.fact_tables import Lists, Mask, Numbers
 from aam_vision.planning.numbered import Task
 
 Costs = npt.NDArray[np.float32]
@@ -27,9 +27,9 @@ class AdditiveHeuristic:
         self._size = task.states.shape[1]
         self._required = _columns(task.required, self._size)
         self._wanted = _columns(task.wanted, self._size)
-        self._needing = _Lists(task.required.T)
+        self._needing = Lists(task.required.T)
         """By literal, the steps that require it."""
-        self._makes = _Lists(task.add)
+        self._makes = Lists(task.add)
         """By step, the literals that it makes true."""
         self._free: Numbers = np.flatnonzero(~task.required.any(axis=1))
         """Steps that require nothing."""
@@ -63,22 +63,6 @@ class AdditiveHeuristic:
             steps = np.unique(self._needing.of(cheaper)[1])
         nearest: Costs = _summed(costs, self._wanted).min(axis=0)
         return np.where(nearest >= FAR, np.float32(np.inf), nearest)
-
-
-class _Lists:
-    """The members of each set, one set after the other."""
-
-    def __init__(self, sets: Mask) -> None:
-        rows, self._members = np.nonzero(sets)
-        self._end = np.cumsum(np.bincount(rows, minlength=len(sets)))
-
-    def of(self, some: Numbers) -> tuple[Numbers, Numbers]:
-        """The members of some sets, each with the place of its set among these."""
-        end = self._end[some]
-        counts = end - np.where(some > 0, self._end[some - 1], 0)
-        place = np.repeat(np.arange(len(some)), counts)
-        within = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return place, self._members[(end - counts)[place] + within]
 
 
 def _columns(sets: Mask, size: int) -> Numbers:

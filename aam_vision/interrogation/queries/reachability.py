@@ -23,6 +23,7 @@ from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.invariants import always_one_of
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.relations import TooManyBindings
@@ -91,6 +92,8 @@ class Reachability:
                 return False  # less is hidden there than it was
             if not all(ground[1].covers(*start) for start in _starts(new)):
                 return False
+            if not all(one & node.state.true for one in self.__dict__.get("_one_of", ()) for node in new):
+                return False
         self._nodes, self._states = nodes, [node.state for node in nodes]
         self._origins = _starts(nodes)
         return True
@@ -129,8 +132,16 @@ class Reachability:
         )
 
     @cached_property
+    def _one_of(self) -> list[frozenset[Fact]]:
+        """Sets of facts of which one is true wherever the cautious operators lead."""
+        if self._ground is None:
+            return []
+        starts = [true for true, _ in self._origins]
+        return always_one_of(list(self._relied_on.values()), self._ground[1].facts, starts)
+
+    @cached_property
     def _possible_facts(self) -> PossibleFacts | None:
-        return None if self._ground is None else PossibleFacts(self.objects, *self._ground)
+        return None if self._ground is None else PossibleFacts(self.objects, *self._ground, self._one_of)
 
     def gather(
         self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
