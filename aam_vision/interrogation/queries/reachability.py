@@ -46,6 +46,10 @@ MAX_ROWS = 200
 """Choices of arguments that one plan may end with."""
 
 
+_Search = tuple[str, Literals, Limits, int | None]
+"""An action and literals of it, how long was searched for where they hold, and from which situation."""
+
+
 class PlannedNearMiss(NamedTuple):
     """A plan from a situation seen before, and the step to ask where it ends."""
 
@@ -76,6 +80,7 @@ class Reachability:
         self._nodes, self._states = nodes, [node.state for node in nodes]
         self._origins = _starts(nodes)
         self._known: dict[str, KnownSets] = {}
+        self._reached: dict[_Search, PlannedNearMiss | Verdict] = {}
         self.objects = nodes[0].state.objects
 
     def take_in(self, nodes: Sequence[Node]) -> bool:
@@ -96,6 +101,7 @@ class Reachability:
                 return False
         self._nodes, self._states = nodes, [node.state for node in nodes]
         self._origins = _starts(nodes)
+        self._reached.clear()
         return True
 
     @cached_property
@@ -216,8 +222,21 @@ class Reachability:
     ) -> PlannedNearMiss | Verdict:
         """A plan to where these literals of an action hold, with that action to ask there.
 
-        It starts from any situation seen before, or only from ``start``.
+        It starts from any situation seen before, or only from ``start``. A search that was made is not made again.
         """
+        search = action.index.header.name, literals, limits, None if start is None else start.number
+        if search not in self._reached:
+            self._reached[search] = self._search(action, literals, planner, limits, start)
+        return self._reached[search]
+
+    def _search(
+        self,
+        action: ActionHypotheses,
+        literals: Literals,
+        planner: Planner,
+        limits: Limits,
+        start: Node | None,
+    ) -> PlannedNearMiss | Verdict:
         if self._ground is None:
             return Verdict.LIMIT
         grounding, _ = self._ground
