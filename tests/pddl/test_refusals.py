@@ -80,6 +80,13 @@ BAD_DOMAINS = {
         ":9: ",
         "expected a variable before '-' and a type after it",
     ),
+    "dash without blank and variables": (
+        "(?r - robot ?b - box ?p ?q - place)",
+        "(-place)",
+        ":9: ",
+        "expected a variable before '-'",
+    ),
+    "undeclared type after a dash without blank": ("?b - box", "?b -boxx", ":9: ", "type 'boxx' is not"),
     "dash without objects": ("dock - place", "- place", ":5: ", "expected an object before '-'"),
     "dash without types": (
         "(:types box robot - thing",
