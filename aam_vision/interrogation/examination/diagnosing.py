@@ -32,9 +32,10 @@ from aam_vision.interrogation.examination.dependence import conditional, one_lit
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.elsewhere import changes_elsewhere
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut
+from aam_vision.interrogation.examination.looking import change_not_seen, misread_at_rest
 from aam_vision.interrogation.examination.no_way_back import by_literal, by_order, on_trajectory
 from aam_vision.interrogation.examination.previous_step import by_previous_step
-from aam_vision.interrogation.examination.repetition import change_not_seen, misread_at_rest, not_repeatable
+from aam_vision.interrogation.examination.repetition import not_repeatable
 from aam_vision.interrogation.examination.trials import Spent, Trial, Trials
 from aam_vision.query import Access
 

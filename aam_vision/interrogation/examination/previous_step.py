@@ -9,7 +9,7 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.elsewhere import regular
 from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
-from aam_vision.interrogation.examination.repetition import wrong_reading
+from aam_vision.interrogation.examination.looking import wrong_reading
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State, lifted_atoms

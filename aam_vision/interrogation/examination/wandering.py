@@ -139,8 +139,6 @@ def _possible(header: ActionHeader, state: State, literals: Literals, lacking: i
     rows = product(*(state.objects.of_type(kind) for kind in header.types))
     steps = (GroundAction(header.name, row) for row in rows if len(set(row)) == len(row))
     fitting = (
-        step
-        for step in steps
-        if sum(violated(Seen(state, step, None), [one]) for one in literals) <= lacking
+        step for step in steps if sum(violated(Seen(state, step, None), [one]) for one in literals) <= lacking
     )
     return list(islice(fitting, BINDINGS))
