@@ -23,7 +23,7 @@ COMPARED = 3
 """Steps of one action that are compared at every step of them."""
 REFUSED = 0.3
 """Share of the plans that end in a refusal."""
-RARE = 0.5
+RARE = 0.75
 """Share of the parts of a long plan that execute the action that was executed least in it."""
 SEARCHED, SEARCHED_FOR_REFUSALS = 150, 20
 """States that are searched for a step that shows much, around all of these together."""
@@ -32,7 +32,8 @@ SEARCHED, SEARCHED_FOR_REFUSALS = 150, 20
 class Start(NamedTuple):
     """Where a plan may begin."""
 
-    node: Node
+    node: Node | None
+    """None where a state is made that was not seen."""
     state: State
     history: History
 
@@ -54,8 +55,13 @@ class Choice:
         self._known: dict[tuple[State, GroundAction, bool], float] = {}
         """Worths that were worked out some time: they never grow."""
 
-    def plan(self, starts: Sequence[Start], longest: int, rng: np.random.Generator) -> Chosen | None:
-        """The best plan found, of at most ``longest`` steps; None if nothing is predicted in any start."""
+    def plan(
+        self, starts: Sequence[Start], longest: int, rng: np.random.Generator, more: Sequence[Start] = ()
+    ) -> Chosen | None:
+        """The best plan found, of at most ``longest`` steps, or of one step in ``more`` starts.
+
+        None if nothing is predicted in any of ``starts``.
+        """
         refusal = bool(rng.random() < REFUSED)
         for kind in (refusal, not refusal):
             found = [
@@ -64,6 +70,7 @@ class Choice:
                 for one in self._found(start, longest, rng, refusal=kind, share=len(starts))
             ]
             if found:
+                found += [one for start in more if (one := self._nearby(start, 1, 1, refusal=kind))]
                 return max(found, key=lambda one: one.worth)
         return None
 

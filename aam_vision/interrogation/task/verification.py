@@ -82,7 +82,9 @@ def _weighed(transcript: Transcript, result: Result) -> Verification:
     blank = partial(Hypotheses, transcript.vocabulary, transcript.headers, repeated=transcript.repeated)
     assessed = assess(transcript)
     hypotheses = assessed.hypotheses(result.confidence, blank())
-    if undetermined(hypotheses) != undetermined(result.hypotheses):  # no trial was left that could settle more
+    if undetermined(hypotheses) != undetermined(
+        result.hypotheses
+    ):  # no trial was left that could settle more
         hypotheses = assessed.sceptical(result.confidence).hypotheses(result.confidence, blank())
     faults = _started_unseen(transcript)
     if hypotheses.model() != result.model:
