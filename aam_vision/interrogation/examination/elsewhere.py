@@ -22,9 +22,13 @@ REGULAR = 3
 """Pictures that would have to be misread, at least, before what always happens is the agent's doing."""
 EVERY_STEP = 2
 """The same for what every step does, whatever its action."""
+OFTEN = 4
+"""Situations in which it has to happen, at least."""
 SOUGHT = 20
 """Steps from each situation, to see whether the atom changes again."""
 
+ANY = "any other"
+"""In an atom: every object that the step does not name."""
 _Effect = tuple[str, LiftedAtom]
 """An action, and an atom that it may change."""
 
@@ -33,6 +37,7 @@ class _Change(NamedTuple):
     """An atom as it was before and after a step that does not name all its objects."""
 
     trial: Trial
+    atom: Atom
     before: bool
     after: bool
 
@@ -61,11 +66,30 @@ def changes_elsewhere(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
 
 def regular(course: Course, strange: Iterable[Trial]) -> Diagnosis | None:
-    """Conditional, if atoms of objects that the steps do not name change regularly with their actions."""
+    """Conditional, if atoms of objects that the steps do not name change regularly with their actions.
+
+    That has to explain most of all such changes: of many that come by mistake one may seem regular.
+    """
     asked: dict[_Effect, None] = {}
     for trial in strange:
         asked.update(dict.fromkeys(_asked(course, trial)))
-    return next((found for key in asked if (found := _rule(course, *key))), None)
+    found = [(key, rule) for key in asked if (rule := _rule(course, *key))]
+    if not found:
+        return None
+    explained = {
+        one.atom for key, _ in found for one in _changes(course, *key) if one.before is not one.after
+    }
+    made = {(key[0], key[1].predicate, _uniform(_changes(course, *key))) for key, _ in found}
+    changes = {(*course.seen[number], atom) for number, atom in course.untouched(course.seen)}
+    fitting = sum(
+        atom in explained
+        or (step.name, atom.predicate, "true" if after is not None and atom in after.true else "false")
+        in made
+        for _, step, after, atom in changes
+    )
+    if 2 * fitting <= len(changes):
+        return None
+    return found[0][1]
 
 
 def _asked(course: Course, strange: Trial) -> list[_Effect]:
@@ -85,11 +109,13 @@ def _uniform(changes: Sequence[_Change]) -> str:
 
 
 def _patterns(step: GroundAction, atom: Atom) -> list[LiftedAtom]:
-    """The atom itself, and with parameters in the place of the objects that the step names."""
+    """The atom itself, with parameters in the place of the objects that the step names, and that of any object."""
     places = {name: place for place, name in reversed([*enumerate(step.objects)])}
     patterns = [LiftedAtom(atom.predicate, atom.objects)]
     if not places.keys().isdisjoint(atom.objects):
         patterns.append(LiftedAtom(atom.predicate, tuple(places.get(name, name) for name in atom.objects)))
+    if len(atom.objects) == 1:
+        patterns.append(LiftedAtom(atom.predicate, (ANY,)))
     return patterns
 
 
@@ -98,15 +124,27 @@ def _rule(course: Course, name: str, pattern: LiftedAtom) -> Diagnosis | None:
     found = _changes(course, name, pattern)
     always = _uniform(found)
     changing = [one for one in found if one.before is not one.after]
-    if not always or all(_late(course, one.trial, pattern) for one in changing):
+    if not always or all(_late(course, one) for one in changing):
         return None
-    ground = all(isinstance(argument, str) for argument in pattern.arguments)
+    ground = all(isinstance(argument, str) and argument != ANY for argument in pattern.arguments)
+    atoms = dict.fromkeys(one.atom for one in changing)
     others = [
-        _changes(course, other.name, pattern) for other in course.headers if ground and other.name != name
+        _changes(course, other.name, LiftedAtom(atom.predicate, atom.objects))
+        for atom in atoms
+        for other in course.headers
+        if other.name != name
     ]
-    every = bool(others) and all(one.before is not one.after for some in (found, *others) for one in some)
-    some = [one for some in (found, *others) if _uniform(some) for one in some if one.before is not one.after]
-    if _pictures(some) < (EVERY_STEP if every else REGULAR):
+    if any(not _uniform(some) and any(one.before is not one.after for one in some) for some in others):
+        return None  # it comes and goes with other actions, too: a picture may be wrong before or after
+    every = [one for some in (found, *(others if ground else ())) for one in some]
+    if ground and all(one.before is not one.after for one in every):
+        changing, least = every, EVERY_STEP
+    else:
+        least = REGULAR
+    if (
+        _pictures(changing) < least
+        or len({(one.trial.before.state, one.trial.step) for one in changing}) < OFTEN
+    ):
         return None
     text = cut(pattern.text(course.header(name).parameters), 40)
     literal = text if always == "switches" else None
@@ -123,11 +161,16 @@ def _changes(course: Course, name: str, pattern: LiftedAtom) -> list[_Change]:
     for trial in course.executed:
         if trial.step.name != name or trial.after is None:
             continue
-        atom = pattern.ground(trial.step.objects)
-        before, after = trial.before.state.value(atom), trial.after.state.value(atom)
-        named = {*trial.step.objects, *course.vocabulary.constants}
-        if before is not None and after is not None and not named.issuperset(atom.objects):
-            found.append(_Change(trial, before, after))
+        atoms = [pattern.ground(trial.step.objects)]
+        if pattern.arguments == (ANY,):
+            (kind,) = course.vocabulary.predicate(pattern.predicate).types
+            names = trial.before.state.objects.of_type(kind)
+            atoms = [Atom(pattern.predicate, (one,)) for one in names]
+        for atom in atoms:
+            before, after = trial.before.state.value(atom), trial.after.state.value(atom)
+            named = {*trial.step.objects, *course.vocabulary.constants}
+            if before is not None and after is not None and not named.issuperset(atom.objects):
+                found.append(_Change(trial, atom, before, after))
     return found
 
 
@@ -147,7 +190,7 @@ def _pictures(changes: Sequence[_Change]) -> int:
     return count
 
 
-def _late(course: Course, trial: Trial, pattern: LiftedAtom) -> bool:
+def _late(course: Course, change: _Change) -> bool:
     """Whether the step before may have made the change, which then came late."""
-    previous = course.previous(trial)
-    return previous is not None and {*pattern.ground(trial.step.objects).objects} <= {*previous.objects}
+    previous = course.previous(change.trial)
+    return previous is not None and {*change.atom.objects} <= {*previous.objects}
