@@ -138,7 +138,7 @@ def _rule(course: Course, name: str, pattern: LiftedAtom) -> Diagnosis | None:
         return None  # it comes and goes with other actions, too: a picture may be wrong before or after
     every = [one for some in (found, *(others if ground else ())) for one in some]
     if ground and all(one.before is not one.after for one in every):
-        changing, least = every, EVERY_STEP
+        changing, least, always = every, EVERY_STEP, _uniform(every)
     else:
         least = REGULAR
     if (
