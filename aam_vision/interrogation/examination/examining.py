@@ -151,19 +151,20 @@ class Examining:
         elif history and history[-1] is not done[-1]:
             return None
         else:
-            begins = (
-                _start(evidence, memory, evidence.current) if history else self._deepest(evidence, memory)
-            )
+            node = evidence.current if history else self._deepest(evidence, memory, rng)
+            begins = _start(evidence, memory, node)
             chosen = memory.choice.plan([begins], min(left, LONGEST), rng)
         if chosen is None:
             return None
         goes_on = bool(history) and self.access is not Access.SETTABLE
         return replace(_asked(evidence, chosen, stop), why=LONG, goes_on=goes_on)
 
-    def _deepest(self, evidence: Evidence, memory: _Memory) -> Start:
+    def _deepest(self, evidence: Evidence, memory: _Memory, rng: np.random.Generator) -> Node:
         """Where most steps were made before, so that what counts them shows soonest."""
-        starts = [_start(evidence, memory, node) for node in self._beginnings(evidence)]
-        return max(starts, key=lambda start: start.history.steps)
+        nodes = self._beginnings(evidence)
+        return max(
+            some(nodes, len(nodes), rng), key=lambda node: _start(evidence, memory, node).history.steps
+        )
 
     def _history(self, wanted: int) -> int:
         """The steps of the one long history."""
@@ -179,9 +180,8 @@ class Examining:
         if done and isinstance(done[-1], Ask) and done[-1].plan:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
         if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
-            return Walk(
-                some(self._beginnings(evidence), 1, rng)[0], wanted // WALKED, "examine", stopped=stop
-            )
+            deepest = self._deepest(evidence, self._worked_out(evidence), rng)
+            return Walk(deepest, wanted // WALKED, "examine", stopped=stop)
         memory = self._worked_out(evidence)
         late = left <= wanted // ONE_EPISODE[self.access] or self.access is Access.SETTABLE
         starts = self._starts(evidence, memory, rng, late=late)

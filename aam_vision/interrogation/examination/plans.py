@@ -28,6 +28,8 @@ RARE = 0.75
 """Share of the parts of a long plan that execute the action that was executed least in it."""
 DRAWN_LONG = 3
 """Long plans that are drawn, of which one is asked."""
+ENDS = 12
+"""Steps of a long plan for each further one with which it may end."""
 SEARCHED, SEARCHED_FOR_REFUSALS = 150, 20
 """States that are searched for a step that shows much, around all of these together."""
 
@@ -83,8 +85,9 @@ class Choice:
         Every action comes up again and again, as what happens only after many uses of one shows nowhere else. Only its
         end is seen: it ends where most effects of late uses show.
         """
-        plans = [self._long(start, length, longest, rng) for _ in range(DRAWN_LONG)]
-        shown = [one for plan in plans for one in self._shown(start, plan, longest // 4)]
+        spare = length // ENDS
+        plans = [self._long(start, length + spare, longest, rng) for _ in range(DRAWN_LONG)]
+        shown = [one for plan in plans for one in self._shown(start, plan, spare)]
         _, best = max(shown, key=lambda one: one[0], default=(0, ()))
         return Chosen(start, best, 0.0) if best else None
 
