@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Mask, Numbers
+from aam_vision.fact_tables import Lists, Mask, Numbers
+
+BLOCK = 2048
+"""Choices of literals that are completed together. More: fewer operations of numpy, more memory."""
 
 
 @dataclass
@@ -25,6 +30,12 @@ class Compatibility:
     """The row of each literal as it stands beside a literal of another owner."""
     owner: Numbers | None = None
     """Whom each literal is about, or -1."""
+    one_of: Sequence[Sequence[int]] = ()
+    """Sets of literals of which at least one always holds."""
+
+    def requiring(self, one_of: Sequence[Sequence[int]]) -> Compatibility:
+        """The same, where of each of these sets of literals at least one always holds."""
+        return replace(self, one_of=one_of)
 
     def filter(self, used: Numbers, new: Numbers) -> Mask:
         """Whether the new literals can hold, and with those used so far; shapes (n, used), (n,) -> (n,)."""
@@ -41,6 +52,45 @@ class Compatibility:
             beside = np.where(alike, own[:, None], self.second[new][:, None])
             fine &= self._bits(self.first[used], beside).all(axis=1)
         return fine
+
+    def completed(self, used: Numbers) -> Mask:
+        """Whether beside all literals used one of each set can hold of which one always does; shapes (n, used) -> (n,).
+
+        Only sets are looked at of which some literal is used the other way round.
+        """
+        fine = np.ones(len(used), dtype=bool)
+        if not self.one_of or not used.shape[1]:
+            return fine
+        for begin in range(0, len(used), BLOCK):
+            some = used[begin : begin + BLOCK]
+            row, place = np.nonzero(self._excludes.count(some) > 0)
+            which, group = self._excludes.of(some[row, place])
+            pairs = np.unique(np.stack([row[which], group]), axis=1)
+            pair, member = self._members.of(pairs[1])
+            holds = self.filter(some[pairs[0][pair]], member)
+            possible = np.bincount(pair[holds], minlength=pairs.shape[1]) > 0
+            fine[begin + pairs[0][~possible]] = False
+        return fine
+
+    @cached_property
+    def _members(self) -> Lists:
+        """By set the literals in it."""
+        return Lists(self._sets)
+
+    @cached_property
+    def _excludes(self) -> Lists:
+        """By literal the sets of which it excludes a member, being its opposite."""
+        opposite = np.zeros((self.free + 1, len(self.one_of)), dtype=bool)
+        opposite[:-1:2], opposite[1:-1:2] = self._sets.T[1:-1:2], self._sets.T[:-1:2]
+        return Lists(opposite)
+
+    @cached_property
+    def _sets(self) -> Mask:
+        """The sets; shape (sets, literals)."""
+        sets = np.zeros((len(self.one_of), self.free + 1), dtype=bool)
+        for row, members in zip(sets, self.one_of, strict=True):
+            row[list(members)] = True
+        return sets
 
     def _bits(self, rows: Numbers, columns: Numbers) -> Mask:
         some = self.packed[rows, columns >> 3] >> (columns & 7).astype(np.uint8) & 1

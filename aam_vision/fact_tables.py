@@ -125,3 +125,26 @@ class Table:
         wanted = self.code(columns, length)
         first = np.searchsorted(codes, wanted, side="left")
         return first, np.searchsorted(codes, wanted, side="right") - first, order
+
+
+class Lists:
+    """Sets of numbers, one after the other: the members of many sets are looked up together.
+
+    Args:
+        sets: for each set which numbers are in it; shape (sets, numbers).
+    """
+
+    def __init__(self, sets: Mask) -> None:
+        rows, self._members = np.nonzero(sets)
+        self._end = np.cumsum(np.bincount(rows, minlength=len(sets)))
+
+    def count(self, some: Numbers) -> Numbers:
+        """How many members some sets have; any shape."""
+        return np.asarray(self._end[some] - np.where(some > 0, self._end[some - 1], 0))
+
+    def of(self, some: Numbers) -> tuple[Numbers, Numbers]:
+        """The members of some sets, each with the place of its set among these; shapes (n,) -> (m,), (m,)."""
+        end, counts = self._end[some], self.count(some)
+        place = np.repeat(np.arange(len(some)), counts)
+        within = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return place, self._members[(end - counts)[place] + within]

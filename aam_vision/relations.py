@@ -121,7 +121,10 @@ class Relation:
             for place, other in enumerate(others):
                 if not allowed[place]:
                     narrowed = self._with if isinstance(other, Condition) else self._without
-                    allowed[place] = len(narrowed(rows, used, other)[0]) > 0  # type: ignore[arg-type]
+                    left = narrowed(rows, used, other)[1]  # type: ignore[arg-type]
+                    allowed[place] = bool(
+                        len(left) if self.compatibility is None else self.compatibility.completed(left).any()
+                    )
             if all(allowed):
                 break
         return allowed
@@ -180,6 +183,9 @@ class Relation:
                         raise TooManyBindings(f"{most} bindings")
                     yield from self._follow(some, literals, level)
                 return
+        if len(rows) and self.compatibility is not None:
+            fine = self.compatibility.completed(used)
+            rows, used = rows[fine], used[fine]
         if len(rows):
             yield rows, used
 

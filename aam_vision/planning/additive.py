@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Mask, Numbers
+from aam_vision.fact_tables import Lists, Mask, Numbers
 from aam_vision.planning.numbered import Task
 
 Costs = npt.NDArray[np.float32]
@@ -27,12 +27,13 @@ class AdditiveHeuristic:
         self._size = task.states.shape[1]
         self._required = _columns(task.required, self._size)
         self._wanted = _columns(task.wanted, self._size)
-        makers, made = np.nonzero(task.add)
-        order = np.argsort(made, kind="stable")
-        self._makers: Numbers = makers[order]
-        """Steps, by the literal that they make true."""
-        self._made, self._begin = np.unique(made[order], return_index=True)
-        self._block = max(CELLS // max(len(task.required), len(makers), 1), 1)
+        self._needing = Lists(task.required.T)
+        """By literal, the steps that require it."""
+        self._makes = Lists(task.add)
+        """By step, the literals that it makes true."""
+        self._free: Numbers = np.flatnonzero(~task.required.any(axis=1))
+        """Steps that require nothing."""
+        self._block = max(CELLS // max(len(task.required), int(task.add.sum()), 1), 1)
 
     def __call__(self, states: Mask) -> Costs:
         """The estimate for each state; shapes (states, literals), (states,)."""
@@ -40,16 +41,26 @@ class AdditiveHeuristic:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
 
     def _estimated(self, states: Mask) -> Costs:
+        """What became cheaper is passed on until nothing does: first all that is true, then what was reached last."""
         costs = np.full((self._size + 1, len(states)), FAR, dtype=np.float32)
         costs[:-1][states.T] = 0
         costs[-1] = 0
-        while len(self._made):
-            reached = 1 + _summed(costs, self._required)
-            cheapest = np.minimum.reduceat(reached[self._makers], self._begin, axis=0)
-            known = costs[self._made]
-            if not (cheapest < known).any():
+        cheaper = np.flatnonzero(states.any(axis=0))
+        steps = np.union1d(self._free, self._needing.of(cheaper)[1])
+        while len(steps):
+            reached = 1 + _summed(costs, self._required[:, steps])
+            near = reached.min(axis=1) < FAR
+            makers, made = self._makes.of(steps[near])
+            order = np.argsort(made, kind="stable")
+            literals, begin = np.unique(made[order], return_index=True)
+            if not len(literals):
                 break
-            costs[self._made] = np.minimum(cheapest, known)
+            cheapest = np.minimum.reduceat(reached[near][makers[order]], begin, axis=0)
+            known = costs[literals]
+            fell = (cheapest < known).any(axis=1)
+            cheaper = literals[fell]
+            costs[cheaper] = np.minimum(cheapest[fell], known[fell])
+            steps = np.unique(self._needing.of(cheaper)[1])
         nearest: Costs = _summed(costs, self._wanted).min(axis=0)
         return np.where(nearest >= FAR, np.float32(np.inf), nearest)
 

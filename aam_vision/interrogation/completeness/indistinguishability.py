@@ -20,15 +20,21 @@ from itertools import islice
 
 from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, Closure, may_undo, without
 from aam_vision.interrogation.completeness.enumeration import Transition, exhaust
-from aam_vision.interrogation.completeness.possible_operators import PossibleOperators, cases_of, lifted
+from aam_vision.interrogation.completeness.possible_operators import (
+    PossibleOperators,
+    cases_of,
+    certain,
+    lifted,
+)
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
-from aam_vision.joins import Row, bindings
+from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, TooManyOperators, ground
 from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.invariants import always_one_of
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.relations import TooManyBindings
 from aam_vision.strips import State
@@ -78,6 +84,11 @@ class Indistinguishability:
             return Prospect.UNKNOWN
         return Prospect.CLOSED if bit & self._closed[name].effects else Prospect.OPEN
 
+    @property
+    def closed(self) -> Closure:
+        """Per action, the undecided literals and effects that no query can decide; empty where there is no proof."""
+        return self._closed or {}
+
     def open_questions(self) -> int:
         """The number of undecided literals and effects that are not proven to be beyond every query."""
         left = self._undecided if self._closed is None else without(self._undecided, [self._closed])
@@ -109,7 +120,11 @@ class Indistinguishability:
                 grounding = self._ground(origins, assumed)
                 table = tables[place] = self._mutexes(origins, grounding, assumed, tables[place])
                 facts = PossibleFacts(
-                    origins[0].objects, grounding, table, repeated=self._hypotheses.repeated
+                    origins[0].objects,
+                    grounding,
+                    table,
+                    self._one_of(origins, table, assumed),
+                    repeated=self._hypotheses.repeated,
                 )
                 revealed.append(
                     {
@@ -143,6 +158,16 @@ class Indistinguishability:
             possible += [operator for some in zip(*made, strict=True) for operator in some]
         starts = [(state.true, state.unknown) for state in origins]
         return Mutexes(possible, starts, less=less)
+
+    def _one_of(self, origins: Sequence[State], table: Mutexes, assumed: Closure) -> list[frozenset[Fact]]:
+        """Sets of facts of which one is always true in one problem if ``assumed`` is closed."""
+        if self._hypotheses.repeated:
+            return []  # one object may stand for two parameters
+        operators = [
+            certain(action, union([action.proven, assumed[name].literals]), assumed[name].effects)
+            for name, action in self._hypotheses.actions.items()
+        ]
+        return always_one_of(operators, table.facts, [frozenset(state.true) for state in origins])
 
     def _revealed_by(self, name: str, closed: Closed, facts: PossibleFacts) -> Closed:
         """The part of ``closed`` that a step of one action may reveal where these facts are possible."""

@@ -41,6 +41,18 @@ def lifted(action: ActionHypotheses, required: Literals, closed: int) -> LiftedO
     )
 
 
+def certain(action: ActionHypotheses, required: Literals, closed: int) -> LiftedOperator:
+    """The action with these preconditions, the atoms that it certainly adds, and those that it may delete."""
+    return LiftedOperator(
+        action.index.header,
+        positive=atoms(action, required.positive),
+        negative=atoms(action, required.negative),
+        add=atoms(action, action.adds & ~action.keeps & ~action.deletes & ~closed),
+        # deleting what is false changes nothing, unless it was added, too
+        delete=atoms(action, action.deletes & ~closed & ~(required.negative & ~action.adds)),
+    )
+
+
 class PossibleOperators:
     """The ground operators of an action that requires certain literals; closed effects change nothing."""
 

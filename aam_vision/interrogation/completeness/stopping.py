@@ -32,5 +32,6 @@ def sound_stop(equivalence: Indistinguishability) -> Stop:
     """Stop, with a proof that no query could tell anything new, or with the number of open questions."""
     if open_questions := equivalence.open_questions():
         are = "is" if open_questions == 1 else "are"
-        return Stop(False, f"{counted(open_questions, 'question')} {are} open, but {NO_WAY}")
-    return Stop(True, "no query could tell any more")
+        why = f"{counted(open_questions, 'question')} {are} open, but {NO_WAY}"
+        return Stop(False, why, equivalence.closed)
+    return Stop(True, "no query could tell any more", equivalence.closed)

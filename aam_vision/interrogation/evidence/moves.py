@@ -6,7 +6,8 @@ keeps the moves with their answers, and nothing else is remembered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from aam_vision.interrogation.evidence.nodes import Node
@@ -50,6 +51,8 @@ class Stop:
 
     complete: bool
     why: str
+    beyond: Mapping[str, tuple[Literals, int]] | None = field(default=None, compare=False)
+    """Per action, the undecided literals and effects that are proven to be beyond every query; None if no proof was made."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.joins import Row
+from aam_vision.joins import Fact, Row
 from aam_vision.planning.grounding import Grounding
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.relations import Absence, Condition, Relation, TooManyBindings
@@ -28,12 +28,29 @@ class PossibleFacts:
     """The facts that may become true or false in a problem, as tables, with the pairs that exclude each other."""
 
     def __init__(
-        self, objects: Objects, grounding: Grounding, mutexes: Mutexes, *, repeated: bool = False
+        self,
+        objects: Objects,
+        grounding: Grounding,
+        mutexes: Mutexes,
+        one_of: Sequence[frozenset[Fact]] = (),
+        *,
+        repeated: bool = False,
     ) -> None:
-        """``repeated``: whether one object may stand for several parameters."""
+        """Sort the facts that may hold.
+
+        Args:
+            objects: those of the problem.
+            grounding: the facts that may become true.
+            mutexes: the literals that exclude each other.
+            one_of: sets of facts of which at least one is always true.
+            repeated: whether one object may stand for several parameters.
+        """
         self._repeated = repeated
         self._numbers = ObjectNumbers(objects)
         self._mutexes = mutexes
+        self._compatibility = mutexes.compatibility.requiring(
+            [[mutexes.literal(fact, True) for fact in sorted(facts)] for facts in one_of]
+        )
         self._true: dict[str, tuple[Table, Numbers | None]] = {}
         for predicate, facts in grounding.facts.rows.items():
             table, literals = self._table(predicate, facts, True)
@@ -63,7 +80,7 @@ class PossibleFacts:
         if parts is None:
             return
         arity = action.index.header.arity
-        relation = Relation([None] * arity, *parts, self._mutexes.compatibility)
+        relation = Relation([None] * arity, *parts, self._compatibility)
         left = iter(rows)
         while some := list(islice(left, CHUNK)):
             for found in relation.solutions(self._numbers.rows(some, arity)):
@@ -98,7 +115,7 @@ class PossibleFacts:
         return Relation(
             [self._numbers.members(kind) for kind in action.index.header.types],
             *parts,
-            self._mutexes.compatibility,
+            self._compatibility,
             distinct=not self._repeated,
             most=most,
         )

@@ -23,6 +23,7 @@ from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.invariants import always_one_of
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.relations import TooManyBindings
@@ -43,6 +44,10 @@ MAX_REORDERINGS = 4
 """Literals of violated clauses that are tried to hold first, so that the outcome of a step stays open."""
 MAX_ROWS = 200
 """Choices of arguments that one plan may end with."""
+
+
+_Search = tuple[str, Literals, Limits, int | None]
+"""An action and literals of it, how long was searched for where they hold, and from which situation."""
 
 
 class PlannedNearMiss(NamedTuple):
@@ -75,6 +80,7 @@ class Reachability:
         self._nodes, self._states = nodes, [node.state for node in nodes]
         self._origins = _starts(nodes)
         self._known: dict[str, KnownSets] = {}
+        self._reached: dict[_Search, PlannedNearMiss | Verdict] = {}
         self.objects = nodes[0].state.objects
 
     def take_in(self, nodes: Sequence[Node]) -> bool:
@@ -91,8 +97,11 @@ class Reachability:
                 return False  # less is hidden there than it was
             if not all(ground[1].covers(*start) for start in _starts(new)):
                 return False
+            if not all(one & node.state.true for one in self.__dict__.get("_one_of", ()) for node in new):
+                return False
         self._nodes, self._states = nodes, [node.state for node in nodes]
         self._origins = _starts(nodes)
+        self._reached.clear()
         return True
 
     @cached_property
@@ -129,8 +138,16 @@ class Reachability:
         )
 
     @cached_property
+    def _one_of(self) -> list[frozenset[Fact]]:
+        """Sets of facts of which one is true wherever the cautious operators lead."""
+        if self._ground is None:
+            return []
+        starts = [true for true, _ in self._origins]
+        return always_one_of(list(self._relied_on.values()), self._ground[1].facts, starts)
+
+    @cached_property
     def _possible_facts(self) -> PossibleFacts | None:
-        return None if self._ground is None else PossibleFacts(self.objects, *self._ground)
+        return None if self._ground is None else PossibleFacts(self.objects, *self._ground, self._one_of)
 
     def gather(
         self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
@@ -205,8 +222,21 @@ class Reachability:
     ) -> PlannedNearMiss | Verdict:
         """A plan to where these literals of an action hold, with that action to ask there.
 
-        It starts from any situation seen before, or only from ``start``.
+        It starts from any situation seen before, or only from ``start``. A search that was made is not made again.
         """
+        search = action.index.header.name, literals, limits, None if start is None else start.number
+        if search not in self._reached:
+            self._reached[search] = self._search(action, literals, planner, limits, start)
+        return self._reached[search]
+
+    def _search(
+        self,
+        action: ActionHypotheses,
+        literals: Literals,
+        planner: Planner,
+        limits: Limits,
+        start: Node | None,
+    ) -> PlannedNearMiss | Verdict:
         if self._ground is None:
             return Verdict.LIMIT
         grounding, _ = self._ground

@@ -163,5 +163,6 @@ class _Record:
             tuple(self._curve),
             doubt=verdict.doubt,
             unconfirmed=verdict.unconfirmed,
+            beyond=stop.beyond,
             exam=self._failed or progress(self._evidence),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -64,6 +65,8 @@ class Result:
     """Why nothing here is certain, if so: something was seen that no STRIPS agent shows."""
     unconfirmed: tuple[Claim, ...] = ()
     """Claims that follow from the answers, but rest on too few refusals to be certain."""
+    beyond: Mapping[str, tuple[Literals, int]] | None = field(default=None, compare=False)
+    """Per action, the literals and effects that are proven to be beyond every query, where the policy's last move tells."""
     exam: Exam = field(default_factory=Exam)
     """The examination of the assumption that all of this rests on."""
     diagnosis: Diagnosis | None = None
@@ -116,6 +119,7 @@ class Result:
             complete=self.complete,
             why=self.why,
             doubt=self.doubt,
+            beyond=self.beyond,
         )
 
     @property

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
+from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability
 from aam_vision.interrogation.completeness.stopping import NO_WAY, origins
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
@@ -19,9 +19,6 @@ CANNOT_MATTER = "cannot matter"
 OPEN = "open"
 """Some query may tell, or it was not shown that none can."""
 NEVER_EXECUTED = "never executed: nothing is known"
-
-_Shown = Callable[[str, Literals, int], bool]
-"""Whether nothing can tell of these literals, and of this effect, of an action."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +61,21 @@ def sorted_out(
     complete: bool,
     why: str,
     doubt: str,
+    beyond: Mapping[str, tuple[Literals, int]] | None,
 ) -> list[Undetermined]:
     """Everything undetermined, told apart by whether it can matter; then what is not confirmed.
 
-    Where the run is not ``complete`` the proofs are made again, if it ended because no way was found to ask what was
-    open (``why``); else whatever is undetermined counts as open, and so it does where anything is in ``doubt``.
+    Where the run is not ``complete``, but ended because no way was found to ask what was open (``why``), this is told by
+    what is proven to be ``beyond`` every query; without these proofs, they are made here. Else whatever is undetermined
+    counts as open, and so it does where anything is in ``doubt``.
     """
     found = undetermined(hypotheses)
     if complete:
         found = [replace(entry, kind=CANNOT_MATTER, settle="") for entry in found]
     elif NO_WAY in why and not doubt and not unconfirmed:
-        proofs = Indistinguishability(hypotheses, origins(initial_evidence(transcript)))
-        found = [_sorted(entry, hypotheses[entry.action], proofs) for entry in found]
+        if beyond is None:
+            beyond = Indistinguishability(hypotheses, origins(initial_evidence(transcript))).closed
+        found = [_sorted(entry, hypotheses[entry.action], beyond.get(entry.action)) for entry in found]
     for claim in unconfirmed:
         action = hypotheses[claim.action]
         texts = tuple(action.index.text(claim.literals))
@@ -87,16 +87,20 @@ def sorted_out(
     return found
 
 
-def _sorted(entry: Undetermined, action: ActionHypotheses, proofs: Indistinguishability) -> Undetermined:
-    """The same with its kind, as the proofs have it."""
+def _sorted(
+    entry: Undetermined, action: ActionHypotheses, beyond: tuple[Literals, int] | None
+) -> Undetermined:
+    """The same with its kind, by the literals and effects of the action that are beyond every query."""
+    if beyond is None:
+        return entry
+    literals, effects = beyond
     bit = 0
     for pal in entry.pals:
         bit |= action.index.bit[pal.atom]
     if entry.location == Location.EFF.value:
-        closed = proofs.effect(entry.action, bit) is Prospect.CLOSED
+        closed = bool(bit & effects)
     else:
-        literals = action.undecided.common(Literals(bit, bit))
-        closed = proofs.precondition(entry.action, literals) is Prospect.CLOSED
+        closed = action.undecided.common(Literals(bit, bit)).within(literals)
     return replace(entry, kind=CANNOT_MATTER, settle="") if closed else entry
 
 

@@ -13,6 +13,7 @@ from aam_vision.interrogation.queries import possible_facts
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.planning.grounding import Grounding, ground
 from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.invariants import always_one_of
 from aam_vision.planning.mutexes import Mutexes
 from tests import domains
 from tests.domains import Domain
@@ -57,6 +58,38 @@ def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them(
             row for row in everything_bound if row in expected
         ]
         assert facts.somewhere(action, literals) == bool(expected)
+
+
+@thorough(80)
+@questions
+def test_of_what_always_holds_once_one_fact_must_be_possible_beside_the_literals(
+    domain: Domain, positive: int, negative: int, max_literals: int
+) -> None:
+    """Where a literal excludes one of these facts; what holds in a reachable state is never ruled out."""
+    model, start = domain.model, domain.problems[0]
+    grounding, mutexes = _reached(domain, max_literals)
+    operators = [domains.lifted_operator(schema) for schema in model.actions]
+    one_of = always_one_of(operators, mutexes.facts, [start.true])
+    facts = PossibleFacts(start.objects, grounding, mutexes, one_of)
+    states = domains.reachable(model, [start], limit=100)
+    hypotheses = Hypotheses(model.vocabulary, model.headers)
+    for action in hypotheses.actions.values():
+        everything = action.index.everything
+        literals = Literals(positive & everything, negative & everything & ~positive)
+        expected = set()
+        for row in domains.all_bindings(action.index.header, start.objects):
+            true, false = map(frozenset, GroundLiterals(action, row).holding(literals))
+            needed = [group for group in one_of if group & false]
+            if mutexes.possible(true, false) and all(
+                any(mutexes.possible(true | {fact}, false) for fact in group - false) for group in needed
+            ):
+                expected.add(row)
+            if any(true <= state.true and not false & state.true for state in states or ()):
+                assert row in expected
+        assert set(facts.where(action, literals)) == expected
+        others = list(Literals(everything, everything).singles())
+        together = [facts.somewhere(action, union([literals, other])) for other in others]
+        assert facts.beside(action, literals, others) == together
 
 
 @pytest.mark.parametrize("together", [1, possible_facts.TOGETHER])
