@@ -46,7 +46,7 @@ NOT_YET = Stop(True, "the policy has not stopped yet")
 """Stands for the policy's stop in moves that are made before it."""
 ELSEWHERE = 3
 """Situations in which a plan may begin, beside the one where the last plan ended."""
-AT_ONCE = 40
+AT_ONCE = 20
 """Further ones, if the next step shows much that is new there: what a problem seldom comes to is met again there."""
 MADE = 6
 """States that are made for the next step, where any can be: unlike those that the problems come to."""

@@ -30,7 +30,7 @@ DRAWN_LONG = 3
 """Long plans that are drawn, of which one is asked."""
 ENDS = 12
 """Steps of a long plan for each further one with which it may end."""
-SEARCHED, SEARCHED_FOR_REFUSALS = 150, 20
+SEARCHED, SEARCHED_FOR_REFUSALS = 100, 20
 """States that are searched for a step that shows much, around all of these together."""
 
 
@@ -63,7 +63,7 @@ class Choice:
     def plan(
         self, starts: Sequence[Start], longest: int, rng: np.random.Generator, more: Sequence[Start] = ()
     ) -> Chosen | None:
-        """The best plan found, of at most ``longest`` steps, or of one step in ``more`` starts.
+        """The best plan found, of at most ``longest`` steps, or of one executed step in ``more`` starts.
 
         None if nothing is predicted in any of ``starts``.
         """
@@ -75,7 +75,8 @@ class Choice:
                 for one in self._found(start, longest, rng, refusal=kind, share=len(starts))
             ]
             if found:
-                found += [one for start in more if (one := self._nearby(start, 1, 1, refusal=kind))]
+                if not kind:
+                    found += [one for start in more if (one := self._nearby(start, 1, 1, refusal=kind))]
                 return max(found, key=lambda one: one.worth)
         return None
 
