@@ -93,11 +93,11 @@ class Relation:
         Raises:
             TooManyBindings: more than ``most`` partial bindings were followed.
         """
-        for rows, _ in self._all(given):
+        for rows, _ in self.supported(given):
             yield rows
 
-    def _all(self, given: Numbers | None) -> Iterator[tuple[Numbers, Numbers]]:
-        """Blocks of bindings, each with the literals that they use; shapes (some, parameters), (some, literals)."""
+    def supported(self, given: Numbers | None = None) -> Iterator[tuple[Numbers, Numbers]]:
+        """The same with the literals that each binding uses; shapes (some, parameters), (some, literals)."""
         self._followed = 0
         if self._nothing:
             return
@@ -117,7 +117,7 @@ class Relation:
             TooManyBindings: as in ``solutions``.
         """
         allowed = [False] * len(others)
-        for rows, used in self._all(None):
+        for rows, used in self.supported():
             for place, other in enumerate(others):
                 if not allowed[place]:
                     narrowed = self._with if isinstance(other, Condition) else self._without

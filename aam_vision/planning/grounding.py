@@ -7,7 +7,7 @@ evaluation), as whole columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -71,12 +71,14 @@ def grounded(atoms: Sequence[LiftedAtom], bindings: Sequence[Row]) -> list[froze
 
 
 class Grounding(NamedTuple):
-    """Reachable operators and facts; ``fluent`` facts are those that some operator may change."""
+    """Reachable operators and facts."""
 
     operators: list[Operator]
     facts: FactIndex
-    reachable: frozenset[Fact]
+    reachable: Mapping[Fact, int]
+    """The facts with how far away each is: the round of the relaxation in which it was reached, 0 for initial ones."""
     fluent: frozenset[Fact]
+    """Facts that some operator may change."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> Grounding:
         """Itself: it never changes."""
@@ -125,7 +127,9 @@ def ground(
         if all(fact not in certain or fact in deletable for fact in operator.negative)
     ]
     reachable = relaxed.facts()
-    fluent = frozenset(fact for operator in kept for fact in operator.add | operator.delete) & reachable
+    fluent = (
+        frozenset(fact for operator in kept for fact in operator.add | operator.delete) & reachable.keys()
+    )
     return Grounding(kept, FactIndex(objects, sorted(reachable)), reachable, fluent)
 
 
@@ -153,7 +157,9 @@ class _Relaxation:
         }
         """The facts that were reached in the last round."""
         self._found: list[set[tuple[int, ...]]] = [set() for _ in operators]
-        self._begun = False
+        self._rounds: dict[str, list[Numbers]] = {}
+        """For each predicate the rounds in which its facts were reached."""
+        self._round = 0
 
     def advance(self) -> bool:
         """One round: the operators that the new facts allow, and the facts that those add; whether there are any."""
@@ -162,6 +168,7 @@ class _Relaxation:
             old = self._all.get(name)
             rows = table.rows if old is None else np.concatenate([old.rows, table.rows])
             self._all[name] = self._numbers.table(rows)
+            self._rounds.setdefault(name, []).append(np.full(len(table), self._round))
         added: dict[str, list[Numbers]] = {}
         for number, operator in enumerate(self._operators):
             for rows in self._bindings(operator, new):
@@ -170,7 +177,7 @@ class _Relaxation:
                     columns = columns_of(rows, self._numbers.arguments(atom))
                     made = np.column_stack(columns) if columns else np.empty((1, 0), dtype=np.int64)
                     added.setdefault(atom.predicate, []).append(made)
-        self._begun = True
+        self._round += 1
         for name, parts in sorted(added.items()):
             made = np.unique(np.concatenate(parts), axis=0)
             if name in self._all:
@@ -188,7 +195,7 @@ class _Relaxation:
         everything = [
             Condition(self._all[atom.predicate], self._numbers.arguments(atom)) for atom in operator.positive
         ]
-        if not self._begun:
+        if not self._round:
             choices = [everything]
         else:
             choices = [
@@ -227,10 +234,14 @@ class _Relaxation:
             for ground in operator.under(list(self._numbers.named(sorted(found))))
         ]
 
-    def facts(self) -> frozenset[Fact]:
-        """The facts that were reached."""
-        return frozenset(
-            (name, row)
+    def facts(self) -> dict[Fact, int]:
+        """The facts that were reached, with the rounds in which they were."""
+        return {
+            (name, row): number
             for name, table in self._all.items()
-            for row in self._numbers.named(table.rows.tolist())
-        )
+            for row, number in zip(
+                self._numbers.named(table.rows.tolist()),
+                np.concatenate(self._rounds[name]).tolist(),
+                strict=True,
+            )
+        }

@@ -115,7 +115,7 @@ class Indistinguishability:
         """What may hold together, of the last round: in the next one less is assumed, so that it does so, too."""
         for remaining in reversed(range(ROUNDS)):
             assumed = closed if remaining else nothing
-            revealed: list[Closure] = []
+            left = closed
             for place, origins in enumerate(self._problems):
                 grounding = self._ground(origins, assumed)
                 table = tables[place] = self._mutexes(origins, grounding, assumed, tables[place])
@@ -126,15 +126,13 @@ class Indistinguishability:
                     self._one_of(origins, table, assumed),
                     repeated=self._hypotheses.repeated,
                 )
-                revealed.append(
-                    {
-                        name: self._revealed_by(name, one, facts) if one else NONE
-                        for name, one in closed.items()
-                    }
-                )
-            if not any(any(one.values()) for one in revealed):
+                shown = {
+                    name: self._revealed_by(name, one, facts) if one else NONE for name, one in left.items()
+                }
+                left = without(left, [shown])
+            if left == closed:
                 break
-            closed = without(closed, revealed)
+            closed = left
         return closed
 
     def _mutexes(

@@ -12,6 +12,12 @@ class KnownSets:
         self._possible: dict[Literals, None] = {}
         self._impossible: dict[Literals, None] = {}
 
+    def where_more_may_hold(self) -> KnownSets:
+        """What is known where all that may hold together here may do so, too."""
+        sets = KnownSets()
+        sets._possible = dict(self._possible)
+        return sets
+
     def answer(self, literals: Literals) -> bool | None:
         """A part of what may hold may hold; what has a part that may not hold may not. None if nothing follows."""
         if literals in self._possible or any(literals.within(one) for one in self._possible):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -73,6 +73,36 @@ class PossibleFacts:
         relation = self._relation(action, literals)
         for rows in () if relation is None else relation.solutions():
             yield from self._numbers.named(rows.tolist())
+
+    def nearest(
+        self, action: ActionHypotheses, literals: Literals, distance: Mapping[Fact, int], count: int
+    ) -> list[Row]:
+        """So many of the arguments under which they may: those whose true facts are nearest, in order.
+
+        Args:
+            action: the action.
+            literals: what may hold together.
+            distance: how far away each fact is; 0 where it is not in there.
+            count: the most arguments that are given.
+        """
+        relation = self._relation(action, literals)
+        if relation is None:
+            return []
+        away = np.zeros(self._compatibility.free + 1, dtype=np.int64)
+        for fact, steps in distance.items():
+            if (literal := self._mutexes.literal(fact, True)) >= 0:
+                away[literal] = steps
+        best = np.empty((0, action.index.header.arity), dtype=np.int64)
+        far = np.empty(0, dtype=np.int64)
+        looked = 0
+        for rows, used in relation.supported():
+            best, far = np.concatenate([best, rows]), np.concatenate([far, away[used].sum(axis=1)])
+            nearest = np.argsort(far, kind="stable")[:count]
+            best, far = best[nearest], far[nearest]
+            looked += len(rows)
+            if looked > TOGETHER:
+                break
+        return sorted(self._numbers.named(best.tolist()))
 
     def among(self, action: ActionHypotheses, literals: Literals, rows: Iterable[Row]) -> Iterator[Row]:
         """Those of the arguments under which they may; in the same order."""

@@ -6,7 +6,7 @@ relied on, so that their steps succeed as far as is known. Fully seen situations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -41,13 +41,13 @@ MAX_OPERATORS = 50_000
 MAX_OPTIONS = 3000
 """Choices of arguments that are looked at before more literals are asked to hold."""
 MAX_REORDERINGS = 4
-"""Literals of violated clauses that are tried to hold first, so that the outcome of a step stays open."""
+"""Literals of violated clauses that are tried to hold first, so that the outcome stays open."""
 MAX_ROWS = 200
-"""Choices of arguments that one plan may end with."""
+"""Choices of arguments that one plan may end with; of more those that seem nearest. More: shorter plans, slower."""
 
 
-_Search = tuple[str, Literals, Limits, int | None]
-"""An action and literals of it, how long was searched for where they hold, and from which situation."""
+_Search = tuple[str, Literals, Limits]
+"""An action and literals of it, and the limits of a search for where they hold."""
 
 
 class PlannedNearMiss(NamedTuple):
@@ -80,6 +80,8 @@ class Reachability:
         self._nodes, self._states = nodes, [node.state for node in nodes]
         self._origins = _starts(nodes)
         self._known: dict[str, KnownSets] = {}
+        if self._before is not None and self._before._allows_less(self):
+            self._known = {name: sets.where_more_may_hold() for name, sets in self._before._known.items()}
         self._reached: dict[_Search, PlannedNearMiss | Verdict] = {}
         self.objects = nodes[0].state.objects
 
@@ -204,13 +206,16 @@ class Reachability:
             known.note(literals, answer)
         return answer
 
-    def _rows(self, action: ActionHypotheses, literals: Literals) -> Iterator[Row]:
+    def _rows(self, action: ActionHypotheses, literals: Literals) -> list[Row]:
         """Arguments under which these literals may hold together in some reachable state (pairwise)."""
         if self._ground is None or self._possible_facts is None:
-            return
-        facts = self._ground[0].facts
-        rows = bindings(facts, action.index.header, atoms(action, literals.positive))
-        yield from self._possible_facts.among(action, literals, islice(rows, MAX_OPTIONS))
+            return []
+        grounding, facts = self._ground[0], self._possible_facts
+        rows = bindings(grounding.facts, action.index.header, atoms(action, literals.positive))
+        some = list(islice(facts.among(action, literals, islice(rows, MAX_OPTIONS)), MAX_ROWS + 1))
+        if len(some) <= MAX_ROWS:
+            return some
+        return facts.nearest(action, literals, grounding.reachable, MAX_ROWS)
 
     def reach(
         self,
@@ -222,11 +227,13 @@ class Reachability:
     ) -> PlannedNearMiss | Verdict:
         """A plan to where these literals of an action hold, with that action to ask there.
 
-        It starts from any situation seen before, or only from ``start``. A search that was made is not made again.
+        It starts from any situation seen before, which is not done twice, or only from ``start``.
         """
-        search = action.index.header.name, literals, limits, None if start is None else start.number
+        if start is not None:
+            return self._search(action, literals, planner, limits, [start])
+        search = action.index.header.name, literals, limits
         if search not in self._reached:
-            self._reached[search] = self._search(action, literals, planner, limits, start)
+            self._reached[search] = self._search(action, literals, planner, limits, self._nodes)
         return self._reached[search]
 
     def _search(
@@ -235,19 +242,18 @@ class Reachability:
         literals: Literals,
         planner: Planner,
         limits: Limits,
-        start: Node | None,
+        nodes: Sequence[Node],
     ) -> PlannedNearMiss | Verdict:
         if self._ground is None:
             return Verdict.LIMIT
         grounding, _ = self._ground
         goals = []
-        for objects in islice(self._rows(action, literals), MAX_ROWS):
+        for objects in self._rows(action, literals):
             true, false = GroundLiterals(action, objects).holding(literals)
             step = GroundAction(action.index.header.name, objects)
             goals.append(Operator(step, frozenset(true), frozenset(false), frozenset(), frozenset()))
         if not goals:
             return Verdict.UNSOLVABLE
-        nodes = self._nodes if start is None else [start]
         outcome = planner.solve(SearchProblem(grounding.operators, _starts(nodes), goals), limits)
         if isinstance(outcome, Found):
             return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)

@@ -93,6 +93,7 @@ def test_what_was_in_vain_is_read_from_the_moves_of_the_evidence() -> None:
         again = BoundedSearch(purpose, planner, Limits(states=0), patience=2)
         again.begin(evidence)
         assert again.made == ()
+        paths = Reachability(evidence.hypotheses, nodes)
         assert again.reach(paths, action, action.proven) is Verdict.LIMIT
         assert planner.searches == searches
         again.begin(evidence)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -111,3 +112,30 @@ def test_asked_together_or_one_after_the_other_the_answers_are_the_same(
             assert facts.beside(action, literals, others) == expected
 
     check()
+
+
+@thorough(60)
+@questions
+def test_the_nearest_arguments_are_some_of_those_that_are_possible(
+    domain: Domain, positive: int, negative: int, max_literals: int
+) -> None:
+    """No others need fewer rounds of the relaxation for their facts."""
+    grounding, mutexes = _reached(domain, max_literals)
+    facts = PossibleFacts(domain.problems[0].objects, grounding, mutexes)
+    changing = {fact for operator in grounding.operators for fact in operator.add | operator.delete}
+    hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
+    for action in hypotheses.actions.values():
+        everything = action.index.everything
+        literals = Literals(positive & everything, negative & everything & ~positive)
+
+        def away(
+            row: tuple[str, ...], action: ActionHypotheses = action, literals: Literals = literals
+        ) -> int:
+            true, _ = GroundLiterals(action, row).holding(literals)
+            return sum(grounding.reachable[fact] for fact in true if fact in changing)
+
+        rows = set(facts.where(action, literals))
+        found = facts.nearest(action, literals, grounding.reachable, 3)
+        assert len(found) == min(3, len(rows))
+        assert set(found) <= rows
+        assert sorted(map(away, found)) == sorted(map(away, rows))[:3]
