@@ -123,9 +123,8 @@ class Indistinguishability:
                     origins[0].objects,
                     grounding,
                     table,
-                    self._one_of(origins, table, assumed),
                     repeated=self._hypotheses.repeated,
-                )
+                ).requiring(self._one_of(origins, table, assumed))
                 shown = {
                     name: self._revealed_by(name, one, facts) if one else NONE for name, one in left.items()
                 }

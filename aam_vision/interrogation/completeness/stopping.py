@@ -5,7 +5,7 @@ from __future__ import annotations
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Stop
-from aam_vision.interrogation.queries.reachability import by_problem
+from aam_vision.interrogation.evidence.problems import by_problem
 from aam_vision.strips import State
 from aam_vision.wording import counted
 

@@ -8,14 +8,9 @@ from itertools import islice
 
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.looking import wrong_reading
 from aam_vision.interrogation.examination.pixels import pixels_differ
-from aam_vision.interrogation.examination.repetition import (
-    later_otherwise,
-    random_outcome,
-    repeated,
-    varying,
-    wrong_reading,
-)
+from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
@@ -213,7 +208,10 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         for step in _apart(inquiry, doubtful.before.state, atom)
     ]
     others = [one for one in late if one is not None and one.executed and one.step != doubtful.step]
-    if others and all(atom in inquiry.strange_atoms(one) for one in others):
+    of_all = any(
+        one.step.name != doubtful.step.name for one in others
+    )  # else it may be an effect of the action
+    if of_all and all(atom in inquiry.strange_atoms(one) for one in others):
         previous = _previous(inquiry, doubtful)
         if previous is not None and set(atom.objects) <= set(previous.objects):
             why = f"{previous.name}: hidden, {cut(str(atom), 40)} changes only with the step after it"

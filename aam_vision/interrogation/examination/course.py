@@ -50,6 +50,10 @@ class Split(NamedTuple):
         return sum(one != other for one, other in pairwise(strange))
 
 
+class _NotSeen:
+    """The handle of a situation in the middle of a plan: its atoms follow from the plan's begin and end."""
+
+
 @dataclass(frozen=True)
 class Course:
     """The steps that were seen, in order, and what came just before each."""
@@ -88,6 +92,15 @@ class Course:
         return [
             Seen(one.before.state, one.step, None if one.after is None else one.after.state)
             for one in self.trials
+        ]
+
+    @cached_property
+    def executed(self) -> list[Trial]:
+        """The executed steps that were seen from before to after."""
+        return [
+            one
+            for one in self.trials
+            if one.after is not None and not isinstance(one.before.handle, _NotSeen)
         ]
 
     @cached_property
@@ -266,4 +279,4 @@ def _parts(entry: Asked, told: Transcript) -> Iterator[Trial]:
         after = replace(
             begun, true=(begun.true - others - own) | (ended.true & own), unknown=begun.unknown | others
         )
-        yield Trial(Situation(object(), before), step, Situation(object(), after))
+        yield Trial(Situation(_NotSeen(), before), step, Situation(_NotSeen(), after))

@@ -30,10 +30,12 @@ from aam_vision.interrogation.examination.comparison import (
 )
 from aam_vision.interrogation.examination.dependence import conditional, one_literal_changed
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.elsewhere import changes_elsewhere
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut
+from aam_vision.interrogation.examination.looking import change_not_seen, misread_at_rest
 from aam_vision.interrogation.examination.no_way_back import by_literal, by_order, on_trajectory
 from aam_vision.interrogation.examination.previous_step import by_previous_step
-from aam_vision.interrogation.examination.repetition import change_not_seen, misread_at_rest, not_repeatable
+from aam_vision.interrogation.examination.repetition import not_repeatable
 from aam_vision.interrogation.examination.trials import Spent, Trial, Trials
 from aam_vision.query import Access
 
@@ -41,6 +43,7 @@ LONGEST = 100
 """Characters of the line that says what is wrong."""
 EXPERIMENTS = (
     not_repeatable,
+    changes_elsewhere,
     strange_effect,
     alike_but_different,
     nothing_works,

@@ -11,15 +11,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.examination.attempts import Attempts
+from aam_vision.interrogation.examination.beginnings import beginnings, initial, some, unlike
+from aam_vision.interrogation.examination.coverage import History
 from aam_vision.interrogation.examination.plans import Choice, Chosen, Start
 from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.examination.surprises import progress
-from aam_vision.query import Access
+from aam_vision.query import Access, Situation
 
 SHARE = 4
 """The interrogation's steps for each step of the examination, which is then a fifth of all."""
@@ -45,6 +46,10 @@ NOT_YET = Stop(True, "the policy has not stopped yet")
 """Stands for the policy's stop in moves that are made before it."""
 ELSEWHERE = 3
 """Situations in which a plan may begin, beside the one where the last plan ended."""
+AT_ONCE = 20
+"""Further ones, if the next step shows much that is new there: what a problem seldom comes to is met again there."""
+MADE = 6
+"""States that are made for the next step, where any can be: unlike those that the problems come to."""
 IN_VAIN = 10
 """Situations in which a plan is looked for at most, where there is none in those."""
 
@@ -117,11 +122,11 @@ class Examining:
         if left <= 0:
             return None
         memory, longest = self._worked_out(evidence), min(left, LONGEST)
-        starts = [
-            _start(evidence, memory, node) for node in _some(self._beginnings(evidence), ELSEWHERE, rng)
-        ]
-        chosen = memory.choice.plan(starts, longest, rng) or self._elsewhere(evidence, memory, longest, rng)
-        return None if chosen is None else _asked(chosen, stop)
+        starts = [_start(evidence, memory, node) for node in some(self._beginnings(evidence), ELSEWHERE, rng)]
+        more = self._more(evidence, memory, rng)
+        chosen = memory.choice.plan(starts, longest, rng, more)
+        chosen = chosen or self._elsewhere(evidence, memory, longest, rng)
+        return None if chosen is None else _asked(evidence, chosen, stop)
 
     def _begun(
         self, evidence: Evidence, stop: Stop, wanted: int, rng: np.random.Generator
@@ -129,7 +134,7 @@ class Examining:
         """The walk, or the next plan of the history; None if both are long enough, or can go on no longer."""
         done = _exchanges(evidence)
         if not any(isinstance(move, Walk) for move in done) and wanted >= WALKED:
-            start = _some(_initial(evidence), 1, rng)[0]
+            start = some(initial(evidence), 1, rng)[0]
             return Walk(start, wanted // WALKED, "examine", stopped=stop)
         history = [move for move in done if isinstance(move, Ask) and _is_long(move)]
         if history and history[-1].plan and history[-1] is done[-1]:
@@ -141,24 +146,25 @@ class Examining:
         if self.access is Access.SETTABLE:
             if len(history) > MOST_BEGUN:
                 return None
-            begins = _start(evidence, memory, _some(_initial(evidence), 1, rng)[0])
+            begins = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
             chosen = memory.choice.long(begins, self._history(wanted), LONGEST, rng)
         elif history and history[-1] is not done[-1]:
             return None
         else:
-            begins = (
-                _start(evidence, memory, evidence.current) if history else self._deepest(evidence, memory)
-            )
+            node = evidence.current if history else self._deepest(evidence, memory, rng)
+            begins = _start(evidence, memory, node)
             chosen = memory.choice.plan([begins], min(left, LONGEST), rng)
         if chosen is None:
             return None
         goes_on = bool(history) and self.access is not Access.SETTABLE
-        return replace(_asked(chosen, stop), why=LONG, goes_on=goes_on)
+        return replace(_asked(evidence, chosen, stop), why=LONG, goes_on=goes_on)
 
-    def _deepest(self, evidence: Evidence, memory: _Memory) -> Start:
+    def _deepest(self, evidence: Evidence, memory: _Memory, rng: np.random.Generator) -> Node:
         """Where most steps were made before, so that what counts them shows soonest."""
-        starts = [_start(evidence, memory, node) for node in self._beginnings(evidence)]
-        return max(starts, key=lambda start: start.history.steps)
+        nodes = self._beginnings(evidence)
+        return max(
+            some(nodes, len(nodes), rng), key=lambda node: _start(evidence, memory, node).history.steps
+        )
 
     def _history(self, wanted: int) -> int:
         """The steps of the one long history."""
@@ -174,31 +180,44 @@ class Examining:
         if done and isinstance(done[-1], Ask) and done[-1].plan:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
         if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
-            return Walk(
-                _some(self._beginnings(evidence), 1, rng)[0], wanted // WALKED, "examine", stopped=stop
-            )
+            deepest = self._deepest(evidence, self._worked_out(evidence), rng)
+            return Walk(deepest, wanted // WALKED, "examine", stopped=stop)
         memory = self._worked_out(evidence)
-        starts = self._starts(evidence, memory, rng, late=left <= wanted // ONE_EPISODE[self.access])
+        late = left <= wanted // ONE_EPISODE[self.access] or self.access is Access.SETTABLE
+        starts = self._starts(evidence, memory, rng, late=late)
         chosen: Chosen | None
         if self.access is Access.SETTABLE and not any(isinstance(move, Ask) for move in done):
-            start = _start(evidence, memory, _some(_initial(evidence), 1, rng)[0])
+            start = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
             chosen = memory.choice.long(start, max(1, left * 2 // 3), min(left, LONGEST), rng)
         else:
-            chosen = memory.choice.plan(starts, min(left, LONGEST), rng)
+            more = self._more(evidence, memory, rng) if late else []
+            chosen = memory.choice.plan(starts, min(left, LONGEST), rng, more)
         if chosen is None:
             chosen = self._elsewhere(evidence, memory, min(left, LONGEST), rng)
         if chosen is None:
             return None
-        return Ask(chosen.start.node, chosen.plan, "examine", stopped=stop, examines=True)
+        return _asked(evidence, chosen, stop)
 
     def _starts(
         self, evidence: Evidence, memory: _Memory, rng: np.random.Generator, *, late: bool
     ) -> list[Start]:
         """Where the next plan may begin: in the first half of the examination where the last one ended."""
         nodes = [] if self.access is Access.SETTABLE else [evidence.current]
-        if self.access is not Access.TRAJECTORY and (late or not nodes):
-            nodes += _some(self._beginnings(evidence), ELSEWHERE, rng)
+        if self.access is not Access.TRAJECTORY and late:
+            nodes += some(self._beginnings(evidence), ELSEWHERE, rng)
         return [_start(evidence, memory, node) for node in nodes]
+
+    def _more(self, evidence: Evidence, memory: _Memory, rng: np.random.Generator) -> list[Start]:
+        """Where a plan of one step may begin; it is as long as one that goes on where the last one ended."""
+        if self.access not in (Access.SNAPSHOT, Access.SETTABLE):
+            return []
+        nodes = some(self._beginnings(evidence), AT_ONCE, rng)
+        found = [_start(evidence, memory, node) for node in nodes]
+        if self.access is Access.SETTABLE:
+            vocabulary = evidence.hypotheses.vocabulary
+            made = [unlike(vocabulary, node.state, rng) for node in nodes[:MADE]]
+            found += [Start(None, state, History()) for state in made]
+        return found
 
     def _elsewhere(
         self, evidence: Evidence, memory: _Memory, longest: int, rng: np.random.Generator
@@ -206,7 +225,7 @@ class Examining:
         """A plan that begins where one can begin anew, if something is predicted there."""
         if self.access is Access.TRAJECTORY:
             return None
-        for node in _some(self._beginnings(evidence), IN_VAIN, rng):
+        for node in some(self._beginnings(evidence), IN_VAIN, rng):
             if chosen := memory.choice.plan([_start(evidence, memory, node)], longest, rng):
                 return chosen
         return None
@@ -222,11 +241,7 @@ class Examining:
         return memory
 
     def _beginnings(self, evidence: Evidence) -> list[Node]:
-        """The situations in which the access lets a query begin anew."""
-        initial = _initial(evidence)
-        if self.several:
-            return [*initial, *_ends(evidence)]
-        return initial if self.access is Access.RESET else [*initial, *evidence.visited]
+        return beginnings(evidence, self.access, several=self.several)
 
 
 def _look(evidence: Evidence, stop: Stop) -> Ask:
@@ -234,30 +249,15 @@ def _look(evidence: Evidence, stop: Stop) -> Ask:
     return Ask(evidence.current, (), "look again", stopped=stop, examines=True, goes_on=True)
 
 
-def _asked(chosen: Chosen, stop: Stop) -> Ask:
-    return Ask(chosen.start.node, chosen.plan, "examine", stopped=stop, examines=True)
+def _asked(evidence: Evidence, chosen: Chosen, stop: Stop) -> Ask:
+    node, state = chosen.start.node, chosen.start.state
+    begins = evidence.situation(Situation(state, state)) if node is None else node
+    return Ask(begins, chosen.plan, "examine", stopped=stop, examines=True)
 
 
 def _is_long(move: Ask) -> bool:
     """Whether it belongs to the one long history."""
     return move.why == LONG
-
-
-def _initial(evidence: Evidence) -> list[Node]:
-    """Where the problems begin."""
-    return [node for node in evidence.nodes if node.initial]
-
-
-def _ends(evidence: Evidence) -> list[Node]:
-    """Where steps have ended so far; not what was only written to be asked about, of which no answer tells."""
-    found: dict[int, Node] = {}
-    for exchange in evidence.exchanges:
-        entry = exchange.entry
-        ends = [entry.response.final] if isinstance(entry, Asked) else [step.after for step in entry.steps]
-        for node in map(evidence.situation, ends):
-            if node.situation is not None:
-                found.setdefault(node.number, node)
-    return list(found.values())
 
 
 def _start(evidence: Evidence, memory: _Memory, node: Node) -> Start:
@@ -290,8 +290,3 @@ def _taken(evidence: Evidence) -> int:
         for exchange in evidence.exchanges
         if exchange.move is None or not exchange.move.examines
     )
-
-
-def _some(nodes: list[Node], count: int, rng: np.random.Generator) -> list[Node]:
-    """So many of them at random, or all."""
-    return [nodes[int(number)] for number in rng.permutation(len(nodes))[:count]]

@@ -10,13 +10,13 @@ from aam_vision.interrogation.examination.course import Course, Split
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.looking import wrong_reading
 from aam_vision.interrogation.examination.previous_step import (
     LEAST,
     one_step_late,
     refused_one_step_late,
     strange_changes,
 )
-from aam_vision.interrogation.examination.repetition import wrong_reading
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.interrogation.examination.wandering import Wanderer

@@ -6,6 +6,7 @@ nearby that shows much. The plan that shows most for each of its steps is asked.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.examination.attempts import Attempts, Prediction
 from aam_vision.interrogation.examination.coverage import History
 from aam_vision.interrogation.examination.predictions import Predictions, Way
-from aam_vision.strips import GroundAction, State
+from aam_vision.strips import Atom, GroundAction, State
 
 DRAWN = 8
 """Plans that are drawn at random, from all states together where one may begin."""
@@ -23,16 +24,21 @@ COMPARED = 3
 """Steps of one action that are compared at every step of them."""
 REFUSED = 0.3
 """Share of the plans that end in a refusal."""
-RARE = 0.5
+RARE = 0.75
 """Share of the parts of a long plan that execute the action that was executed least in it."""
-SEARCHED, SEARCHED_FOR_REFUSALS = 150, 20
+DRAWN_LONG = 3
+"""Long plans that are drawn, of which one is asked."""
+ENDS = 12
+"""Steps of a long plan for each further one with which it may end."""
+SEARCHED, SEARCHED_FOR_REFUSALS = 100, 20
 """States that are searched for a step that shows much, around all of these together."""
 
 
 class Start(NamedTuple):
     """Where a plan may begin."""
 
-    node: Node
+    node: Node | None
+    """None where a state is made that was not seen."""
     state: State
     history: History
 
@@ -54,8 +60,13 @@ class Choice:
         self._known: dict[tuple[State, GroundAction, bool], float] = {}
         """Worths that were worked out some time: they never grow."""
 
-    def plan(self, starts: Sequence[Start], longest: int, rng: np.random.Generator) -> Chosen | None:
-        """The best plan found, of at most ``longest`` steps; None if nothing is predicted in any start."""
+    def plan(
+        self, starts: Sequence[Start], longest: int, rng: np.random.Generator, more: Sequence[Start] = ()
+    ) -> Chosen | None:
+        """The best plan found, of at most ``longest`` steps, or of one executed step in ``more`` starts.
+
+        None if nothing is predicted in any of ``starts``.
+        """
         refusal = bool(rng.random() < REFUSED)
         for kind in (refusal, not refusal):
             found = [
@@ -64,14 +75,24 @@ class Choice:
                 for one in self._found(start, longest, rng, refusal=kind, share=len(starts))
             ]
             if found:
+                if not kind:
+                    found += [one for start in more if (one := self._nearby(start, 1, 1, refusal=kind))]
                 return max(found, key=lambda one: one.worth)
         return None
 
     def long(self, start: Start, length: int, longest: int, rng: np.random.Generator) -> Chosen | None:
-        """A plan of so many steps, none of which is refused; a shorter one where it can go on no longer.
+        """A plan of about so many steps, none of which is refused; a shorter one where it can go on no longer.
 
-        Every action comes up again and again, as what happens only after many uses of one shows nowhere else.
+        Every action comes up again and again, as what happens only after many uses of one shows nowhere else. Only its
+        end is seen: it ends where most effects of late uses show.
         """
+        spare = length // ENDS
+        plans = [self._long(start, length + spare, longest, rng) for _ in range(DRAWN_LONG)]
+        shown = [one for plan in plans for one in self._shown(start, plan, spare)]
+        _, best = max(shown, key=lambda one: one[0], default=(0, ()))
+        return Chosen(start, best, 0.0) if best else None
+
+    def _long(self, start: Start, length: int, longest: int, rng: np.random.Generator) -> Way:
         plan: Way = ()
         at = start
         while len(plan) < length:
@@ -82,7 +103,29 @@ class Choice:
             if not way:
                 break
             plan, at = (*plan, *way), self._after(at, way)
-        return Chosen(start, plan, 0.0) if plan else None
+        return plan
+
+    def _shown(self, start: Start, plan: Way, spare: int) -> Iterator[tuple[int, Way]]:
+        """The plan, and without its last steps, each with the number of the use that shows last of every effect.
+
+        Added is how often the action comes up that comes up least: a refusal shows wherever it comes.
+        """
+        uses: Counter[str] = Counter()
+        last: dict[Atom, tuple[str, int, int]] = {}
+        state = start.state
+        for number, step in enumerate(plan, 1):
+            uses[step.name] += 1
+            after = self._predictions.successor(state, step)
+            changed = state.true ^ after.true
+            for bit, atom in self._predictions.atoms(step):
+                if atom in changed:
+                    last[Atom._make(atom)] = step.name, bit, uses[step.name]
+            state = after
+            if number >= len(plan) - spare:
+                shown: dict[tuple[str, int], int] = {}
+                for name, bit, use in last.values():
+                    shown[name, bit] = max(use, shown.get((name, bit), 0))
+                yield sum(shown.values()) + len(uses) * min(uses.values()), plan[:number]
 
     def _after(self, start: Start, way: Way) -> Start:
         """Where a way of executed steps leads."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -50,6 +50,10 @@ class Predictions:
                 if not action.violated(*action.index.values(state, step.objects), action.cautious)
             ]
         return self._options[state]
+
+    def atoms(self, step: GroundAction) -> Iterable[tuple[int, tuple[str, tuple[str, ...]]]]:
+        """The atoms over the step's arguments, each with its number among those of the action."""
+        return self._evidence.hypotheses[step.name].index.grounded(step.objects)
 
     def is_refused(self, state: State, step: GroundAction) -> bool:
         """Whether every possible model refuses a step."""

@@ -6,9 +6,10 @@ from collections import defaultdict
 
 from aam_vision.interrogation.examination.course import Course, Split, always, violated
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.elsewhere import regular
 from aam_vision.interrogation.examination.explanations import separating_literal
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
-from aam_vision.interrogation.examination.repetition import wrong_reading
+from aam_vision.interrogation.examination.looking import wrong_reading
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State, lifted_atoms
@@ -96,6 +97,9 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
     if not course.led:
         return None
     untouched = course.untouched(course.seen)
+    strange = dict.fromkeys(course.trials[number] for number, _ in untouched)
+    if found := regular(course, strange):
+        return found
     where = {(course.trials[number].before.handle, atom) for number, atom in untouched}
     next_step = {trial.before.handle: trial for trial in course.trials if trial.executed}
     both: list[tuple[Trial, Atom]] = []

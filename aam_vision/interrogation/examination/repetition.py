@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
-from aam_vision.interrogation.examination.pixels import unseen_change
+from aam_vision.interrogation.examination.looking import read_differently, read_otherwise, wrong_reading
 from aam_vision.interrogation.examination.reaching import kept, unexpected_on_the_way
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
-from aam_vision.strips import Atom, GroundAction
 
 REPEATS = 30
 """Times that a doubtful step is repeated, where that takes one step each."""
@@ -23,8 +20,6 @@ REPEATED_STEPS = 150
 FEWEST = 4
 EARLIER = 4
 """Earlier steps that are asked again, to find out whether the agent has changed."""
-LOOKS = 30
-"""Looks at one situation, to find out whether it is read the same each time: they cost no step."""
 AGREEING = 1
 """Steps that came out as expected, at most, before one of them that never does so again counts as a change."""
 SELDOM = 10
@@ -39,7 +34,7 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     Raises:
         Spent: too many steps have been attempted.
     """
-    if found := _read_otherwise(inquiry, doubtful) or _varying_where_made(inquiry, doubtful):
+    if found := read_otherwise(inquiry, doubtful) or _varying_where_made(inquiry, doubtful):
         return found
     again = repeated(inquiry, doubtful)
     if not again and (earlier := unexpected_on_the_way(inquiry, doubtful)) is not None:
@@ -47,13 +42,26 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if not again:
         return None
     if found := varying(inquiry, again):
-        return found
+        if not _strange_each_time(inquiry, doubtful, again):
+            return found
+        again = [trial for trial in again if trial.executed]
     if inquiry.trials.access is Access.TRAJECTORY:  # what was before cannot be had again
         return None
     if again[0].alike(doubtful):
         inquiry.steadfast = len(again) >= FEWEST
         return _changed(inquiry, doubtful)
     return seen_once(inquiry, doubtful, again)
+
+
+def _strange_each_time(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> bool:
+    """Whether the step came out in the strange way whenever it was not refused: refusals by mistake are no reason then."""
+    executed = [trial for trial in again if trial.executed]
+    return (
+        doubtful.executed
+        and 2 * len(executed) > len(again)
+        and bool(inquiry.strange_atoms(doubtful))
+        and all(trial.alike(doubtful) for trial in executed)
+    )
 
 
 def _varying_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -63,61 +71,8 @@ def _varying_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         return None
     made = Situation(state, state)
     again = repeated(inquiry, replace(doubtful, before=made, history=History(made)))
-    return varying(inquiry, again) if again else None
-
-
-def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
-    """Misread, if atoms come and go while nothing is done: where the agent stands, or in the last answer.
-
-    A camera's noise shows at any situation, so this comes first.
-    """
-    trials = inquiry.trials
-    here = trials.here
-    looks = [seen for _ in range(LOOKS) if here is not None and (seen := trials.look(here)) is not None]
-    for seen in looks:
-        if here is not None and (changed := differing(here.state, seen.state)):
-            # a state that was made and is read otherwise, each time the same, is misread for good
-            always = trials.access is Access.SETTABLE and all(one.state == seen.state for one in looks)
-            return _at_rest(here, seen, changed, by_chance=not always)
-    last = trials.transcript.entries[inquiry.doubtful_entry] if trials.transcript.entries else None
-    if not isinstance(last, Asked) or last.response.executed:
-        return None
-    begun, ended = last.query.initial, last.response.final
-    changed = differing(begun.state, ended.state)
-    if not changed:
-        return None
-    again = [trials.look(begun) for _ in range(FEWEST)]
-    always = all(one is not None and differing(begun.state, one.state) == changed for one in again)
-    return _at_rest(begun, ended, changed, by_chance=not always)
-
-
-def _at_rest(one: Situation, other: Situation, changed: Sequence[Atom], *, by_chance: bool) -> Diagnosis:
-    look = GroundAction("look", ())
-    shown = Trial(one, look, None), Trial(other, look, None)
-    return wrong_reading(
-        shown[0], changed, shown[1], "read differently when nothing is done", by_chance=by_chance
-    )
-
-
-def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
-    """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
-    for trial in inquiry.trials.seen[: inquiry.trials.known]:
-        if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
-            culprit = _usually_changed(inquiry, trial) or trial.step.name
-            why = f"{culprit}: misread after {trial.step.name}, or a predicate is missing: only the image changed"
-            return Diagnosis(Family.MISREAD, culprit, why, (example(trial),), pixels_differ=True)
-    return None
-
-
-def _usually_changed(inquiry: Inquiry, overlooked: Trial) -> str | None:
-    """The predicate that other steps of the action changed most often; None if they changed nothing."""
-    changed = Counter(
-        atom.predicate
-        for trial in inquiry.trials.seen
-        if trial.after is not None and trial.step.name == overlooked.step.name
-        for atom in differing(trial.before.state, trial.after.state)
-    )
-    return changed.most_common(1)[0][0] if changed else None
+    found = varying(inquiry, again) if again else None
+    return None if found is None or _strange_each_time(inquiry, doubtful, again) else found
 
 
 def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
@@ -142,7 +97,7 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
     if not unlike:
         return None
     executed = [trial for trial in again if trial.executed]
-    if executed and (found := _read_differently(inquiry, executed)):
+    if executed and (found := read_differently(inquiry, executed)):
         return found
     if 2 * len(unlike) > len(again):  # the more frequent outcome is the usual one
         usual = unlike[0]
@@ -154,20 +109,6 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
         trial.alike(executed[0]) for trial in executed
     )  # else chance refusals alone do not explain it
     return replace(found, by_chance=found.by_chance and alike)
-
-
-def wrong_reading(
-    one: Trial, changed: Sequence[Atom], other: Trial, how: str, *, by_chance: bool = True
-) -> Diagnosis:
-    """The verdict that a classifier was wrong about one of two situations."""
-    name = Counter(atom.predicate for atom in changed).most_common(1)[0][0]
-    return Diagnosis(
-        Family.MISREAD,
-        name,
-        f"{name}: misread, {cut(str(changed[0]), 50)} is {how}",
-        (example(one), example(other)),
-        by_chance=by_chance,
-    )
 
 
 def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
@@ -184,25 +125,11 @@ def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnos
     )
 
 
-def _read_differently(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
-    for trial in (again[-1], again[0]):
-        assert trial.after is not None
-        for _ in range(LOOKS):
-            seen = inquiry.trials.look(trial.after)
-            if seen is None:
-                break
-            if changed := differing(trial.after.state, seen.state):
-                return wrong_reading(
-                    trial, changed, replace(trial, after=seen), "read differently when looked at again"
-                )
-    return None
-
-
 def _changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Changing, if earlier steps come out otherwise than they did then; random or misread, if only one does."""
     differs: list[tuple[Trial, Trial]] = []
     for then in _earlier(inquiry, doubtful):
-        if found := _read_otherwise(inquiry, then):
+        if found := read_otherwise(inquiry, then):
             return found
         now = inquiry.again(then)
         if now is not None and not now.alike(then):
@@ -260,23 +187,6 @@ def _earlier(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
     named = [trial for trial in inquiry.contradicting() if trial is not doubtful]
     similar = sorted((trial for trial in others if trial not in named), key=distance)
     return [*named[:EARLIER], *similar[:EARLIER]]
-
-
-def _read_otherwise(inquiry: Inquiry, trial: Trial) -> Diagnosis | None:
-    """Misread, if the situation before a step is read otherwise now than it was then."""
-    trials = inquiry.trials
-    if trials.access is Access.SETTABLE:  # the state was made, and not read
-        return None
-    was: Situation | None = trial.before
-    if trials.access is Access.RESET and trial.history is not None:
-        was = trials.reached(trial.history)
-    seen = None if was is None else trials.look(was)
-    if was is None or seen is None:
-        return None
-    changed = differing(was.state, seen.state)
-    if not changed:
-        return None
-    return wrong_reading(trial, changed, replace(trial, before=seen), "read differently when looked at again")
 
 
 def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diagnosis:

@@ -177,6 +177,20 @@ class Trials:
         self.seen.append(found)
         return found
 
+    def go_on(self, step: GroundAction) -> Trial | None:
+        """One step from where the agent stands, whatever it was asked before; None if that is not known.
+
+        Raises:
+            Spent: too many steps have been attempted.
+        """
+        here = self.here
+        if here is None:
+            return None
+        history = self.history(here)
+        executed, after = self.ask(Query(here, (step,)))
+        self.seen.append(Trial(here, step, after if executed else None, history))
+        return self.seen[-1]
+
     def reached(self, history: History) -> Situation | None:
         """The situation after a history; None if a step of it came out otherwise."""
         at = history.start

@@ -1,4 +1,4 @@
-"""Steps where nothing can be had again: of the doubtful action where it may be executed, and of others in between."""
+"""Steps from where the agent stands: of the doubtful action where it may be executed, and of others in between."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice, product
 
 from aam_vision.interrogation.examination.course import Seen, always, violated
 from aam_vision.interrogation.examination.inquiry import Inquiry
-from aam_vision.interrogation.examination.trials import History, Trial
+from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.query import Situation
 from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, State, lifted_atoms
 
@@ -18,7 +18,8 @@ Literals = list[tuple[LiftedAtom, bool]]
 ON_PURPOSE = 0.5
 """Share of the steps that are of the doubtful action, where it may be executed."""
 WRONG = 0.15
-"""Share of the steps that may be any of the doubtful action: one that is executed by mistake is no chance refusal."""
+"""Share of the steps that may be any of the doubtful action: one that is executed by mistake is no chance refusal. Those of
+others may lack one literal that held so far: what merely happened to hold would keep the agent where it is."""
 GOING_BACK = 0.2
 """Share of the steps before which a way is sought to a state in which the action was executed."""
 AT_REST = 3
@@ -67,7 +68,7 @@ class Wanderer:
                 step = self._chosen(at, last)
             if step is None:
                 return
-            last = self.inquiry.trials.attempt(History(at), step)
+            last = self.inquiry.trials.go_on(step)
             if last is None:
                 return
             self._tried[last.before.handle, step] += 1
@@ -87,7 +88,7 @@ class Wanderer:
         known = {one.before.state for one in trials.seen if one.step.name == self.name and one.executed}
         for _, way in islice(self.inquiry.ways(at.state, known), 1):
             for step in way:
-                trial = trials.attempt(History(at), step)
+                trial = trials.go_on(step)
                 if trial is None or trial.after is None:
                     break
                 at = trial.after
@@ -99,13 +100,13 @@ class Wanderer:
         If none is left, literals that held so far may not be needed.
         """
         rng = self.inquiry.rng
-        literals = self._held
+        literals, lacking = self._held, 0
         if rng.random() < WRONG:
-            literals = {name: held for name, held in self._held.items() if name != self.name}
+            literals, lacking = {name: held for name, held in self._held.items() if name != self.name}, 1
         for held in (literals, {}):
             fresh: dict[str, list[GroundAction]] = {}
             for header in self.inquiry.trials.transcript.headers:
-                possible = _possible(header, at.state, held.get(header.name, []))
+                possible = _possible(header, at.state, held.get(header.name, []), lacking)
                 if steps := [step for step in possible if not self._tried[at.handle, step]]:
                     fresh[header.name] = steps
             if not fresh:
@@ -133,8 +134,11 @@ class Wanderer:
             self._held[name] = [one for one in self._held[name] if not violated(seen, [one])]
 
 
-def _possible(header: ActionHeader, state: State, literals: Literals) -> list[GroundAction]:
-    """The steps of an action that none of the literals rules out."""
+def _possible(header: ActionHeader, state: State, literals: Literals, lacking: int) -> list[GroundAction]:
+    """The steps of an action for which no more than so many of the literals are violated."""
     rows = product(*(state.objects.of_type(kind) for kind in header.types))
     steps = (GroundAction(header.name, row) for row in rows if len(set(row)) == len(row))
-    return list(islice((step for step in steps if not violated(Seen(state, step, None), literals)), BINDINGS))
+    fitting = (
+        step for step in steps if sum(violated(Seen(state, step, None), [one]) for one in literals) <= lacking
+    )
+    return list(islice(fitting, BINDINGS))

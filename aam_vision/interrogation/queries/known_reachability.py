@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.queries.reachability import Reachability, by_problem
+from aam_vision.interrogation.evidence.problems import by_problem
+from aam_vision.interrogation.queries.reachability import Reachability
 
 
 class KnownReachability:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import islice
 
 import numpy as np
@@ -32,25 +33,14 @@ class PossibleFacts:
         objects: Objects,
         grounding: Grounding,
         mutexes: Mutexes,
-        one_of: Sequence[frozenset[Fact]] = (),
         *,
         repeated: bool = False,
     ) -> None:
-        """Sort the facts that may hold.
-
-        Args:
-            objects: those of the problem.
-            grounding: the facts that may become true.
-            mutexes: the literals that exclude each other.
-            one_of: sets of facts of which at least one is always true.
-            repeated: whether one object may stand for several parameters.
-        """
+        """``repeated``: whether one object may stand for several parameters."""
         self._repeated = repeated
         self._numbers = ObjectNumbers(objects)
         self._mutexes = mutexes
-        self._compatibility = mutexes.compatibility.requiring(
-            [[mutexes.literal(fact, True) for fact in sorted(facts)] for facts in one_of]
-        )
+        self._compatibility = mutexes.compatibility
         self._true: dict[str, tuple[Table, Numbers | None]] = {}
         for predicate, facts in grounding.facts.rows.items():
             table, literals = self._table(predicate, facts, True)
@@ -62,6 +52,13 @@ class PossibleFacts:
         self._false = {
             predicate: self._table(predicate, rows, False) for predicate, rows in by_predicate.items()
         }
+
+    def requiring(self, one_of: Sequence[frozenset[Fact]]) -> PossibleFacts:
+        """The same where of each of these sets of facts at least one is always true."""
+        sharper = copy(self)
+        literals = [[self._mutexes.literal(fact, True) for fact in sorted(facts)] for facts in one_of]
+        sharper._compatibility = self._compatibility.requiring(literals)
+        return sharper
 
     def somewhere(self, action: ActionHypotheses, literals: Literals) -> bool:
         """Whether the literals may hold together for some arguments; False is a proof (by pairs) that they never do."""

@@ -12,7 +12,6 @@ from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
-from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
@@ -149,7 +148,13 @@ class Reachability:
 
     @cached_property
     def _possible_facts(self) -> PossibleFacts | None:
-        return None if self._ground is None else PossibleFacts(self.objects, *self._ground, self._one_of)
+        """By pairs of literals: what should hold beside each other is chosen by these."""
+        return None if self._ground is None else PossibleFacts(self.objects, *self._ground)
+
+    @cached_property
+    def _sharper(self) -> PossibleFacts | None:
+        """By pairs and invariants: where that may hold."""
+        return self._possible_facts and self._possible_facts.requiring(self._one_of)
 
     def gather(
         self, action: ActionHypotheses, fixed: Literals, wanted: Sequence[Literals]
@@ -207,10 +212,11 @@ class Reachability:
         return answer
 
     def _rows(self, action: ActionHypotheses, literals: Literals) -> list[Row]:
-        """Arguments under which these literals may hold together in some reachable state (pairwise)."""
-        if self._ground is None or self._possible_facts is None:
+        """Arguments under which these literals may hold together in some reachable state, as pairs and invariants tell."""
+        facts = self._sharper
+        if self._ground is None or facts is None:
             return []
-        grounding, facts = self._ground[0], self._possible_facts
+        grounding = self._ground[0]
         rows = bindings(grounding.facts, action.index.header, atoms(action, literals.positive))
         some = list(islice(facts.among(action, literals, islice(rows, MAX_OPTIONS)), MAX_ROWS + 1))
         if len(some) <= MAX_ROWS:
@@ -282,23 +288,3 @@ def _weaker(one: LiftedOperator, other: LiftedOperator) -> bool:
         and set(one.positive) <= set(other.positive)
         and set(one.negative) <= set(other.negative)
     )
-
-
-def by_problem(evidence: Evidence) -> list[list[Node]]:
-    """The visited situations, grouped by problem, in the order in which they were seen: initial ones first.
-
-    Problems with equal objects are one. That must not depend on whether they share them in memory, which they do in
-    a run that is made again from its journal.
-    """
-    groups: dict[int, list[Node]] = {}
-    for node in evidence.visited:
-        groups.setdefault(id(node.state.objects), []).append(node)
-    merged: list[list[Node]] = []
-    for group in groups.values():
-        for other in merged:
-            if other[0].state.objects == group[0].state.objects:
-                other += group
-                break
-        else:
-            merged.append(group)
-    return [sorted(group, key=lambda node: node.number) for group in merged]

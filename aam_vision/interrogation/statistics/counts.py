@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.trials import Trial
-from aam_vision.strips import Atom, Objects, Vocabulary
+from aam_vision.strips import Atom, GroundAction, Objects, State, Vocabulary
 
 Counts = NDArray[np.int64]
+_Surroundings = tuple[tuple[str, ...], frozenset[tuple[str, tuple[str, ...]]]]
 
 
 class ActionCounts:
     """The trials of one action.
 
     ``seen`` counts, for every atom of the action, its values before an executed step and as they were seen after it;
-    shape ``(atoms, 2, 2)``.
+    shape ``(atoms, 2, 2)``. What may be one situation is counted once: a classifier misreads it the same way each
+    time, so that no number of looks at it makes certain what it shows.
     """
 
     def __init__(self, index: AtomIndex) -> None:
@@ -29,6 +31,7 @@ class ActionCounts:
         self._held: list[int] = []
         self._executed: list[bool] = []
         self._changes: list[tuple[int, int]] = []
+        self._looked_at: set[_Surroundings] = set()
 
     @property
     def attempts(self) -> int:
@@ -60,11 +63,22 @@ class ActionCounts:
         held, _ = self.index.values(trial.start, objects)
         self._held.append(held)
         self._executed.append(trial.executed)
-        if trial.executed and trial.seen is not None:
+        surroundings = self._surroundings(trial.start, objects)
+        if trial.executed and trial.seen is not None and surroundings not in self._looked_at:
+            self._looked_at.add(surroundings)
             now, _ = self.index.values(trial.seen, objects)
             self._changes.append((held, now))
             numbers = np.arange(len(self.index.atoms))
             self.seen[numbers, self._values(held), self._values(now)] += 1
+
+    def is_new(self, start: State, objects: tuple[str, ...]) -> bool:
+        """Whether the situation after a step with these arguments was certainly not seen yet."""
+        return self._surroundings(start, objects) not in self._looked_at
+
+    def _surroundings(self, start: State, objects: tuple[str, ...]) -> _Surroundings:
+        """The arguments, and all that the action cannot change: after steps with other ones the situation is another."""
+        named = {*objects, *self.index.constants}
+        return objects, frozenset(atom for atom in start.true if not named.issuperset(atom[1]))
 
     def _values(self, mask: int) -> list[int]:
         return [mask >> number & 1 for number in range(len(self.index.atoms))]
@@ -79,11 +93,14 @@ class FrameCounts:
         }
         self._vocabulary = vocabulary
         self._sizes: dict[Objects, Counter[str]] = {}
+        self._looked_at: set[tuple[State, GroundAction | None]] = set()
 
     def add(self, trial: Trial) -> None:
-        """Count the atoms that had to keep their values. A refused step changes nothing at all."""
-        if trial.seen is None:
+        """Count the atoms that had to keep their values, once for each situation. A refused step changes nothing."""
+        situation = trial.start, trial.action if trial.executed else None
+        if trial.seen is None or situation in self._looked_at:
             return
+        self._looked_at.add(situation)
         start, seen, objects = trial.start.true, trial.seen.true, trial.start.objects
         if objects not in self._sizes:
             self._sizes[objects] = atom_counts(self._vocabulary, objects)

@@ -91,14 +91,15 @@ class Result:
         """How it ended, as ``result.json`` has it.
 
         ``complete``: no query could tell any more, and the assumption behind that was examined.
-        ``complete under its assumptions``: the same, not examined, or not in ``ENOUGH`` steps.
+        ``complete under its assumptions``: the same, not examined, or not in ``ENOUGH`` steps, or in refusals alone.
         ``budget``: more could have been learned. ``not-strips``: the assumption is false (``diagnosis``).
         """
         if self.not_strips:
             return NOT_STRIPS
         if not self.complete:
             return BUDGET
-        return COMPLETE if self.exam.enough and self.rates is None else UNEXAMINED
+        acted = any(action.successes for action in self.hypotheses.actions.values())
+        return COMPLETE if self.exam.enough and acted and self.rates is None else UNEXAMINED
 
     @property
     def not_strips(self) -> bool:

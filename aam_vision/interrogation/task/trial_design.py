@@ -3,12 +3,14 @@
 An action that was never executed is tried with all its atoms true but for a few. Then every literal that may be
 required is violated alone, again and again, until it is certain either way: those that are refuted show the
 effects, too. What of the effects is still doubtful is looked at where the two likeliest modes differ. All that
-does not matter is left to chance, so that no mistake is made twice in the same way.
+does not matter is left to chance, so that no mistake is made twice in the same way. That includes atoms of other
+objects: what a classifier misreads in one situation it misreads each time, so every trial ends in another one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +21,7 @@ from aam_vision.interrogation.queries.constructed_states import with_atoms
 from aam_vision.interrogation.queries.first_success import left_false
 from aam_vision.interrogation.statistics.assessment import ActionAssessment, Assessment
 from aam_vision.interrogation.statistics.effect_posterior import MODES
-from aam_vision.strips import GroundAction, Mode, State
+from aam_vision.strips import Atom, GroundAction, Mode, State
 
 LEAST_ATTEMPTS = 150
 """Trials of one action that are always allowed. An action that is in doubt after them fits no STRIPS model, or answers with
@@ -31,6 +33,10 @@ SETTLED_EFFECT = 1 - 1e-9
 MOST_LEFT_FALSE = 0.6
 """Largest share of an action's atoms left false while it was never executed: a larger one suits more negative
 preconditions, and violates more positive ones."""
+OTHERS = 3
+"""Atoms of other objects that are changed until a trial is unlike all before it."""
+ALIKE = 20
+"""Times that such atoms are drawn, at most: in small problems all situations may have been seen."""
 CHOICES = 20
 """Random problems in which arguments are looked for that are neither alike nor constants."""
 
@@ -63,8 +69,31 @@ def next_trial(
         on = _mask(values)
         hypotheses = ActionHypotheses(action.index)
         state = with_atoms(base, hypotheses, objects, on, action.index.everything & ~on)
-        return Proposal(state, GroundAction(name, objects), why)
+        return Proposal(_unlike_others(action, state, objects, rng), GroundAction(name, objects), why)
     return None
+
+
+def _unlike_others(
+    action: ActionAssessment, state: State, objects: tuple[str, ...], rng: np.random.Generator
+) -> State:
+    """The state with a few atoms changed that the action cannot change, if it was seen after such a step already."""
+    named = {*objects, *action.index.constants}
+    predicates = action.index.vocabulary.predicates
+    other = state
+    for _ in range(ALIKE):
+        if action.counts.is_new(other, objects):
+            return other
+        changed: set[Atom] = set()
+        for number in rng.integers(len(predicates), size=OTHERS):
+            predicate = predicates[int(number)]
+            drawn = [state.objects.of_type(kind) for kind in predicate.types]
+            if not all(drawn):
+                continue
+            row = tuple(names[int(rng.integers(len(names)))] for names in drawn)
+            if len(set(row)) == len(row) and not named.issuperset(row):
+                changed.add(Atom(predicate.name, row))
+        other = replace(state, true=state.true ^ changed)
+    return other
 
 
 def _atom_values(

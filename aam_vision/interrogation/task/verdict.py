@@ -29,7 +29,7 @@ EXAMINE = f"--exam {ENOUGH + 1}"
 
 _FAMILIES = {
     Family.RANDOM: "random: the same step from the same situation has several outcomes",
-    Family.CONDITIONAL: "conditional: the outcome depends on the state in a way that STRIPS cannot express",
+    Family.CONDITIONAL: "conditional: the outcome depends on the state, or concerns objects, in a way that STRIPS cannot express",
     Family.HIDDEN: "hidden: what happens depends on something that no predicate of the vocabulary expresses",
     Family.MISREAD: "misread: the classifier is wrong about a picture",
     Family.CHANGING: "changing: the same step of the same situation had another outcome later",
@@ -108,6 +108,8 @@ def examination(ending: Ending) -> str:
     exam = ending.exam
     if not exam.steps:
         return "Not examined." if ending.weighed else f"Not examined: {EXAMINE} examines it."
+    if exam.enough and ending.status == UNEXAMINED and not ending.weighed:
+        return f"{exam}. No step was ever executed: what the agent does is not examined."
     if exam.enough or exam.wrong or ending.weighed:
         return f"{exam}."
     return f"{exam}. Too few steps to count as examined: {EXAMINE} takes enough."

@@ -8,6 +8,7 @@ A claim that nothing more can be learned needs the proofs of ``completeness.indi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of
@@ -78,8 +79,13 @@ def verify(transcript: Transcript, result: Result) -> Verification:
 
 def _weighed(transcript: Transcript, result: Result) -> Verification:
     """The same for a result from unreliable answers."""
-    blank = Hypotheses(transcript.vocabulary, transcript.headers, repeated=transcript.repeated)
-    hypotheses = assess(transcript).hypotheses(result.confidence, blank)
+    blank = partial(Hypotheses, transcript.vocabulary, transcript.headers, repeated=transcript.repeated)
+    assessed = assess(transcript)
+    hypotheses = assessed.hypotheses(result.confidence, blank())
+    if undetermined(hypotheses) != undetermined(
+        result.hypotheses
+    ):  # no trial was left that could settle more
+        hypotheses = assessed.sceptical(result.confidence).hypotheses(result.confidence, blank())
     faults = _started_unseen(transcript)
     if hypotheses.model() != result.model:
         faults.append("the model is not the one that the answers make most probable")

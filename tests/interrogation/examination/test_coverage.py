@@ -17,6 +17,7 @@ from aam_vision.interrogation.examination.coverage import (
     of_history,
     of_state,
 )
+from aam_vision.interrogation.examination.plans import ENDS
 from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -126,6 +127,7 @@ def test_long_plans_use_every_action_often_under_settable_access() -> None:
     longest = max(
         (entry.query.plan for entry in result.transcript.entries if isinstance(entry, Asked)), key=len
     )
-    assert len(longest) == 50 * 2 // 3  # a sixth of the 60 steps is the agent's own walk
+    least = 50 * 2 // 3  # a sixth of the 60 steps is the agent's own walk
+    assert least <= len(longest) <= least + least // ENDS
     names = [step.name for step in longest]
     assert all(names.count(header.name) >= 4 for header in agent.headers)

@@ -71,7 +71,7 @@ def test_of_what_always_holds_once_one_fact_must_be_possible_beside_the_literals
     grounding, mutexes = _reached(domain, max_literals)
     operators = [domains.lifted_operator(schema) for schema in model.actions]
     one_of = always_one_of(operators, mutexes.facts, [start.true])
-    facts = PossibleFacts(start.objects, grounding, mutexes, one_of)
+    facts = PossibleFacts(start.objects, grounding, mutexes).requiring(one_of)
     states = domains.reachable(model, [start], limit=100)
     hypotheses = Hypotheses(model.vocabulary, model.headers)
     for action in hypotheses.actions.values():

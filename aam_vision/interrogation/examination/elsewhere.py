@@ -1,0 +1,196 @@
+"""Effects on objects that a step does not name: regular ones are the agent's, all others may have been misread.
+
+A STRIPS action changes no atom of objects that it does not name. Where one changes every time, in situations that
+differ, it is no mistake of perception, which would come and go with the situation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from aam_vision.interrogation.evidence.anomalies import changed_untouched
+from aam_vision.interrogation.examination.course import Course
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.trials import Trial
+from aam_vision.interrogation.examination.wandering import Wanderer
+from aam_vision.query import Query
+from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
+
+REGULAR = 3
+"""Pictures that would have to be misread, at least, before what always happens is the agent's doing."""
+EVERY_STEP = 2
+"""The same for what every step does, whatever its action."""
+OFTEN = 4
+"""Situations in which it has to happen, at least."""
+SOUGHT = 20
+"""Steps from each situation, to see whether the atom changes again."""
+
+ANY = "any other"
+"""In an atom: every object that the step does not name."""
+_Effect = tuple[str, LiftedAtom]
+"""An action, and an atom that it may change."""
+
+
+class _Change(NamedTuple):
+    """An atom as it was before and after a step that does not name all its objects."""
+
+    trial: Trial
+    atom: Atom
+    before: bool
+    after: bool
+
+
+def changes_elsewhere(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Conditional, if the step's action changes an atom of other objects in one situation after the other.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    if doubtful.after is None:
+        return None
+    if not (asked := _asked(Course.of(inquiry.trials), doubtful)):
+        return None
+    for start in (None, *inquiry.trials.transcript.initial):
+        if start is not None:
+            inquiry.trials.ask(Query(start, ()))
+        for trial in Wanderer(inquiry, doubtful.step.name).steps(SOUGHT):
+            if trial.executed and trial.step.name == doubtful.step.name:
+                course = Course.of(inquiry.trials)
+                if found := regular(course, [doubtful]):
+                    return found
+                if not any(_uniform(_changes(course, *key)) for key in asked):
+                    return None
+    return None
+
+
+def regular(course: Course, strange: Iterable[Trial]) -> Diagnosis | None:
+    """Conditional, if atoms of objects that the steps do not name change regularly with their actions.
+
+    That has to explain most of all such changes: of many that come by mistake one may seem regular.
+    """
+    asked: dict[_Effect, None] = {}
+    for trial in strange:
+        asked.update(dict.fromkeys(_asked(course, trial)))
+    found = [(key, rule) for key in asked if (rule := _rule(course, *key))]
+    if not found:
+        return None
+    explained = {
+        one.atom for key, _ in found for one in _changes(course, *key) if one.before is not one.after
+    }
+    made = {(key[0], key[1].predicate, _uniform(_changes(course, *key))) for key, _ in found}
+    changes = {(*course.seen[number], atom) for number, atom in course.untouched(course.seen)}
+    fitting = sum(
+        atom in explained
+        or (step.name, atom.predicate, "true" if after is not None and atom in after.true else "false")
+        in made
+        for _, step, after, atom in changes
+    )
+    if 2 * fitting <= len(changes):
+        return None
+    return found[0][1]
+
+
+def _asked(course: Course, strange: Trial) -> list[_Effect]:
+    """What the step may have done to atoms of other objects, as an effect that its action always has."""
+    assert strange.after is not None, "it was executed"
+    before, step, after = strange.before.state, strange.step, strange.after.state
+    changed = changed_untouched(before, [step], after, course.vocabulary.constants)
+    return [(step.name, pattern) for atom in changed for pattern in _patterns(step, atom)]
+
+
+def _uniform(changes: Sequence[_Change]) -> str:
+    """What always happens to the atom, in a word; empty if that differs."""
+    after = {one.after for one in changes}
+    if len(after) == 1:
+        return "true" if True in after else "false"
+    return "" if any(one.before is one.after for one in changes) else "switches"
+
+
+def _patterns(step: GroundAction, atom: Atom) -> list[LiftedAtom]:
+    """The atom itself, with parameters in the place of the objects that the step names, and that of any object."""
+    places = {name: place for place, name in reversed([*enumerate(step.objects)])}
+    patterns = [LiftedAtom(atom.predicate, atom.objects)]
+    if not places.keys().isdisjoint(atom.objects):
+        patterns.append(LiftedAtom(atom.predicate, tuple(places.get(name, name) for name in atom.objects)))
+    if len(atom.objects) == 1:
+        patterns.append(LiftedAtom(atom.predicate, (ANY,)))
+    return patterns
+
+
+def _rule(course: Course, name: str, pattern: LiftedAtom) -> Diagnosis | None:
+    """The diagnosis, if the atom changes by a rule with the steps of the action."""
+    found = _changes(course, name, pattern)
+    always = _uniform(found)
+    changing = [one for one in found if one.before is not one.after]
+    if not always or all(_late(course, one) for one in changing):
+        return None
+    ground = all(isinstance(argument, str) and argument != ANY for argument in pattern.arguments)
+    atoms = dict.fromkeys(one.atom for one in changing)
+    others = [
+        _changes(course, other.name, LiftedAtom(atom.predicate, atom.objects))
+        for atom in atoms
+        for other in course.headers
+        if other.name != name
+    ]
+    if any(not _uniform(some) and any(one.before is not one.after for one in some) for some in others):
+        return None  # it comes and goes with other actions, too: a picture may be wrong before or after
+    every = [one for some in (found, *(others if ground else ())) for one in some]
+    if ground and all(one.before is not one.after for one in every):
+        changing, least, always = every, EVERY_STEP, _uniform(every)
+    else:
+        least = REGULAR
+    if (
+        _pictures(changing) < least
+        or len({(one.trial.before.state, one.trial.step) for one in changing}) < OFTEN
+    ):
+        return None
+    text = cut(pattern.text(course.header(name).parameters), 40)
+    literal = text if always == "switches" else None
+    told = f"switches {text}" if literal else f"makes {text} {always}"
+    usual = next((one.trial for one in found if one.before is one.after), changing[0].trial)
+    shown = dict.fromkeys([usual, changing[-1].trial])
+    why = f"{name}: conditional, {cut(told, 60)}, which it does not name"
+    return Diagnosis(Family.CONDITIONAL, name, why, tuple(map(example, shown)), literal)
+
+
+def _changes(course: Course, name: str, pattern: LiftedAtom) -> list[_Change]:
+    """What became of the atom in the steps of the action that do not name all its objects."""
+    found = []
+    for trial in course.executed:
+        if trial.step.name != name or trial.after is None:
+            continue
+        atoms = [pattern.ground(trial.step.objects)]
+        if pattern.arguments == (ANY,):
+            (kind,) = course.vocabulary.predicate(pattern.predicate).types
+            names = trial.before.state.objects.of_type(kind)
+            atoms = [Atom(pattern.predicate, (one,)) for one in names]
+        for atom in atoms:
+            before, after = trial.before.state.value(atom), trial.after.state.value(atom)
+            named = {*trial.step.objects, *course.vocabulary.constants}
+            if before is not None and after is not None and not named.issuperset(atom.objects):
+                found.append(_Change(trial, atom, before, after))
+    return found
+
+
+def _pictures(changes: Sequence[_Change]) -> int:
+    """How many pictures are misread, at least, if that is the reason for all changes: one before or after each.
+
+    Changes that have no picture in common need one each.
+    """
+    used: set[State] = set()
+    count = 0
+    for one in changes:
+        assert one.trial.after is not None, "it was executed"
+        both = {one.trial.before.state, one.trial.after.state}
+        if used.isdisjoint(both):
+            used |= both
+            count += 1
+    return count
+
+
+def _late(course: Course, change: _Change) -> bool:
+    """Whether the step before may have made the change, which then came late."""
+    previous = course.previous(change.trial)
+    return previous is not None and {*change.atom.objects} <= {*previous.objects}

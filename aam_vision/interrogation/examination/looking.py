@@ -1,0 +1,132 @@
+"""Looks at one situation again, and at what the images around a step show: is it read the same each time?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.pixels import unseen_change
+from aam_vision.interrogation.examination.surprises import differing
+from aam_vision.interrogation.examination.trials import Trial
+from aam_vision.query import Access, Situation
+from aam_vision.strips import Atom, GroundAction
+
+LOOKS = 30
+"""Looks at one situation, to find out whether it is read the same each time: they cost no step."""
+AGAIN = 4
+"""Looks that tell whether the last answer is read the same way each time."""
+
+
+def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
+    """Misread, if atoms come and go while nothing is done: where the agent stands, or in the last answer.
+
+    A camera's noise shows at any situation, so this comes first.
+    """
+    trials = inquiry.trials
+    here = trials.here
+    looks = [seen for _ in range(LOOKS) if here is not None and (seen := trials.look(here)) is not None]
+    for seen in looks:
+        if here is not None and (changed := differing(here.state, seen.state)):
+            # a state that was made and is read otherwise, each time the same, is misread for good
+            always = trials.access is Access.SETTABLE and all(one.state == seen.state for one in looks)
+            return _at_rest(here, seen, changed, by_chance=not always)
+    last = trials.transcript.entries[inquiry.doubtful_entry] if trials.transcript.entries else None
+    if not isinstance(last, Asked) or last.response.executed:
+        return None
+    begun, ended = last.query.initial, last.response.final
+    changed = differing(begun.state, ended.state)
+    if not changed:
+        return None
+    again = [trials.look(begun) for _ in range(AGAIN)]
+    always = all(one is not None and differing(begun.state, one.state) == changed for one in again)
+    return _at_rest(begun, ended, changed, by_chance=not always)
+
+
+def _at_rest(one: Situation, other: Situation, changed: Sequence[Atom], *, by_chance: bool) -> Diagnosis:
+    look = GroundAction("look", ())
+    shown = Trial(one, look, None), Trial(other, look, None)
+    return wrong_reading(
+        shown[0], changed, shown[1], "read differently when nothing is done", by_chance=by_chance
+    )
+
+
+def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
+    """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
+    for trial in inquiry.trials.seen[: inquiry.trials.known]:
+        if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
+            culprit = _usually_changed(inquiry, trial) or trial.step.name
+            why = f"{culprit}: misread after {trial.step.name}, or a predicate is missing: only the image changed"
+            return Diagnosis(Family.MISREAD, culprit, why, (example(trial),), pixels_differ=True)
+    return None
+
+
+def _usually_changed(inquiry: Inquiry, overlooked: Trial) -> str | None:
+    """The predicate that other steps of the action changed most often; None if they changed nothing."""
+    changed = Counter(
+        atom.predicate
+        for trial in inquiry.trials.seen
+        if trial.after is not None and trial.step.name == overlooked.step.name
+        for atom in differing(trial.before.state, trial.after.state)
+    )
+    return changed.most_common(1)[0][0] if changed else None
+
+
+def read_differently(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
+    """Misread, if the situation after the step is read otherwise when it is looked at again.
+
+    A state that was seen and is then made may be another one than it was. Chance shows only where looks at it differ.
+    """
+    made = inquiry.trials.access is Access.SETTABLE
+    for trial in (again[-1], again[0]):
+        assert trial.after is not None
+        first, other = trial.after, trial.after
+        for number in range(LOOKS):
+            seen = inquiry.trials.look(trial.after)
+            if seen is None:
+                break
+            if made and number == 0:
+                first = other = seen
+            elif differing(first.state, seen.state):
+                other = seen
+                break
+        if changed := differing(first.state, other.state) or differing(trial.after.state, first.state):
+            always = first is other
+            shown = replace(trial, after=first if always else other)
+            how = "read otherwise each time it is made" if always else "read differently when looked at again"
+            return wrong_reading(trial, changed, shown, how, by_chance=not always)
+    return None
+
+
+def read_otherwise(inquiry: Inquiry, trial: Trial) -> Diagnosis | None:
+    """Misread, if the situation before a step is read otherwise now than it was then."""
+    trials = inquiry.trials
+    if trials.access is Access.SETTABLE:  # the state was made, and not read
+        return None
+    was: Situation | None = trial.before
+    if trials.access is Access.RESET and trial.history is not None:
+        was = trials.reached(trial.history)
+    seen = None if was is None else trials.look(was)
+    if was is None or seen is None:
+        return None
+    changed = differing(was.state, seen.state)
+    if not changed:
+        return None
+    return wrong_reading(trial, changed, replace(trial, before=seen), "read differently when looked at again")
+
+
+def wrong_reading(
+    one: Trial, changed: Sequence[Atom], other: Trial, how: str, *, by_chance: bool = True
+) -> Diagnosis:
+    """The verdict that a classifier was wrong about one of two situations."""
+    name = Counter(atom.predicate for atom in changed).most_common(1)[0][0]
+    return Diagnosis(
+        Family.MISREAD,
+        name,
+        f"{name}: misread, {cut(str(changed[0]), 50)} is {how}",
+        (example(one), example(other)),
+        by_chance=by_chance,
+    )
