@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Lists, Mask, Numbers
+from aam_vision.fact_tables import Mask, Numbers, Sets
 
 BLOCK = 2048
 """Choices of literals that are completed together. More: fewer operations of numpy, more memory."""
@@ -73,24 +73,19 @@ class Compatibility:
         return fine
 
     @cached_property
-    def _members(self) -> Lists:
+    def _members(self) -> Sets:
         """By set the literals in it."""
-        return Lists(self._sets)
+        members = [member for members in self.one_of for member in members]
+        of = np.repeat(np.arange(len(self.one_of)), [len(members) for members in self.one_of])
+        return Sets(of, np.array(members, dtype=np.int64), len(self.one_of), self.free + 1)
 
     @cached_property
-    def _excludes(self) -> Lists:
+    def _excludes(self) -> Sets:
         """By literal the sets of which it excludes a member, being its opposite."""
-        opposite = np.zeros((self.free + 1, len(self.one_of)), dtype=bool)
-        opposite[:-1:2], opposite[1:-1:2] = self._sets.T[1:-1:2], self._sets.T[:-1:2]
-        return Lists(opposite)
-
-    @cached_property
-    def _sets(self) -> Mask:
-        """The sets; shape (sets, literals)."""
-        sets = np.zeros((len(self.one_of), self.free + 1), dtype=bool)
-        for row, members in zip(sets, self.one_of, strict=True):
-            row[list(members)] = True
-        return sets
+        members = self._members
+        changing = members.members < self.free
+        opposite = members.members[changing] ^ 1
+        return Sets(opposite, members.rows[changing], self.free + 1, len(members))
 
     def _bits(self, rows: Numbers, columns: Numbers) -> Mask:
         some = self.packed[rows, columns >> 3] >> (columns & 7).astype(np.uint8) & 1

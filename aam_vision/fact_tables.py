@@ -127,16 +127,36 @@ class Table:
         return first, np.searchsorted(codes, wanted, side="right") - first, order
 
 
-class Lists:
-    """Sets of numbers, one after the other: the members of many sets are looked up together.
+class Sets:
+    """Many sets of small numbers, each as the list of its members in order: of large sets of sets most would be empty space.
 
     Args:
-        sets: for each set which numbers are in it; shape (sets, numbers).
+        of: for each member which set it is in.
+        members: the members; a pair may occur twice.
+        count: how many sets there are.
+        size: more than the greatest member.
     """
 
-    def __init__(self, sets: Mask) -> None:
-        rows, self._members = np.nonzero(sets)
-        self._end = np.cumsum(np.bincount(rows, minlength=len(sets)))
+    def __init__(self, of: Numbers, members: Numbers, count: int, size: int) -> None:
+        self.size = size
+        codes = np.unique(of * size + members)
+        self.rows: Numbers = codes // max(size, 1)
+        """For each member which set it is in, in order."""
+        self.members: Numbers = codes % max(size, 1)
+        self._end = np.cumsum(np.bincount(self.rows, minlength=count))
+
+    @classmethod
+    def from_mask(cls, sets: Mask) -> Sets:
+        """The sets of such rows; shape (sets, numbers)."""
+        of, members = np.nonzero(sets)
+        return cls(of, members, *sets.shape)
+
+    def __len__(self) -> int:
+        return len(self._end)
+
+    def turned(self) -> Sets:
+        """For each number the sets that it is in."""
+        return Sets(self.members, self.rows, self.size, len(self))
 
     def count(self, some: Numbers) -> Numbers:
         """How many members some sets have; any shape."""
@@ -147,4 +167,11 @@ class Lists:
         end, counts = self._end[some], self.count(some)
         place = np.repeat(np.arange(len(some)), counts)
         within = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return place, self._members[(end - counts)[place] + within]
+        return place, self.members[(end - counts)[place] + within]
+
+    def columns(self, filling: int) -> Numbers:
+        """The members of each set, one column after the other, filled up with a number; shape (most members, sets)."""
+        counts = self.count(np.arange(len(self)))
+        columns = np.full((int(counts.max(initial=0)), len(self)), filling, dtype=np.int64)
+        columns[np.arange(len(self.rows)) - (np.cumsum(counts) - counts)[self.rows], self.rows] = self.members
+        return columns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Lists, Mask, Numbers
+from aam_vision.fact_tables import Mask, Numbers
 from aam_vision.planning.numbered import Task
 
 Costs = npt.NDArray[np.float32]
@@ -25,15 +25,15 @@ class AdditiveHeuristic:
 
     def __init__(self, task: Task) -> None:
         self._size = task.states.shape[1]
-        self._required = _columns(task.required, self._size)
-        self._wanted = _columns(task.wanted, self._size)
-        self._needing = Lists(task.required.T)
+        self._required = task.required.columns(self._size)
+        self._wanted = task.wanted.columns(self._size)
+        self._needing = task.required.turned()
         """By literal, the steps that require it."""
-        self._makes = Lists(task.add)
+        self._makes = task.add
         """By step, the literals that it makes true."""
-        self._free: Numbers = np.flatnonzero(~task.required.any(axis=1))
+        self._free: Numbers = np.flatnonzero(task.required.count(np.arange(len(task.required))) == 0)
         """Steps that require nothing."""
-        self._block = max(CELLS // max(len(task.required), int(task.add.sum()), 1), 1)
+        self._block = max(CELLS // max(len(task.required), len(task.add.members), 1), 1)
 
     def __call__(self, states: Mask) -> Costs:
         """The estimate for each state; shapes (states, literals), (states,)."""
@@ -63,15 +63,6 @@ class AdditiveHeuristic:
             steps = np.unique(self._needing.of(cheaper)[1])
         nearest: Costs = _summed(costs, self._wanted).min(axis=0)
         return np.where(nearest >= FAR, np.float32(np.inf), nearest)
-
-
-def _columns(sets: Mask, size: int) -> Numbers:
-    """The members of each set, one column after the other, filled up with the number ``size``."""
-    rows, members = np.nonzero(sets)
-    counts = np.bincount(rows, minlength=len(sets))
-    columns = np.full((int(counts.max(initial=0)), len(sets)), size, dtype=np.int64)
-    columns[np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows], rows] = members
-    return columns
 
 
 def _summed(costs: Costs, columns: Numbers) -> Costs:

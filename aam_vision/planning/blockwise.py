@@ -11,7 +11,7 @@ import numpy as np
 
 from aam_vision.fact_tables import Mask, Numbers
 from aam_vision.planning.additive import AdditiveHeuristic
-from aam_vision.planning.numbered import Task, Words, packed, unpacked
+from aam_vision.planning.numbered import Task, Words, packed, packed_sets, unpacked
 
 BLOCK = 256
 """States that a blind search expands together."""
@@ -37,8 +37,8 @@ class _States:
     """The states of one search, and how each came about."""
 
     def __init__(self, task: Task) -> None:
-        self._required, self._wanted = packed(task.required), packed(task.wanted)
-        self._kept, self._add = ~packed(task.delete), packed(task.add)
+        self._required, self._wanted = packed_sets(task.required), packed_sets(task.wanted)
+        self._kept, self._add = ~packed_sets(task.delete), packed_sets(task.add)
         self._size = task.states.shape[1]
         self._pivots = self._rarest(task)
         self._seen: set[bytes] = set()
@@ -51,14 +51,13 @@ class _States:
 
     def _rarest(self, task: Task) -> Numbers:
         """Two literals that each step requires and that hold least often at the starts; shape (2, steps)."""
-        often = task.states.sum(axis=0)
-        rank = np.where(task.required, often[None, :], len(task.states) + 1)
-        pivots = np.full((2, len(rank)), self._size, dtype=np.int64)
-        for pivot in pivots if rank.size else ():
-            place = rank.argmin(axis=1)
-            found = rank[np.arange(len(rank)), place] <= len(task.states)
-            pivot[found] = place[found]
-            rank[found, place[found]] = len(task.states) + 1
+        steps, literals = task.required.rows, task.required.members
+        rarest = np.lexsort((literals, task.states.sum(axis=0)[literals], steps))
+        steps, literals = steps[rarest], literals[rarest]
+        place = np.arange(len(steps)) - np.searchsorted(steps, steps)
+        pivots = np.full((2, len(task.required)), self._size, dtype=np.int64)
+        for rank, pivot in enumerate(pivots):
+            pivot[steps[place == rank]] = literals[place == rank]
         return pivots
 
     def note(self, words: Words, before: Numbers, by: Numbers) -> Numbers:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Mask, Numbers
+from aam_vision.fact_tables import Mask, Numbers, Sets
 from aam_vision.joins import Fact
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import SearchProblem
@@ -35,12 +35,12 @@ class Task:
     """Where each different start stands among those of the problem; shape (starts,)."""
     states: Mask
     """The literals that hold at each of them; shape (starts, literals)."""
-    required: Mask
-    """The literals that each step requires; shape (steps, literals)."""
-    add: Mask
-    delete: Mask
-    wanted: Mask
-    """The literals that each goal requires; shape (goals, literals)."""
+    required: Sets
+    """The literals that each step requires."""
+    add: Sets
+    delete: Sets
+    wanted: Sets
+    """The literals that each goal requires."""
 
 
 class _Pairs:
@@ -50,13 +50,11 @@ class _Pairs:
         self.operator: Numbers = np.repeat(np.arange(len(literals)), [len(some) for some in literals])
         self.literal: Numbers = np.array([one for some in literals for one in some], dtype=np.int64)
 
-    def matrix(self, operators: Mask, place: Numbers) -> Mask:
-        """For some operators which literals belong to them; a literal without a place is left out."""
+    def sets(self, operators: Mask, place: Numbers, size: int) -> Sets:
+        """The literals of some operators, numbered by their places below ``size``; one without a place is left out."""
         rows = np.cumsum(operators) - 1
         kept = operators[self.operator] & (place[self.literal] >= 0)
-        matrix = np.zeros((int(operators.sum()), int(place.max(initial=-1)) + 1), dtype=bool)
-        matrix[rows[self.operator[kept]], place[self.literal[kept]]] = True
-        return matrix
+        return Sets(rows[self.operator[kept]], place[self.literal[kept]], int(operators.sum()), size)
 
 
 class FactNumbers:
@@ -120,7 +118,8 @@ class NumberedOperators:
         constant[1::2] &= ~made[::2]
         steps, relevant = self._relevant(wanted.literal, constant)
         place = np.full(len(relevant), -1, dtype=np.int64)
-        place[relevant] = np.arange(int(relevant.sum()))
+        size = int(relevant.sum())
+        place[relevant] = np.arange(size)
         turned = np.full(len(relevant), -1, dtype=np.int64)
         turned[::2], turned[1::2] = place[1::2], place[::2]
         states = np.ascontiguousarray(holding[:, relevant])
@@ -132,10 +131,10 @@ class NumberedOperators:
             problem.goals,
             starts,
             states[starts],
-            self._required.matrix(steps, place),
-            self._add.matrix(steps, place),
-            self._add.matrix(steps, turned),
-            wanted.matrix(every, place),
+            self._required.sets(steps, place, size),
+            self._add.sets(steps, place, size),
+            self._add.sets(steps, turned, size),
+            wanted.sets(every, place, size),
         )
 
     def _relevant(self, wanted: Numbers, constant: Mask) -> tuple[Mask, Mask]:
@@ -163,6 +162,14 @@ def packed(sets: Mask) -> Words:
     some = np.packbits(sets, axis=1, bitorder="little")
     filled[:, : some.shape[1]] = some
     return filled.view(np.uint64)
+
+
+def packed_sets(sets: Sets) -> Words:
+    """The same of sets given by their members."""
+    words = np.zeros((len(sets), max(-(-sets.size // 64), 1)), dtype=np.uint64)
+    bits = np.left_shift(np.uint64(1), (sets.members & 63).astype(np.uint64))
+    np.bitwise_or.at(words, (sets.rows, sets.members >> 6), bits)
+    return words
 
 
 def unpacked(words: Words, size: int) -> Mask:

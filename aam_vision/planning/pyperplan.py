@@ -11,9 +11,8 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-from aam_vision.fact_tables import Mask
 from aam_vision.planning.blockwise import LimitReached, Steps, best_first, breadth_first
-from aam_vision.planning.numbered import FactNumbers, NumberedOperators, Task, packed
+from aam_vision.planning.numbered import FactNumbers, NumberedOperators, Task, Words, packed, packed_sets
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 
 FEW = 50
@@ -91,15 +90,17 @@ class _SmallTask:
     def __init__(self, task: Task, limit: int) -> None:
         self._left = limit
         self._starts = [
-            _Step(0, 0, 1 | bits << 2, start=place) for place, bits in enumerate(_bits(task.states))
+            _Step(0, 0, 1 | bits << 2, start=place) for place, bits in enumerate(_bits(packed(task.states)))
         ]
-        masks = zip(_bits(task.required), _bits(task.delete), _bits(task.add), strict=True)
+        parts = [packed_sets(sets) for sets in (task.required, task.delete, task.add)]
+        masks = zip(*map(_bits, parts), strict=True)
         self._steps = [
             _Step(1 | required << 2, ~(delete << 2), add << 2, step=place)
             for place, (required, delete, add) in enumerate(masks)
         ]
         self._steps += [
-            _Step(1 | wanted << 2, -1, 2, goal=place) for place, wanted in enumerate(_bits(task.wanted))
+            _Step(1 | wanted << 2, -1, 2, goal=place)
+            for place, wanted in enumerate(_bits(packed_sets(task.wanted)))
         ]
         self.initial_state = 0
 
@@ -114,9 +115,9 @@ class _SmallTask:
         return [(one, state & one.kept | one.add) for one in steps if one.required & state == one.required]
 
 
-def _bits(sets: Mask) -> list[int]:
+def _bits(sets: Words) -> list[int]:
     """Sets of literals as integers."""
-    return [int.from_bytes(words.tobytes(), "little") for words in packed(sets)]
+    return [int.from_bytes(words.tobytes(), "little") for words in sets]
 
 
 def _by_pyperplan(task: Task, limit: int) -> Steps | None:
