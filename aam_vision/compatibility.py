@@ -65,7 +65,7 @@ class Compatibility:
             some = used[begin : begin + BLOCK]
             row, place = np.nonzero(self._excludes.count(some) > 0)
             which, group = self._excludes.of(some[row, place])
-            pairs = np.unique(np.stack([row[which], group]), axis=1)
+            pairs = np.stack(np.divmod(np.unique(row[which] * len(self.one_of) + group), len(self.one_of)))
             pair, member = self._members.of(pairs[1])
             holds = self.filter(some[pairs[0][pair]], member)
             possible = np.bincount(pair[holds], minlength=pairs.shape[1]) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +126,25 @@ class Table:
         wanted = self.code(columns, length)
         first = np.searchsorted(codes, wanted, side="left")
         return first, np.searchsorted(codes, wanted, side="right") - first, order
+
+
+def distinct(rows: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
+    """Where each different row stands first, by the order of their values, and for each row which of these it is.
+
+    ``np.unique(axis=0)`` compares whole rows, and forgets an interrupt (Ctrl-C) that comes meanwhile.
+
+    Args:
+        rows: shape (rows, columns); the places have shapes (different rows,) and (rows,).
+    """
+    if not rows.shape[1]:
+        return np.arange(min(len(rows), 1)), np.zeros(len(rows), dtype=np.int64)
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    which = np.empty(len(rows), dtype=np.int64)
+    which[order] = np.cumsum(new) - 1
+    return order[new], which
 
 
 class Sets:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.fact_tables import Mask, Sets
+from aam_vision.fact_tables import Mask, Sets, distinct
 from aam_vision.planning.numbered import packed, packed_sets, unpacked
 from tests.profiles import thorough
 
@@ -55,3 +55,18 @@ def test_a_member_that_is_given_twice_is_one() -> None:
     sets = Sets(np.array([1, 0, 1]), np.array([2, 0, 2]), count=3, size=4)
     assert sets.members.tolist() == [0, 2]
     assert sets.count(np.arange(3)).tolist() == [1, 1, 0]
+
+
+@thorough(150)
+@given(st.integers(0, 3), st.lists(st.integers(0, 2), max_size=24))
+def test_different_rows_are_told_apart_as_numpy_does(width: int, values: list[int]) -> None:
+    count = len(values) // width if width else len(values)
+    rows = np.array(values[: count * width], dtype=np.int64).reshape(count, width)
+    first, which = distinct(rows)
+    if width and len(rows):
+        expected, places, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        assert np.array_equal(rows[first], expected)
+        assert first.tolist() == places.tolist()
+        assert which.tolist() == inverse.ravel().tolist()
+    else:
+        assert (len(first), len(which)) == (min(len(rows), 1), len(rows))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.errors import AamError
-from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
+from aam_vision.fact_tables import Numbers, ObjectNumbers, Table, distinct
 from aam_vision.joins import Fact, FactIndex, Row
 from aam_vision.relations import Condition, Relation, TooManyBindings, columns_of
 from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Objects
@@ -179,7 +179,8 @@ class _Relaxation:
                     added.setdefault(atom.predicate, []).append(made)
         self._round += 1
         for name, parts in sorted(added.items()):
-            made = np.unique(np.concatenate(parts), axis=0)
+            made = np.concatenate(parts)
+            made = made[distinct(made)[0]]
             if name in self._all:
                 known = self._all[name].find(list(made.T), len(made))
                 made = made[known < 0]

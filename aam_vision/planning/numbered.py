@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Mask, Numbers, Sets
+from aam_vision.fact_tables import Mask, Numbers, Sets, distinct
 from aam_vision.joins import Fact
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import SearchProblem
@@ -123,7 +123,7 @@ class NumberedOperators:
         turned = np.full(len(relevant), -1, dtype=np.int64)
         turned[::2], turned[1::2] = place[1::2], place[::2]
         states = np.ascontiguousarray(holding[:, relevant])
-        _, first = np.unique(np.packbits(states, axis=1), axis=0, return_index=True)
+        first, _ = distinct(packed(states))
         starts = np.sort(first)
         every = np.ones(len(problem.goals), dtype=bool)
         return Task(

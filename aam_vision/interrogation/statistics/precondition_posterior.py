@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.fact_tables import distinct
 from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, posterior_mean
 
 Mask = NDArray[np.bool_]
@@ -57,7 +58,8 @@ def precondition(held: Mask, executed: Mask, refusals: float, executions: float)
     if not live.size:
         nothing = np.zeros(2 * size, dtype=np.bool_)
         return Precondition(nothing, np.zeros(2 * size), np.ones(len(held), dtype=np.bool_))
-    kinds, number = np.unique(violated[:, live], axis=0, return_inverse=True)
+    first, number = distinct(violated[:, live])
+    kinds = violated[first][:, live]
     weights = np.zeros(len(kinds))
     np.add.at(weights, number.ravel(), weight)
 
