@@ -81,7 +81,7 @@ def _templates(operators: Sequence[LiftedOperator]) -> list[Template]:
         if broken is None:
             found.append(template)
             continue
-        for part in _remedies(*broken, anything=all(place < 0 for _, place in template)):
+        for part in _remedies(*broken):
             larger = template | {part}
             if len(larger) <= MAX_PARTS and larger not in known and len(known) < MAX_TEMPLATES:
                 known.add(larger)
@@ -107,13 +107,13 @@ def _about(template: Template, atoms: Iterable[LiftedAtom]) -> Iterator[str | in
                 yield part.fixed(atom)
 
 
-def _remedies(operator: LiftedOperator, fixed: str | int | None, *, anything: bool) -> Iterator[Part]:
-    """The parts that are left about the fixed object where the operator was executed."""
+def _remedies(operator: LiftedOperator, fixed: str | int | None) -> Iterator[Part]:
+    """The parts that are left about the fixed object, if one is fixed, where the operator was executed."""
     for atom in _left(operator):
-        if anything:
+        if fixed is None:
             yield Part(atom.predicate, -1)
         for place, argument in enumerate(atom.arguments):
-            if argument == fixed and not anything:
+            if argument == fixed:
                 yield Part(atom.predicate, place)
 
 

@@ -221,7 +221,10 @@ class Reachability:
         some = list(islice(facts.among(action, literals, islice(rows, MAX_OPTIONS)), MAX_ROWS + 1))
         if len(some) <= MAX_ROWS:
             return some
-        return facts.nearest(action, literals, grounding.reachable, MAX_ROWS)
+        try:
+            return facts.nearest(action, literals, grounding.reachable, MAX_ROWS)
+        except TooManyBindings:
+            return some[:MAX_ROWS]
 
     def reach(
         self,
