@@ -9,7 +9,7 @@ in every model that is still possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 
@@ -72,16 +72,30 @@ class Mutexes(Unchanging):
             begun, smaller = less._states, less._table
         self._table: PairTable = PairTable(2 * len(own), smaller)
         self._rows: list[int] = self._table.rows
-        for true, unknown in states[begun:]:
-            self._start(true, unknown)
+        self._begin(states[begun:])
         self._table.take_in([one for operator in operators if (one := self._numbered(operator)) is not None])
 
     # --- the initial states ------------------------------------------------------------------------
 
-    def _start(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> None:
-        """Note that the literals of one initial state hold together, under every naming of representatives."""
+    def _begin(self, states: Iterable[tuple[frozenset[Fact], frozenset[Fact]]]) -> None:
+        """Note that the literals of each initial state hold together.
+
+        Sets of literals that hold in many of them, such as those of a thing that was never moved, are noted once.
+        """
+        beside: dict[int, int] = {}
+        for true, unknown in states:
+            for holding, others in self._parts(true, unknown):
+                beside[holding] = beside.get(holding, 0) | others
+        for holding, others in beside.items():
+            self._hold(holding, others)
+
+    def _parts(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> Iterator[tuple[int, int]]:
+        """Sets of literals that hold together in one initial state, under every naming of representatives.
+
+        Each comes with others that hold together with all of them.
+        """
         if self._shared is None:
-            self._hold(self._holding(true, unknown, range(0, len(self._rows), 2)))
+            yield self._holding(true, unknown, range(0, len(self._rows), 2)), 0
             return
         owned: dict[str | None, tuple[set[Fact], set[Fact]]] = {
             owner: (set(), set()) for owner in (None, *sorted(self._shared.members))
@@ -112,9 +126,9 @@ class Mutexes(Unchanging):
                     for name, beside in other.items():
                         if name != member:
                             others |= beside
-                self._hold(holding, others)
+                yield holding, others
                 everyone |= holding
-        self._hold(nobody, everyone)
+        yield nobody, everyone
 
     def _holding(self, true: Iterable[Fact], unknown: Iterable[Fact], numbers: Iterable[int]) -> int:
         """The literals of the facts with these numbers in a state."""
@@ -146,7 +160,7 @@ class Mutexes(Unchanging):
             return False
         further = copy(self)  # other threads may look at this one meanwhile
         further._rows = list(self._rows)
-        further._start(true, unknown)
+        further._begin([(true, unknown)])
         return further._rows == self._rows
 
     # --- questions ---------------------------------------------------------------------------------
