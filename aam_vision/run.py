@@ -64,7 +64,9 @@ def interrogate_agent(arguments: Arguments) -> int:
 
 def _name(arguments: Arguments) -> str:
     """What is interrogated, as far as the options tell."""
-    return arguments.env or (arguments.domain.stem if arguments.domain else "agent")
+    if arguments.env is not None:
+        return arguments.env.replace(":", "-")  # it names a folder, too
+    return arguments.domain.stem if arguments.domain else "agent"
 
 
 def _new_folder(name: str) -> Path:

@@ -20,6 +20,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.errors import UnusableInput
 from aam_vision.perception import Exactly, Never, Perceived, Reading, Scene, VisualVocabulary
 
 Probabilities = NDArray[np.float32]
@@ -35,6 +36,10 @@ one believes more mistakes."""
 PLAUSIBLE = 1e-3
 """Least probability, given the sure answers, that the doubtful ones make a legal board at all. Below it a sure answer is
 probably wrong, and nothing is inferred: a larger one trusts the sure answers less."""
+
+MOST_HEADS = 16
+"""Classifiers that are asked of one place: the combinations of their answers are listed. Where there are more, those for
+looks that nothing in the scene has are not asked; what looks like that goes unseen then, instead of making all unknown."""
 
 MOST_WAYS = 4096
 """More ways to complete a board than this are not gone through: more of them settle boards with more doubtful places, and
@@ -87,6 +92,8 @@ class Legality:
         }
         self._nevers = [item for item in vocabulary.constraints if isinstance(item, Never)]
         self._asked = self._asked_of(entries, scene, places)
+        if self._asked.sum(0).max(initial=0) > MOST_HEADS:
+            self._ask_only_of_looks(entries, scene)
         self._kinds = [
             self._kind_of_place(
                 entries, np.flatnonzero(heads), np.flatnonzero((heads == self._asked.T).all(1))
@@ -195,6 +202,23 @@ class Legality:
             if entry.reading is Reading.ON:
                 asked[self._index[entry.heads[""]]] |= standing
         return asked
+
+    def _ask_only_of_looks(self, entries: Sequence[Perceived], scene: Scene) -> None:
+        """Ask no classifier for a look that nothing in the scene has.
+
+        Raises:
+            UnusableInput: there are still too many at one place.
+        """
+        looks = set(scene.looks.values())
+        for entry in entries:
+            if entry.reading is Reading.WHERE:
+                self._asked[[self._index[head] for look, head in entry.heads.items() if look not in looks]] = False
+        most = int(self._asked.sum(0).max())
+        if most > MOST_HEADS:
+            raise UnusableInput(
+                f"{most} classifiers are asked of one place, and the answers of at most {MOST_HEADS} can be compared: "
+                f"describe a problem with fewer different things"
+            )
 
     def _kind_of_place(
         self, entries: Sequence[Perceived], heads: NDArray[np.intp], columns: NDArray[np.intp]

@@ -50,7 +50,7 @@ class BoardPerception:
 
     Args:
         vocabulary: what the user says about images.
-        weights: of a network trained for exactly this vocabulary.
+        weights: of a network trained for this vocabulary, or for one of which it is a part.
         card: its temperatures and thresholds.
         remembered: images whose probabilities are kept, so that a situation seen again costs no network.
         backend: what runs the network, see ``backends``.
@@ -76,6 +76,8 @@ class BoardPerception:
         self._side = weights.cell_pixels
         self._threads = threads
         heads = vocabulary.cell_heads()
+        every = slice(None)
+        self._own = every if heads == weights.heads else [weights.heads.index(head) for head in heads]
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)[:, None]
         thresholds = np.array([card.thresholds[head] for head in heads], dtype=np.float32)
         self._low, self._high = thresholds[:, :1], thresholds[:, 1:]  # (heads, 1)
@@ -100,7 +102,7 @@ class BoardPerception:
         Raises:
             UnusableInput: there are none, or they cannot be used for this vocabulary, or with this backend.
         """
-        weights, card = read(vocabulary, name, folder)
+        weights, card = read(vocabulary, name, folder, part=True)
         return cls(vocabulary, weights, card, remembered=remembered, backend=backend, threads=threads)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
@@ -142,7 +144,7 @@ class BoardPerception:
         def of(start: int) -> NDArray[np.float32]:
             batch = frames[start : start + BATCH]
             boards = resample_boards(batch, scene, self._side)
-            cells = self._logits(boards)
+            cells = self._logits(boards)[:, self._own]
             logits = cells.reshape(*cells.shape[:2], -1) @ pooling / self._temperatures
             return _sigmoid(logits)
 

@@ -134,7 +134,12 @@ def load(
 
 
 def read(
-    vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, without: str | None = None
+    vocabulary: VisualVocabulary,
+    name: str,
+    folder: Path | None = None,
+    *,
+    without: str | None = None,
+    part: bool = False,
 ) -> tuple[Weights, Card]:
     """The weights called ``name`` for a vocabulary, and their card; torch is not needed.
 
@@ -144,6 +149,8 @@ def read(
         folder: where they lie; None for the shipped ones.
         without: a predicate that the weights may lack, or have otherwise; their own classifiers, and not
             those of the vocabulary, are then those of the network.
+        part: whether they may be made for a vocabulary of which the given one is a part; the network then has
+            further classifiers.
 
     Raises:
         UnusableInput: a file is missing or damaged, does not belong to the other one, or was trained for
@@ -153,7 +160,7 @@ def read(
     cure = _cure(name, folder)
     card = _card(files.card, cure)
     wanted, found = (_less(facts, without) for facts in (describe(vocabulary), card.vocabulary))
-    _compare(wanted, found, files.card, cure)
+    _compare(wanted, _part(found, wanted) if part else found, files.card, cure)
     content = _read(files.weights, cure)
     digest = hashlib.sha256(content).hexdigest()
     if digest != card.weights_sha256:
@@ -219,6 +226,13 @@ def _less(facts: Mapping[str, Any], predicate: str | None) -> Mapping[str, Any]:
         return facts
     others = {name: own for name, own in facts.get("predicates", {}).items() if name != predicate}
     return {"name": facts.get("name"), "predicates": others}
+
+
+def _part(facts: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A described vocabulary less the predicates and classifiers that are not wanted, in the wanted order."""
+    predicates = {name: own for name, own in facts.get("predicates", {}).items() if name in wanted["predicates"]}
+    heads = [head for head in wanted["heads"] if head in facts["heads"]]
+    return {**facts, "heads": heads, "predicates": predicates}
 
 
 def _compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cure: str) -> None:

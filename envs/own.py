@@ -50,7 +50,7 @@ SPLIT = "seed"
 HELD_OUT: Final = 5
 """Problems on which a learned model is compared with the intended one, where the user names none."""
 PICTURES: Final = 400
-"""Images to learn from: more of them teach rarer sights, and take longer."""
+"""Images to learn from, where the user says no number."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class OwnEnvironment:
         pictures: labelled images at random, without end, to train classifiers on; None if they are trained already.
         unseen: the same, to evaluate them on; best of layouts that ``pictures`` never shows. None: ``pictures``
             with another seed.
+        number: of the images to learn from; more of them teach rarer sights, and take longer.
         weights: the folder of the trained classifiers that the package brings; None if it brings none.
         restore: how an environment is brought back, see ``restoring``.
         stops: whether nothing can be done once the environment has said ``terminated``. Then the end should be among
@@ -84,6 +85,7 @@ class OwnEnvironment:
     seeds: tuple[int, ...] = (0,)
     pictures: LabelledImages | None = None
     unseen: LabelledImages | None = None
+    number: int = PICTURES
     weights: Path | None = None
     restore: Restore = "copy"
     stops: bool = True
@@ -186,7 +188,7 @@ class OwnEnvironment:
 
     def lessons(self, rng: np.random.Generator, fewer: int = 1) -> Iterator[Pictures]:
         """Different images of ``pictures``; UnusableInput if there are none, or the user's code raises."""
-        return self._labelled(self.pictures, PICTURES // fewer, rng)
+        return self._labelled(self.pictures, self.number // fewer, rng)
 
     def examinations(self, states: int, seed: int) -> Mapping[str, Iterator[Pictures]]:
         """``unseen``: different images of the source of that name."""

@@ -11,18 +11,24 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from aam_vision.envs import DOMAINS, own
+from aam_vision.envs import DOMAINS, own, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.instructions import Instructed
 from aam_vision.errors import UnusableInput
 
-__all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "make_simulator", "names"]
+__all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "known", "make_simulator", "names"]
 
 
 def names() -> tuple[str, ...]:
-    """All image domains, those of installed packages last."""
-    return (*DOMAINS, *(name for name in own.names() if name not in DOMAINS))
+    """All image domains, those of installed packages last; ``minigrid:TASK`` stands for every task."""
+    ours = (*DOMAINS, *worlds.NAMES)
+    return (*ours, *(name for name in own.names() if name not in ours))
+
+
+def known(name: str) -> bool:
+    """Whether there is an image domain of that name; a task of a ready-made world may turn out not to exist."""
+    return name in names() or worlds.known(name)
 
 
 def image_domain(name: str) -> ImageDomain:
@@ -33,6 +39,8 @@ def image_domain(name: str) -> ImageDomain:
     """
     if name in DOMAINS:
         return board_domain(name)
+    if worlds.known(name):
+        return worlds.load(name)
     found = own.load(name)
     if found is None:
         raise UnusableInput(f"no environment {name!r}: use one of {', '.join(names())}")

@@ -95,7 +95,7 @@ def train(
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
-    folder = out or Path("runs") / f"train-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    folder = out or Path("runs") / f"train-{env.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
     if ship:
         from aam_vision.classifiers import store
 

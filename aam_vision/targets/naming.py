@@ -78,7 +78,10 @@ def check_name(env: str) -> None:
     Raises:
         UnusableInput: there is no such environment.
     """
-    if env not in names():
+    from aam_vision import domains
+    from aam_vision.envs import registry
+
+    if not registry.known(env) and env not in domains.DOMAINS:
         raise UnusableInput(f"unknown; use one of {', '.join(names())}", "env", env)
 
 

@@ -1,0 +1,37 @@
+"""Ready-made worlds: environments of other packages with a vocabulary, a scene, instructions and controls of ours.
+
+``minigrid:TASK`` is MiniGrid's task of that name; its classifiers are those of ``minigrid``, trained once on random boards.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from aam_vision.errors import UnusableInput
+
+if TYPE_CHECKING:
+    from aam_vision.envs.worlds.ready import ReadyWorld
+
+MINIGRID: Final = "minigrid"
+NAMES: Final = (f"{MINIGRID}:TASK",)
+"""What ``--env`` may be, with ``TASK`` for the name of a task."""
+
+
+def known(name: str) -> bool:
+    """Whether a name is that of a ready-made world; a task may turn out not to exist."""
+    return name == MINIGRID or name.startswith(f"{MINIGRID}:")
+
+
+def load(name: str) -> ReadyWorld:
+    """The world of that name, one that is ``known``.
+
+    Raises:
+        UnusableInput: its package is not installed, has no such task, or a task that the vocabulary does not cover.
+    """
+    package, _, task = name.partition(":")
+    if find_spec(package) is None:
+        raise UnusableInput(f'{name}: {package} is not installed; run pip install "aam-vision[{package}]"')
+    from aam_vision.envs.worlds import minigrid_tasks
+
+    return minigrid_tasks.task(task) if task else minigrid_tasks.training()

@@ -1,0 +1,110 @@
+"""Random boards of MiniGrid's parts, to train classifiers on, and random states of its tasks, to examine them on."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from minigrid.core.grid import Grid
+from minigrid.core.mission import MissionSpace
+from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, Wall, WorldObj
+from minigrid.minigrid_env import MiniGridEnv
+
+from aam_vision.envs.worlds.features import carried
+from aam_vision.envs.worlds.minigrid_vocabulary import COLOURS
+from aam_vision.envs.worlds.minigrid_world import World, board
+
+SHAPES: Final = ((5, 5), (7, 6), (6, 9), (9, 9), (12, 7))
+"""Columns and rows of the boards to train on."""
+LOOKS_PER_BOARD: Final = 4
+"""Different things on a board at most: classifiers of more are asked together too often."""
+SHARES: Final = {"wall": 0.1, "door": 0.14, "thing": 0.22, "goal": 0.05, "lava": 0.06, "floor": 0.02}
+"""Of the cells inside, at random; the others are empty."""
+DOORS_IN_WALLS: Final = 0.15
+CARRYING: Final = 0.5
+
+
+class RandomBoard(MiniGridEnv):  # type: ignore[misc]  # it declares no types
+    """A board whose cells have nothing to do with each other."""
+
+    def __init__(self, width: int, height: int) -> None:
+        super().__init__(
+            MissionSpace(mission_func=lambda: "nothing"),
+            width=width,
+            height=height,
+            render_mode="rgb_array",
+        )
+
+    def _gen_grid(self, width: int, height: int) -> None:
+        rng = self.np_random
+        looks = [
+            (_one(rng, (Key, Ball, Box)), _one(rng, COLOURS)) for _ in range(int(rng.integers(1, LOOKS_PER_BOARD + 1)))
+        ]
+        self.grid = Grid(width, height)
+        for row in range(height):
+            for column in range(width):
+                edges = (row in (0, height - 1)) + (column in (0, width - 1))
+                self.grid.set(column, row, _random_part(rng, edges, looks))
+        self.grid.set(1, 1, None)
+        self.agent_pos, self.agent_dir = (1, 1), 0
+
+
+def _random_part(rng: np.random.Generator, edges: int, looks: list[tuple[Any, str]]) -> WorldObj | None:
+    if edges:
+        return _door(rng) if edges == 1 and rng.random() < DOORS_IN_WALLS else Wall()
+    drawn = rng.random()
+    for part, share in SHARES.items():
+        if drawn < share:
+            break
+        drawn -= share
+    else:
+        return None
+    kind, colour = _one(rng, looks)
+    made = {
+        "wall": Wall,
+        "door": lambda: _door(rng),
+        "thing": lambda: kind(colour),
+        "goal": Goal,
+        "lava": Lava,
+        "floor": lambda: Floor(_one(rng, COLOURS)),
+    }
+    return made[part]()
+
+
+def _door(rng: np.random.Generator) -> Door:
+    door = Door(_one(rng, COLOURS))
+    _swing(door, rng)
+    return door
+
+
+def _swing(door: Door, rng: np.random.Generator) -> None:
+    door.is_locked, door.is_open = _one(rng, ((True, False), (False, False), (False, True)))
+
+
+def _one(rng: np.random.Generator, options: Any) -> Any:
+    return options[int(rng.integers(len(options)))]
+
+
+def random_boards() -> list[Any]:
+    """Functions that make random boards, one for each of the ``SHAPES``."""
+    return [lambda shape=shape: World(RandomBoard(*shape)) for shape in SHAPES]
+
+
+def shake(env: Any, rng: np.random.Generator) -> None:
+    """Leave every door in any state, put things elsewhere or into the hand, and the agent anywhere where it can be."""
+    for place, thing in board(env).items():
+        if isinstance(thing, Door):
+            if thing.is_locked or rng.random() < 0.5:
+                _swing(thing, rng)
+        elif carried(thing) and not (type(thing) is Box and thing.contains):
+            free = [other for other, what in board(env).items() if what is None]
+            if not env.carrying and rng.random() < CARRYING:
+                env.carrying = thing
+                env.grid.set(*place, None)
+            elif free and rng.random() < 0.5:
+                env.grid.set(*place, None)
+                env.grid.set(*_one(rng, free), thing)
+    standable = [place for place, thing in board(env).items() if thing is None or thing.can_overlap()]
+    rare = [place for place in standable if env.grid.get(*place) is not None]
+    env.agent_pos = _one(rng, rare if rare and rng.random() < 0.3 else standable)
+    env.agent_dir = int(rng.integers(4))
