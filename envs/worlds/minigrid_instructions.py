@@ -93,8 +93,8 @@ _TOLD: Final = (
         instruction(
             f"move {STEP}", Actions.forward, _ahead, _place, lambda old, new: new[0] != old[0] and not new[1]
         ),
-        _FACING + "passable to",
-        "at to, -at from",
+        _FACING + "clear to",
+        "at to, clear from, -at from, -clear to",
     ),
     _Told(
         "lava",
@@ -102,37 +102,37 @@ _TOLD: Final = (
             f"sink {STEP}", Actions.forward, _ahead, _place, lambda old, new: new[0] != old[0] and new[1]
         ),
         _FACING + "lava to",
-        "at to, -at from, -alive",
+        "at to, clear from, -at from, -alive",
     ),
     _Told(
         "thing",
         instruction(f"pick-up {STEP} ?x - thing", Actions.pickup, _with_thing_ahead),
         _FACING + "lies x to, hand-free",
-        "holding x, passable to, empty to, -lies x to, -hand-free",
+        "holding x, clear to, -lies x to, -hand-free",
     ),
     _Told(
         "thing",
         instruction(f"drop {STEP} ?x - thing", Actions.drop, _with_carried),
-        _FACING + "empty to, holding x",
-        "lies x to, hand-free, -holding x, -empty to, -passable to",
+        _FACING + "clear to, -marked to, holding x",
+        "lies x to, hand-free, -holding x, -clear to",
     ),
     _Told(
         "locks",
         instruction(f"unlock {DOOR} ?k - key", Actions.toggle, _with_carried, _door, becomes("locked", "open")),
         _BEFORE_DOOR + "locked door, holding k, same-colour k door",
-        "passable door, -locked door",
+        "clear door, -locked door",
     ),
     _Told(
         "doors",
         instruction(f"open {DOOR}", Actions.toggle, _ahead, _door, becomes("closed", "open")),
         _BEFORE_DOOR + "closed door",
-        "passable door, -closed door",
+        "clear door, -closed door",
     ),
     _Told(
         "doors",
         instruction(f"close {DOOR}", Actions.toggle, _ahead, _door, becomes("open", "closed")),
-        _BEFORE_DOOR + "passable door",
-        "closed door, -passable door",
+        _BEFORE_DOOR + "clear door",
+        "closed door, -clear door",
     ),
     _Told(
         "box",
@@ -140,7 +140,7 @@ _TOLD: Final = (
             f"break {STEP} ?b - box", Actions.toggle, _with_thing_ahead, _thing_ahead, becomes(True, False)
         ),
         _FACING + "lies b to",
-        "passable to, empty to, -lies b to",
+        "clear to, -lies b to",
     ),
 )
 
@@ -168,6 +168,7 @@ def intended(features: Features, vocabulary: Vocabulary) -> Model:
             ActionSchema(
                 header := one.instruction.header,
                 atoms(header, one.needs, "+"),
+                atoms(header, one.needs, "-"),
                 add=atoms(header, one.changes, "+"),
                 delete=atoms(header, one.changes, "-"),
             )

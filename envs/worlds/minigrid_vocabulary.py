@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from aam_vision.envs.sources import Source, adjacent, cyclic, defined, given, somewhere, there, vocabulary, where
+from aam_vision.envs.grids import neighbours, places_by_cell
+from aam_vision.envs.sources import Source, cyclic, defined, given, somewhere, there, vocabulary, where
 from aam_vision.envs.worlds.features import Features
 from aam_vision.perception import (
     Constraint,
@@ -84,11 +85,16 @@ def _alive(scene: Scene, seen: State) -> Truths:
     return ([], alive) if None in values else (alive, [])
 
 
+def _next(scene: Scene, seen: State) -> Truths:
+    cells = {place: name for place, name in places_by_cell(scene).items() if name != HAND}
+    return [Atom("next", objects) for objects in neighbours(cells)], []
+
+
 PREDICATES: Final[dict[str, tuple[str, Source]]] = {
     "at ?c - cell": ("", there("arrow", "the red arrow is there")),
-    "passable ?c - cell": ("", there("passable", "floor, the goal or an open door, whether the arrow is there or not")),
+    "clear ?c - cell": ("", there("clear", "floor, the goal or an open door, and no arrow")),
     "facing ?d - direction": ("", somewhere(DIRECTIONS, "cell", "a red arrow that points {}")),
-    "empty ?c - cell": ("thing", there("empty", "plain floor on which nothing lies")),
+    "marked ?c - cell": ("thing", given("not plain floor: a goal, a door, lava or coloured floor")),
     "lies ?x - thing ?c - cell": ("thing", _where_seen("lies", in_hand=False)),
     "holding ?x - thing": ("thing", _where_seen("holding", in_hand=True)),
     "hand-free": ("several", defined(_hand_free, "nothing is drawn in the hand")),
@@ -97,7 +103,7 @@ PREDICATES: Final[dict[str, tuple[str, Source]]] = {
     "same-colour ?k - key ?d - door": ("locks", given("the key and the door have one colour")),
     "lava ?c - cell": ("lava", there("lava", "orange lava, whether the arrow is there or not")),
     "alive": ("lava", defined(_alive, "the arrow is not in lava")),
-    "next ?a ?b - cell ?d - direction": ("", adjacent("the next cell in that direction")),
+    "next ?a ?b - cell ?d - direction": ("", defined(_next, "the next cell in that direction")),
     "clockwise ?d ?e - direction": ("", cyclic(DIRECTIONS, "a quarter turn")),
     f"{SEEN} ?x - thing ?p - place": ("thing", where(LOOKS, "the thing is drawn there", auxiliary=True)),
 }
@@ -114,19 +120,17 @@ def vocabulary_of(features: Features) -> VisualVocabulary:
         TYPES,
         asked,
         may_vanish={look: look.endswith("-box") for look in LOOKS},
-        constraints=tuple(constraint for constraint in _constraints(heads) if _heads(constraint) <= heads),
+        constraints=tuple(constraint for constraint in _constraints() if _heads(constraint) <= heads),
     )
 
 
-def _constraints(heads: set[str]) -> tuple[Constraint, ...]:
-    """One arrow, which points in one direction and is where it can be; a cell shows one thing."""
-    below = tuple(head for head in ("passable", "lava") if head in heads)
+def _constraints() -> tuple[Constraint, ...]:
+    """One arrow, which points in one direction; a cell shows one thing, and the arrow only lava besides."""
     return (
         Exactly("arrow", 1),
         *comes_as("arrow", DIRECTIONS),
-        *exclusive("passable", "lava", "locked", "closed", *LOOKS),
-        Never(("empty",), without=("passable",)),
-        Never(("arrow",), without=below),
+        *exclusive("clear", "lava", "locked", "closed", *LOOKS),
+        *[Never(("arrow", other)) for other in ("clear", "locked", "closed", *LOOKS)],
     )
 
 

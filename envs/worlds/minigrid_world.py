@@ -7,12 +7,13 @@ who stands in lava can do nothing any more.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import gymnasium
 import numpy as np
 from minigrid.core.grid import Grid
-from minigrid.core.world_object import Door, Lava, WorldObj
+from minigrid.core.world_object import Door, Floor, Goal, Lava, WorldObj
 
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.worlds.features import KINDS, carried
@@ -120,15 +121,24 @@ def scene_of(env: MiniGridEnv, *, with_things: bool = True) -> Scene:
         {**plain.cells, HAND: ((env.height, 0),)},
         looks=looks,
         anchors={name: known[name][1] for name in alike},
-        facts=frozenset(
-            Atom("same-colour", (name, cell(place)))
-            for name, (thing, _) in known.items()
-            if KINDS[type(thing)] == "key"
-            for place, door in doors.items()
-            if door.color == thing.color
-        ),
+        facts=frozenset([*_same_colour(known, doors), *_marked(env)]),
         spots=Objects({**plain.objects, HAND: "place"}, Types(TYPES)),
     )
+
+
+def _same_colour(
+    known: dict[str, tuple[Any, str]], doors: Mapping[tuple[int, int], WorldObj]
+) -> Iterator[Atom]:
+    for name, (thing, _) in known.items():
+        for place, door in doors.items():
+            if KINDS[type(thing)] == "key" and door.color == thing.color:
+                yield Atom("same-colour", (name, cell(place)))
+
+
+def _marked(env: MiniGridEnv) -> Iterator[Atom]:
+    for place, thing in board(env).items():
+        if isinstance(thing, (Goal, Door, Lava, Floor)):
+            yield Atom("marked", (cell(place),))
 
 
 def shown(env: MiniGridEnv) -> list[Atom]:
@@ -137,12 +147,10 @@ def shown(env: MiniGridEnv) -> list[Atom]:
     true = [Atom("at", (here,)), Atom(f"facing-{DIRECTIONS[env.agent_dir]}", (here,))]
     for place, thing in board(env).items():
         where = (cell(place),)
-        if thing is None:
-            true += [Atom("passable", where), Atom("empty", where)]
-        elif isinstance(thing, Lava):
+        if isinstance(thing, Lava):
             true.append(Atom("lava", where))
-        elif thing.can_overlap():
-            true.append(Atom("passable", where))
+        elif thing is None or thing.can_overlap():
+            true += [Atom("clear", where)] if where[0] != here else []
         elif isinstance(thing, Door):
             true.append(Atom("locked" if thing.is_locked else "closed", where))
     return true + [Atom(SEEN, (name, where)) for name, (_, where) in things(env).items()]
