@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -14,13 +15,20 @@ if TYPE_CHECKING:
     from aam_vision.envs.worlds.ready import ReadyWorld
 
 MINIGRID: Final = "minigrid"
-NAMES: Final = (f"{MINIGRID}:TASK",)
+TOYS: Final = {"taxi": "taxi", "frozenlake": "frozen_lake"}
+"""Worlds of Gymnasium's toy text, with the modules that describe them."""
+NAMES: Final = (f"{MINIGRID}:TASK", *TOYS)
 """What ``--env`` may be, with ``TASK`` for the name of a task."""
+
+_INSTALL: Final = {
+    "minigrid": 'pip install "aam-vision[minigrid]"',
+    "pygame": 'pip install "gymnasium[toy-text]"',
+}
 
 
 def known(name: str) -> bool:
     """Whether a name is that of a ready-made world; a task may turn out not to exist."""
-    return name == MINIGRID or name.startswith(f"{MINIGRID}:")
+    return name == MINIGRID or name in TOYS or name.startswith(f"{MINIGRID}:")
 
 
 def load(name: str) -> ReadyWorld:
@@ -30,8 +38,12 @@ def load(name: str) -> ReadyWorld:
         UnusableInput: its package is not installed, has no such task, or a task that the vocabulary does not cover.
     """
     package, _, task = name.partition(":")
-    if find_spec(package) is None:
-        raise UnusableInput(f'{name}: {package} is not installed; run pip install "aam-vision[{package}]"')
+    needed = "pygame" if name in TOYS else package
+    if find_spec(needed) is None:
+        raise UnusableInput(f"{name}: {needed} is not installed; run {_INSTALL[needed]}")
+    if name in TOYS:
+        found: ReadyWorld = import_module(f"{__name__}.{TOYS[name]}").world()
+        return found
     from aam_vision.envs.worlds import minigrid_tasks
 
     return minigrid_tasks.task(task) if task else minigrid_tasks.training()

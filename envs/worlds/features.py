@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from minigrid.core.world_object import Ball, Box, Door, Key, Lava, WorldObj
+from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, WorldObj
 from minigrid.envs import DynamicObstaclesEnv, MemoryEnv
 
 from aam_vision.errors import UnusableInput
@@ -25,6 +25,7 @@ class Features:
         doors: whether there are doors.
         locks: whether a door is locked.
         lava: whether there is lava.
+        marks: whether there are cells that are neither wall nor plain floor, on which nothing can be put down.
     """
 
     kinds: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class Features:
     doors: bool = False
     locks: bool = False
     lava: bool = False
+    marks: bool = False
 
     @property
     def words(self) -> frozenset[str]:
@@ -40,16 +42,23 @@ class Features:
         for name in ("several", "doors", "locks", "lava"):
             if getattr(self, name):
                 found.add(name)
+        if self.marks and self.kinds:
+            found.add("marked floor")
         return frozenset(found)
 
 
-EVERYTHING: Final = Features(("key", "ball", "box"), several=True, doors=True, locks=True, lava=True)
+EVERYTHING: Final = Features(("key", "ball", "box"), several=True, doors=True, locks=True, lava=True, marks=True)
 """A world with all that the vocabulary covers."""
 
 
 def carried(thing: WorldObj | None) -> bool:
     """Whether a thing on the board is one that can be picked up."""
     return type(thing) in KINDS
+
+
+def marked(thing: WorldObj | None) -> bool:
+    """Whether what is on a cell is neither a wall nor plain floor nor a thing that can be picked up."""
+    return isinstance(thing, (Goal, Door, Lava, Floor))
 
 
 def features(name: str, problems: Iterable[Any]) -> Features:
@@ -63,7 +72,7 @@ def features(name: str, problems: Iterable[Any]) -> Features:
         UnusableInput: the vocabulary does not cover the task; the message names what it lacks.
     """
     kinds: set[str] = set()
-    several = doors = locks = lava = False
+    several = doors = locks = lava = marks = False
     for env in problems:
         if isinstance(env, DynamicObstaclesEnv):
             raise UnusableInput(f"{name}: its balls move at random, and an agent of ours is deterministic")
@@ -77,5 +86,6 @@ def features(name: str, problems: Iterable[Any]) -> Features:
         doors = doors or any(isinstance(thing, Door) for thing in board)
         locks = locks or any(isinstance(thing, Door) and thing.is_locked for thing in board)
         lava = lava or any(isinstance(thing, Lava) for thing in board)
+        marks = marks or any(map(marked, board))
     known = tuple(kind for kind in KINDS.values() if kind in kinds)
-    return Features(known, several, doors, locks, lava)
+    return Features(known, several, doors, locks, lava, marks)

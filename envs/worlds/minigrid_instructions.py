@@ -11,12 +11,11 @@ from minigrid.core.world_object import Door, Lava
 from aam_vision.envs.meaning import Instruction, becomes, instruction
 from aam_vision.envs.worlds.features import Features, carried
 from aam_vision.envs.worlds.minigrid_vocabulary import DIRECTIONS
-from aam_vision.envs.worlds.minigrid_world import cell
+from aam_vision.envs.worlds.minigrid_world import cell, faces_board
+from aam_vision.envs.worlds.ready import controls
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Vocabulary
 
-CONTROLS: Final = tuple(
-    instruction(action.name, action, lambda env: (), executed=lambda before, after: True) for action in Actions
-)
+CONTROLS: Final = controls({action.name: action for action in Actions})
 """MiniGrid's own actions: each can always be given, and changes something or nothing."""
 
 
@@ -25,23 +24,34 @@ def _turn(env: Any, quarters: int) -> tuple[str, ...]:
     return DIRECTIONS[env.agent_dir], DIRECTIONS[(env.agent_dir + quarters) % 4]
 
 
-def _ahead(env: Any) -> tuple[str, ...]:
+def _ahead(env: Any) -> tuple[str, ...] | None:
     """Where the agent stands, what is in front of it, and the direction from one to the other."""
+    if not faces_board(env):
+        return None
     return cell(env.agent_pos), cell(env.front_pos), DIRECTIONS[env.agent_dir]
 
 
+def _thing(env: Any) -> Any:
+    """Whatever is in front of the agent."""
+    return env.grid.get(*env.front_pos) if faces_board(env) else None
+
+
+def _with(thing: Any, env: Any) -> tuple[str, ...] | None:
+    step = _ahead(env)
+    return (*step, thing.own_name) if step and carried(thing) else None
+
+
 def _with_thing_ahead(env: Any) -> tuple[str, ...] | None:
-    thing = env.grid.get(*env.front_pos)
-    return (*_ahead(env), thing.own_name) if carried(thing) else None
+    return _with(_thing(env), env)
 
 
 def _with_carried(env: Any) -> tuple[str, ...] | None:
-    return (*_ahead(env), env.carrying.own_name) if env.carrying else None
+    return _with(env.carrying, env)
 
 
 def _door(env: Any) -> str:
     """The state of the door in front of the agent."""
-    thing = env.grid.get(*env.front_pos)
+    thing = _thing(env)
     if not isinstance(thing, Door):
         return "none"
     return "locked" if thing.is_locked else "open" if thing.is_open else "closed"
@@ -53,7 +63,7 @@ def _place(env: Any) -> tuple[str, bool]:
 
 
 def _thing_ahead(env: Any) -> bool:
-    return carried(env.grid.get(*env.front_pos))
+    return carried(_thing(env))
 
 
 STEP: Final = "?from ?to - cell ?dir - direction"

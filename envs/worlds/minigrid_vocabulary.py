@@ -94,7 +94,7 @@ PREDICATES: Final[dict[str, tuple[str, Source]]] = {
     "at ?c - cell": ("", there("arrow", "the red arrow is there")),
     "clear ?c - cell": ("", there("clear", "floor, the goal or an open door, and no arrow")),
     "facing ?d - direction": ("", somewhere(DIRECTIONS, "cell", "a red arrow that points {}")),
-    "marked ?c - cell": ("thing", given("not plain floor: a goal, a door, lava or coloured floor")),
+    "marked ?c - cell": ("marked floor", given("not plain floor: a goal, a door, lava or coloured floor")),
     "lies ?x - thing ?c - cell": ("thing", _where_seen("lies", in_hand=False)),
     "holding ?x - thing": ("thing", _where_seen("holding", in_hand=True)),
     "hand-free": ("several", defined(_hand_free, "nothing is drawn in the hand")),

@@ -12,11 +12,12 @@ from typing import Any, Final
 
 import gymnasium
 import numpy as np
+from minigrid.core.actions import Actions
 from minigrid.core.grid import Grid
-from minigrid.core.world_object import Door, Floor, Goal, Lava, WorldObj
+from minigrid.core.world_object import Door, Lava, WorldObj
 
 from aam_vision.envs.grids import board_scene
-from aam_vision.envs.worlds.features import KINDS, carried
+from aam_vision.envs.worlds.features import KINDS, carried, marked
 from aam_vision.envs.worlds.minigrid_vocabulary import DIRECTIONS, HAND, SEEN, TYPES
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import Atom, Objects, Types
@@ -45,11 +46,18 @@ class World(gymnasium.Wrapper[Any, Any, Any, Any]):
         return found
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """A step; nothing happens where the agent stands in lava. It is never over for having taken long."""
+        """A step; nothing happens where the agent stands in lava. It is never over for having taken long.
+
+        In a door at the edge the agent can face what is beyond the board: there is nothing, though MiniGrid looks for it.
+        """
         env: MiniGridEnv = self.unwrapped
         env.step_count = 0
         if isinstance(env.grid.get(*env.agent_pos), Lava):
             return env.gen_obs(), 0, True, False, {}
+        if not faces_board(env):
+            quarters = {Actions.left: -1, Actions.right: 1}.get(action, 0)
+            env.agent_dir = (env.agent_dir + quarters) % len(DIRECTIONS)
+            return env.gen_obs(), 0, False, False, {}
         return self.env.step(action)
 
     def render(self) -> Any:
@@ -89,6 +97,12 @@ def cell(position: Any) -> str:
 def board(env: MiniGridEnv) -> dict[tuple[int, int], WorldObj | None]:
     """All places, as (column, row), with what is there."""
     return {(i % env.width, i // env.width): thing for i, thing in enumerate(env.grid.grid)}
+
+
+def faces_board(env: MiniGridEnv) -> bool:
+    """Whether the place in front of the agent is one of the board."""
+    column, row = env.front_pos
+    return bool(0 <= column < env.width and 0 <= row < env.height)
 
 
 def look_of(thing: Any) -> str:
@@ -137,7 +151,7 @@ def _same_colour(
 
 def _marked(env: MiniGridEnv) -> Iterator[Atom]:
     for place, thing in board(env).items():
-        if isinstance(thing, (Goal, Door, Lava, Floor)):
+        if marked(thing):
             yield Atom("marked", (cell(place),))
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aam_vision.envs.meaning import Instruction
+from aam_vision.envs.meaning import Instruction, instruction
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.strips import Atom
 
@@ -31,3 +31,11 @@ class ReadyWorld(OwnEnvironment):
     def classifiers(self, given: Path | None) -> Path | None:  # type: ignore[override]  # those shipped
         """The given folder of weights; None for those shipped with the toolkit."""
         return given
+
+
+def controls(actions: Mapping[str, Any]) -> tuple[Instruction, ...]:
+    """Actions of an environment, by name, as instructions that can always be given and are always carried out."""
+    return tuple(
+        instruction(name, action, lambda env: (), executed=lambda before, after: True)
+        for name, action in actions.items()
+    )
