@@ -212,7 +212,9 @@ class Legality:
         looks = set(scene.looks.values())
         for entry in entries:
             if entry.reading is Reading.WHERE:
-                self._asked[[self._index[head] for look, head in entry.heads.items() if look not in looks]] = False
+                self._asked[
+                    [self._index[head] for look, head in entry.heads.items() if look not in looks]
+                ] = False
         most = int(self._asked.sum(0).max())
         if most > MOST_HEADS:
             raise UnusableInput(

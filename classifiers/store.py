@@ -230,7 +230,9 @@ def _less(facts: Mapping[str, Any], predicate: str | None) -> Mapping[str, Any]:
 
 def _part(facts: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
     """A described vocabulary less the predicates and classifiers that are not wanted, in the wanted order."""
-    predicates = {name: own for name, own in facts.get("predicates", {}).items() if name in wanted["predicates"]}
+    predicates = {
+        name: own for name, own in facts.get("predicates", {}).items() if name in wanted["predicates"]
+    }
     heads = [head for head in wanted["heads"] if head in facts["heads"]]
     return {**facts, "heads": heads, "predicates": predicates}
 

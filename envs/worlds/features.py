@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, WorldObj
-from minigrid.envs import DynamicObstaclesEnv, MemoryEnv
+from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
+from minigrid.envs.memory import MemoryEnv
 
 from aam_vision.errors import UnusableInput
 
@@ -47,7 +48,9 @@ class Features:
         return frozenset(found)
 
 
-EVERYTHING: Final = Features(("key", "ball", "box"), several=True, doors=True, locks=True, lava=True, marks=True)
+EVERYTHING: Final = Features(
+    ("key", "ball", "box"), several=True, doors=True, locks=True, lava=True, marks=True
+)
 """A world with all that the vocabulary covers."""
 
 
@@ -79,7 +82,9 @@ def features(name: str, problems: Iterable[Any]) -> Features:
         board = [thing for thing in env.grid.grid if thing is not None]
         for thing in board:
             if isinstance(thing, Box) and thing.contains is not None:
-                raise UnusableInput(f"{name}: its boxes hide keys, and the vocabulary lacks what no image shows")
+                raise UnusableInput(
+                    f"{name}: its boxes hide keys, and the vocabulary lacks what no image shows"
+                )
         things = [] if isinstance(env, MemoryEnv) else [thing for thing in board if carried(thing)]
         kinds.update(KINDS[type(thing)] for thing in things)
         several = several or len(things) > 1

@@ -50,7 +50,9 @@ class Lake(FrozenLakeEnv):
     def __init__(self) -> None:
         super().__init__(render_mode="rgb_array", is_slippery=False)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
         """Make the map of a problem, and stand at its start."""
         seed = 0 if seed is None else seed
         if seed < len(NAMED):
@@ -61,7 +63,8 @@ class Lake(FrozenLakeEnv):
                 SIZES[int(rng.integers(len(SIZES)))], float(rng.uniform(*SOLID)), int(rng.integers(2**31))
             )
         super().__init__(render_mode="rgb_array", desc=lake, is_slippery=False)
-        return super().reset(seed=seed, options=options)
+        found: tuple[int, dict[str, Any]] = super().reset(seed=seed, options=options)
+        return found
 
 
 def cell(place: int, columns: int) -> str:
@@ -155,7 +158,6 @@ def _token(env: gymnasium.Env[Any, Any]) -> tuple[int, Any]:
 def _put(env: gymnasium.Env[Any, Any], kept: tuple[int, Any]) -> None:
     lake: Any = env.unwrapped
     lake.s, lake.lastaction = kept
-
 
 
 def world() -> ReadyWorld:

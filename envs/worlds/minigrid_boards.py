@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from minigrid.core.constants import DIR_TO_VEC
 from minigrid.core.grid import Grid
 from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, Wall, WorldObj
@@ -22,9 +24,13 @@ SHARES: Final = {"wall": 0.1, "door": 0.14, "thing": 0.22, "goal": 0.05, "lava":
 """Of the cells inside, at random; the others are empty."""
 DOORS_IN_WALLS: Final = 0.15
 CARRYING: Final = 0.5
+ON_RARE: Final = 0.3
+"""How often the agent is put where something is below it, a goal, a door or lava."""
+FACING: Final = 0.4
+"""How often it is put in front of a door or a thing."""
 
 
-class RandomBoard(MiniGridEnv):  # type: ignore[misc]  # it declares no types
+class RandomBoard(MiniGridEnv):
     """A board whose cells have nothing to do with each other."""
 
     def __init__(self, width: int, height: int) -> None:
@@ -38,7 +44,8 @@ class RandomBoard(MiniGridEnv):  # type: ignore[misc]  # it declares no types
     def _gen_grid(self, width: int, height: int) -> None:
         rng = self.np_random
         looks = [
-            (_one(rng, (Key, Ball, Box)), _one(rng, COLOURS)) for _ in range(int(rng.integers(1, LOOKS_PER_BOARD + 1)))
+            (_one(rng, (Key, Ball, Box)), _one(rng, COLOURS))
+            for _ in range(int(rng.integers(1, LOOKS_PER_BOARD + 1)))
         ]
         self.grid = Grid(width, height)
         for row in range(height):
@@ -52,15 +59,14 @@ class RandomBoard(MiniGridEnv):  # type: ignore[misc]  # it declares no types
 def _random_part(rng: np.random.Generator, edges: int, looks: list[tuple[Any, str]]) -> WorldObj | None:
     if edges:
         return _door(rng) if edges == 1 and rng.random() < DOORS_IN_WALLS else Wall()
-    drawn = rng.random()
-    for part, share in SHARES.items():
-        if drawn < share:
-            break
+    drawn, part = rng.random(), "nothing"
+    for name, share in SHARES.items():
+        if 0 <= drawn < share:
+            part = name
         drawn -= share
-    else:
-        return None
     kind, colour = _one(rng, looks)
-    made = {
+    made: dict[str, Callable[[], WorldObj | None]] = {
+        "nothing": lambda: None,
         "wall": Wall,
         "door": lambda: _door(rng),
         "thing": lambda: kind(colour),
@@ -106,5 +112,19 @@ def shake(env: Any, rng: np.random.Generator) -> None:
                 env.grid.set(*_one(rng, free), thing)
     standable = [place for place, thing in board(env).items() if thing is None or thing.can_overlap()]
     rare = [place for place in standable if env.grid.get(*place) is not None]
-    env.agent_pos = _one(rng, rare if rare and rng.random() < 0.3 else standable)
+    env.agent_pos = _one(rng, rare if rare and rng.random() < ON_RARE else standable)
     env.agent_dir = int(rng.integers(4))
+    before = [
+        (place, facing) for place in standable for facing in range(4) if _before_something(env, place, facing)
+    ]
+    if before and rng.random() < FACING:
+        env.agent_pos, env.agent_dir = _one(rng, before)
+
+
+def _before_something(env: Any, place: tuple[int, int], facing: int) -> bool:
+    """Whether an agent at a place faces a door or what can be picked up."""
+    column, row = place[0] + DIR_TO_VEC[facing][0], place[1] + DIR_TO_VEC[facing][1]
+    if not (0 <= column < env.width and 0 <= row < env.height):
+        return False
+    thing = env.grid.get(column, row)
+    return carried(thing) or isinstance(thing, Door)

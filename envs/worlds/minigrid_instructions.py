@@ -128,7 +128,9 @@ _TOLD: Final = (
     ),
     _Told(
         "locks",
-        instruction(f"unlock {DOOR} ?k - key", Actions.toggle, _with_carried, _door, becomes("locked", "open")),
+        instruction(
+            f"unlock {DOOR} ?k - key", Actions.toggle, _with_carried, _door, becomes("locked", "open")
+        ),
         _BEFORE_DOOR + "locked door, holding k, same-colour k door",
         "clear door, -locked door",
     ),

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache, partial
-from itertools import chain
 from typing import Any, Final
 
 import gymnasium
 import minigrid  # noqa: F401  # registers its tasks with Gymnasium
-import numpy as np
 
-from aam_vision.envs.labelled import LabelledImages, labelled_images
-from aam_vision.envs.worlds.features import EVERYTHING, Features, features
+from aam_vision.envs.labelled import labelled_images
+from aam_vision.envs.worlds.features import EVERYTHING, features
 from aam_vision.envs.worlds.minigrid_boards import random_boards, shake
 from aam_vision.envs.worlds.minigrid_instructions import CONTROLS, instructions_of, intended
 from aam_vision.envs.worlds.minigrid_vocabulary import vocabulary_of
 from aam_vision.envs.worlds.minigrid_world import World, restore, scene_of, shown, snapshot
 from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived, Scene
+from aam_vision.perception import Perceived
 from aam_vision.strips import Atom
 
 SEEDS: Final = (0, 1, 2)

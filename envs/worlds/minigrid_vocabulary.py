@@ -112,7 +112,9 @@ PREDICATES: Final[dict[str, tuple[str, Source]]] = {
 
 def vocabulary_of(features: Features) -> VisualVocabulary:
     """The part of the vocabulary that a task needs."""
-    asked = {text: source for text, (feature, source) in PREDICATES.items() if feature in ("", *features.words)}
+    asked = {
+        text: source for text, (feature, source) in PREDICATES.items() if feature in ("", *features.words)
+    }
     bare = vocabulary("minigrid", TYPES, asked)
     heads = {head for entry in bare.entries if isinstance(entry, Perceived) for head in entry.heads.values()}
     return vocabulary(

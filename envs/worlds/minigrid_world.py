@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from minigrid.core.actions import Actions
 from minigrid.core.grid import Grid
-from minigrid.core.world_object import Door, Lava, WorldObj
+from minigrid.core.world_object import Door, Lava
 
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.worlds.features import KINDS, carried, marked
@@ -94,8 +94,8 @@ def cell(position: Any) -> str:
     return f"cell-{position[1]}-{position[0]}"
 
 
-def board(env: MiniGridEnv) -> dict[tuple[int, int], WorldObj | None]:
-    """All places, as (column, row), with what is there."""
+def board(env: MiniGridEnv) -> dict[tuple[int, int], Any]:
+    """All places, as (column, row), with what is there: an object of MiniGrid's, or None."""
     return {(i % env.width, i // env.width): thing for i, thing in enumerate(env.grid.grid)}
 
 
@@ -140,9 +140,7 @@ def scene_of(env: MiniGridEnv, *, with_things: bool = True) -> Scene:
     )
 
 
-def _same_colour(
-    known: dict[str, tuple[Any, str]], doors: Mapping[tuple[int, int], WorldObj]
-) -> Iterator[Atom]:
+def _same_colour(known: dict[str, tuple[Any, str]], doors: Mapping[tuple[int, int], Any]) -> Iterator[Atom]:
     for name, (thing, _) in known.items():
         for place, door in doors.items():
             if KINDS[type(thing)] == "key" and door.color == thing.color:

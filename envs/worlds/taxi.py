@@ -113,6 +113,7 @@ def true_state(taxi: Any) -> State:
 
 
 def labels(taxi: Any) -> list[Atom]:
+    """The atoms of perceived predicates that its image shows."""
     here = cell(taxi.decode(taxi.s)[:2])
     atoms = [Atom("seen", atom.objects) if atom.predicate == "waiting" else atom for atom in true_atoms(taxi)]
     return [atom for atom in atoms if atom != Atom("seen", (here,))]
@@ -203,7 +204,9 @@ def shake_among(places: np.ndarray) -> Callable[[Any, np.random.Generator], None
     return shake
 
 
-CONTROLS: Final = controls({**{name: number for number, name in enumerate(DIRECTIONS)}, "pick-up": PICK_UP, "drop-off": DROP_OFF})
+CONTROLS: Final = controls(
+    {**{name: number for number, name in enumerate(DIRECTIONS)}, "pick-up": PICK_UP, "drop-off": DROP_OFF}
+)
 """The environment's own actions."""
 
 
