@@ -1,0 +1,127 @@
+"""The ready-made worlds: which tasks of MiniGrid are covered, and what their interrogations cost.
+
+``python -m experiments.worlds --list`` prints which tasks there are, and why others are not covered;
+``python -m experiments.worlds`` interrogates some of them from images and compares with the intended models.
+"""
+
+from __future__ import annotations
+
+import sys
+from time import process_time
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from aam_vision.commandline import run_command
+from aam_vision.errors import UnusableInput
+
+TASKS = (
+    "minigrid:Empty-5x5",
+    "minigrid:FourRooms",
+    "minigrid:SimpleCrossingS9N1",
+    "minigrid:MemoryS7",
+    "minigrid:LavaGapS5",
+    "minigrid:LavaGapS7",
+    "minigrid:LavaCrossingS9N1",
+    "minigrid:DistShift1",
+    "minigrid:GoToDoor-5x5",
+    "minigrid:RedBlueDoors-6x6",
+    "minigrid:Fetch-5x5-N2",
+    "minigrid:PutNear-6x6-N2",
+    "minigrid:GoToObject-6x6-N2",
+    "minigrid:DoorKey-5x5",
+    "minigrid:DoorKey-8x8",
+    "minigrid:Unlock",
+    "minigrid:KeyCorridorS3R1",
+    "minigrid:KeyCorridorS3R3",
+    "minigrid:UnlockPickup",
+    "minigrid:BlockedUnlockPickup",
+    "minigrid:ObstructedMaze-1Dl",
+    "taxi",
+    "frozenlake",
+)
+"""Some of every kind, the larger boards left out."""
+STATES = 300
+"""Reachable states of held-out problems on which a model is compared with the intended one."""
+COLUMNS = ("world", "instructions", "queries", "at least", "steps", "status", "model", "CPU s")
+
+
+def worlds(
+    task: Annotated[
+        list[str] | None, typer.Option(help="A world to interrogate (repeatable); default: some of every kind.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the interrogations.")] = 0,
+    exam: Annotated[int | None, typer.Option(min=0, help="Steps of the examination.")] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Only list MiniGrid's tasks, with what is not covered.")
+    ] = False,
+) -> int:
+    """Interrogate ready-made worlds from images, and compare with what is intended.
+
+    Examples:
+        python -m experiments.worlds --task minigrid:UnlockPickup --task taxi
+        python -m experiments.worlds --list
+    """
+    if listed:
+        print("\n".join(covered()))
+        return 0
+    print("\t".join(COLUMNS))
+    wrong = 0
+    for name in task or TASKS:
+        row = interrogated(name, seed, exam)
+        wrong += row["status"] == "complete" and row["model"] == "differs"
+        print("\t".join(str(row[column]) for column in COLUMNS), flush=True)
+    return int(wrong > 0)
+
+
+def covered() -> list[str]:
+    """A line for each of MiniGrid's tasks: the instructions that it has, or why it is not covered."""
+    import gymnasium
+    import minigrid  # noqa: F401  # registers its tasks with Gymnasium
+
+    from aam_vision.envs.registry import image_domain
+
+    found = []
+    for gym_id in sorted(gymnasium.registry):
+        if gym_id.startswith("MiniGrid-"):
+            name = f"minigrid:{gym_id.removeprefix('MiniGrid-').removesuffix('-v0')}"
+            try:
+                told = ", ".join(header.name for header in image_domain(name).headers)
+                found.append(f"{name}\t{told}")
+            except UnusableInput as error:
+                found.append(f"not covered\t{error}")
+    return found
+
+
+def interrogated(name: str, seed: int, exam: int | None) -> dict[str, object]:
+    """One interrogation, and what its model is worth."""
+    import aam_vision
+    from aam_vision import evaluation
+    from aam_vision.targets.naming import from_environment
+
+    began = process_time()
+    target = from_environment(name)
+    result = aam_vision.interrogate(target.agent, seed=seed, exam=exam)
+    seconds = process_time() - began
+    assert target.truth is not None, "a ready-made world has one"
+    truth = target.truth()
+    states = evaluation.sample_states(truth, target.held_out(), STATES, np.random.default_rng([seed, 1]))
+    if evaluation.exact(result.model, truth):
+        model = "exact"
+    else:
+        model = "equivalent" if evaluation.equivalent(result.model, truth, states) else "differs"
+    return {
+        "world": name,
+        "instructions": len(truth.actions),
+        "queries": result.counts.queries,
+        "at least": result.lower_bound,
+        "steps": result.counts.steps,
+        "status": result.status,
+        "model": model,
+        "CPU s": f"{seconds:.1f}",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(worlds))
