@@ -49,7 +49,8 @@ COLUMNS = ("world", "instructions", "queries", "at least", "steps", "status", "m
 
 def worlds(
     task: Annotated[
-        list[str] | None, typer.Option(help="A world to interrogate (repeatable); default: some of every kind.")
+        list[str] | None,
+        typer.Option(help="A world to interrogate (repeatable); default: some of every kind."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the interrogations.")] = 0,
     exam: Annotated[int | None, typer.Option(min=0, help="Steps of the examination.")] = None,

@@ -99,6 +99,8 @@ def training() -> ReadyWorld:
         restore=(snapshot, restore),
         stops=False,
         truth=lambda: intended(EVERYTHING, visual.vocabulary()),
+        shown=shown,
+        shake=shake,
     )
 
 

@@ -52,8 +52,10 @@ def test_the_intended_model_is_what_the_simulator_does(name: str) -> None:
     """In random states every instruction that can be meant is carried out exactly where the model says so, with its effects."""
     world, rng = task(name), np.random.default_rng(0)
     assert world.truth is not None
-    model, done = world.truth(), set()
+    model, done, told_of = world.truth(), set[str](), {header.name for header in world.headers}
     for seed in range(250):
+        if seed >= 30 and done == told_of:
+            break
         simulator = world.simulator(("seed", seed % 10))
         env = simulator._env
         world.shake(env.unwrapped, rng)
@@ -73,7 +75,7 @@ def test_the_intended_model_is_what_the_simulator_does(name: str) -> None:
                     after = world.true_state(simulator._env.unwrapped, simulator.scene)
                     assert after.true == schema.successor(before, objects).true, (header.name, objects)
                 simulator.restore(here)
-    assert done == {header.name for header in world.headers}
+    assert done == told_of
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -183,5 +185,3 @@ def test_held_out_steps_are_what_controls_do(name: str) -> None:
     before = simulator.frame()
     assert all(simulator.instruct(name, ()) for name in ("done", "toggle", "left", "right"))
     assert (simulator.frame() == before).all() or name != "LavaGapS5"
-
-

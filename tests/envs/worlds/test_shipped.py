@@ -1,0 +1,107 @@
+"""Ready-made worlds with the classifiers that are shipped: models from images alone, things followed, cards that fit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("minigrid")
+pytest.importorskip("pygame")
+
+from minigrid.core.actions import Actions
+from minigrid.core.world_object import Ball
+
+import aam_vision
+from aam_vision import evaluation
+from aam_vision.classifiers.legality import MOST_HEADS, Legality
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.store import paths, read
+from aam_vision.envs.registry import image_domain
+from aam_vision.envs.worlds.features import EVERYTHING, Features
+from aam_vision.envs.worlds.minigrid_boards import random_boards
+from aam_vision.envs.worlds.minigrid_tasks import training
+from aam_vision.envs.worlds.minigrid_vocabulary import HAND, LOOKS, SEEN, vocabulary_of
+from aam_vision.errors import UnusableInput
+from aam_vision.strips import Atom
+from aam_vision.targets.naming import from_environment
+
+
+@pytest.mark.parametrize("name", ["minigrid", "taxi", "frozenlake"])
+def test_shipped_weights_are_small_and_read_unseen_boards(name: str) -> None:
+    files = paths(name)
+    assert files.weights.stat().st_size + files.card.stat().st_size < 250_000
+    figures = json.loads(files.card.read_text())["figures"]["unseen"]
+    assert figures["wrong"] == 0
+    assert figures["exact"] >= 0.99 * figures["states"] >= 390
+
+
+@pytest.mark.parametrize(
+    ("name", "queries"),
+    [("minigrid:DoorKey-5x5", 45), ("minigrid:LavaGapS5", 20), ("taxi", 12), ("frozenlake", 14)],
+)
+def test_the_model_is_the_intended_one_from_images_alone(name: str, queries: int) -> None:
+    target = from_environment(name)
+    assert target.truth is not None
+    result, truth = aam_vision.interrogate(target.agent, seed=0), target.truth()
+    states = evaluation.sample_states(truth, target.held_out(), 200, np.random.default_rng(0))
+    assert evaluation.equivalent(result.model, truth, states)
+    assert result.counts.queries <= queries
+
+
+def test_things_that_look_alike_are_followed_through_the_hand() -> None:
+    """Two red balls: each is carried to where the other one might have been."""
+    world: Any = training()
+    perception = BoardPerception.load(world.visual, "minigrid")
+    env: Any = random_boards()[1]()
+    env.reset(seed=0)
+    _lay(env.unwrapped)
+    scene = world.scene(env.unwrapped)
+    percept = perception.look(env.render(), scene)
+    for action in (Actions.pickup, Actions.left, Actions.drop, Actions.right, Actions.right, Actions.pickup):
+        env.step(action)
+        percept = perception.follow(percept, env.render(), scene)
+        true = {atom for atom in world.shown(env.unwrapped) if atom.predicate == SEEN}
+        assert {Atom(SEEN, (thing, place)) for thing, place in percept.places.items() if place} == true
+    assert percept.places["red-ball-2"] == HAND or percept.places["red-ball"] == HAND
+
+
+def _lay(env: Any) -> None:
+    """An empty board with two red balls to the right of the agent and below it."""
+    env.grid.grid = [None] * (env.width * env.height)
+    env.grid.wall_rect(0, 0, env.width, env.height)
+    env.agent_pos, env.agent_dir, env.carrying = (2, 2), 0, None
+    for number, place in enumerate([(3, 2), (2, 3)]):
+        ball: Any = Ball("red")
+        ball.own_name = f"red-ball{'-2' if number else ''}"
+        env.grid.set(*place, ball)
+
+
+def test_weights_serve_a_part_of_their_vocabulary_and_no_other() -> None:
+    part = vocabulary_of(Features(("key",), doors=True, locks=True, marks=True))
+    weights, _ = read(part, "minigrid", part=True)
+    assert set(part.cell_heads()) < set(weights.heads)
+    with pytest.raises(UnusableInput, match="another vocabulary"):
+        read(part, "minigrid")
+    larger = replace(part, entries=(*part.entries, *image_domain("frozenlake").visual.entries[1:2]))
+    with pytest.raises(UnusableInput, match="predicate hole is absent there"):
+        read(larger, "minigrid", part=True)
+
+
+def test_looks_that_nothing_has_are_not_asked_where_they_would_be_too_many() -> None:
+    visual, world = vocabulary_of(EVERYTHING), image_domain("minigrid:UnlockPickup")
+    scene = world.simulator(("seed", 0)).scene
+    places = tuple(scene.cells)
+    assert len(visual.cell_heads()) > MOST_HEADS
+    Legality(visual, scene, places)
+    things = list(scene.looks)
+    crowded = replace(
+        scene,
+        objects=type(scene.objects)({**scene.objects, **dict.fromkeys(LOOKS, "thing")}, visual.types),
+        looks={**{thing: scene.looks[thing] for thing in things}, **{look: look for look in LOOKS}},
+    )
+    with pytest.raises(UnusableInput, match="fewer different things"):
+        Legality(visual, crowded, places)
