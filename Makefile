@@ -113,11 +113,14 @@ lint: $(VENV)/ready
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
 
-## train: train the classifiers of both environments, and ship their weights
+## train: train classifiers, and ship their weights
 .PHONY: train
 train: $(VENV)/ready
 	$(PY) -m aam_vision.training.train --env sokoban --ship
 	$(PY) -m aam_vision.training.train --env doors --ship
+	$(PY) -m aam_vision.training.train --env minigrid --steps 1000 --ship
+	$(PY) -m aam_vision.training.train --env taxi --steps 800 --ship
+	$(PY) -m aam_vision.training.train --env frozenlake --steps 500 --ship
 
 ## test-pillow: the tests that touch images, with today's Pillow in .venv-pillow
 .PHONY: test-pillow

@@ -17,7 +17,7 @@ from aam_vision.envs.worlds.minigrid_instructions import CONTROLS, instructions_
 from aam_vision.envs.worlds.minigrid_vocabulary import vocabulary_of
 from aam_vision.envs.worlds.minigrid_world import World, restore, scene_of, shown, snapshot
 from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import UnusableInput, reason
 from aam_vision.perception import Perceived
 from aam_vision.strips import Atom
 
@@ -58,7 +58,12 @@ def task(name: str) -> ReadyWorld:
         UnusableInput: MiniGrid has no such task, or the vocabulary does not cover it.
     """
     make = partial(_made, gym_id(name))
-    env = make()
+    try:
+        env = make()
+    except Exception as error:  # whatever a task of somebody else's raises; some need further packages
+        raise UnusableInput(
+            f"minigrid:{name}: MiniGrid cannot make it here ({reason(error)}); use another task"
+        ) from error
     found = features(f"minigrid:{name}", _problems(env))
     visual = vocabulary_of(found)
     perceived = {entry.predicate.name for entry in visual.entries if isinstance(entry, Perceived)}

@@ -1,0 +1,34 @@
+"""The list of ready-made worlds: the page has the tasks of the command, and the command tells what is not covered."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("minigrid")
+
+from experiments.worlds import COLUMNS, TASKS, covered, interrogated
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ready-worlds.md"
+
+
+def test_the_page_has_the_tasks_of_the_command() -> None:
+    assert tuple(re.findall(r"^\| `([^`]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == TASKS
+
+
+def test_what_is_not_covered_is_listed_with_its_reason() -> None:
+    lines = covered()
+    for line in lines:
+        name, _, told = line.partition("\t")
+        if name == "not covered":
+            assert re.search("move at random|hide keys|cannot make it here", told), told
+    listed = {line.partition("\t")[0] for line in lines}
+    assert {name for name in TASKS if name.startswith("minigrid:")} <= listed
+
+
+def test_an_interrogation_is_compared_with_what_is_intended() -> None:
+    row = interrogated("minigrid:Empty-5x5", 0, None)
+    assert set(COLUMNS) == set(row)
+    assert row["model"] == "exact"
