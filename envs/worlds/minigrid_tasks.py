@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from aam_vision.envs.worlds.minigrid_instructions import CONTROLS, instructions_
 from aam_vision.envs.worlds.minigrid_vocabulary import vocabulary_of
 from aam_vision.envs.worlds.minigrid_world import World, restore, scene_of, shown, snapshot
 from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.errors import AamError, UnusableInput, reason
 from aam_vision.perception import Perceived
 from aam_vision.strips import Atom
 
@@ -58,13 +58,7 @@ def task(name: str) -> ReadyWorld:
         UnusableInput: MiniGrid has no such task, or the vocabulary does not cover it.
     """
     make = partial(_made, gym_id(name))
-    try:
-        env = make()
-    except Exception as error:  # whatever a task of somebody else's raises; some need further packages
-        raise UnusableInput(
-            f"minigrid:{name}: MiniGrid cannot make it here ({reason(error)}); use another task"
-        ) from error
-    found = features(f"minigrid:{name}", _problems(env))
+    found = features(f"minigrid:{name}", _problems(name, make))
     visual = vocabulary_of(found)
     perceived = {entry.predicate.name for entry in visual.entries if isinstance(entry, Perceived)}
     scene = partial(scene_of, with_things=bool(found.kinds))
@@ -124,10 +118,21 @@ def gym_id(name: str) -> str:
     return wanted
 
 
-def _problems(env: gymnasium.Env[Any, Any]) -> Iterator[Any]:
-    for seed in (*SEEDS, *HELD_OUT):
-        env.reset(seed=seed)
-        yield env.unwrapped
+def _problems(name: str, make: Callable[[], gymnasium.Env[Any, Any]]) -> Iterator[Any]:
+    """MiniGrid's environment after the reset of one problem after the other."""
+    try:
+        env = make()
+        for seed in (*SEEDS, *HELD_OUT):
+            env.reset(seed=seed)
+            yield env.unwrapped
+    except AamError:
+        raise
+    except (
+        Exception
+    ) as error:  # whatever somebody else's task raises; some need files that MiniGrid does not bring
+        raise UnusableInput(
+            f"minigrid:{name}: MiniGrid cannot make it here ({reason(error)}); use another task"
+        ) from error
 
 
 def _shown(perceived: set[str], env: Any) -> list[Atom]:
