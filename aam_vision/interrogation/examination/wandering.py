@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, product
 
@@ -22,6 +22,8 @@ WRONG = 0.15
 others may lack one literal that held so far: what merely happened to hold would keep the agent where it is."""
 GOING_BACK = 0.2
 """Share of the steps before which a way is sought to a state in which the action was executed."""
+GOING_ON = 0.5
+"""The same where a state is sought in which it was not attempted yet."""
 AT_REST = 3
 """Times that a step is attempted in one situation, at most."""
 BINDINGS = 300
@@ -35,10 +37,12 @@ class Wanderer:
     Args:
         inquiry: the agent, and what is known of it.
         name: the doubtful action.
+        elsewhere: whether it is to be executed in new states, instead of in those in which it was executed.
     """
 
     inquiry: Inquiry
     name: str
+    elsewhere: bool = False
     _tried: Counter[tuple[Hashable, GroundAction]] = field(default_factory=Counter)
     _followed: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often the second action was attempted right after the first one."""
@@ -63,7 +67,7 @@ class Wanderer:
             if last is not None and self._asked_again(last, at):
                 step: GroundAction | None = last.step
             else:
-                if self.inquiry.rng.random() < GOING_BACK:
+                if self.inquiry.rng.random() < (GOING_ON if self.elsewhere else GOING_BACK):
                     at = self._gone_back(at)
                 step = self._chosen(at, last)
             if step is None:
@@ -80,19 +84,34 @@ class Wanderer:
     def _asked_again(self, last: Trial, at: Situation) -> bool:
         """Whether a step that changed nothing is asked for in the same situation once more."""
         unchanged = last.after is None or last.after.state == last.before.state
-        return unchanged and self._tried[at.handle, last.step] < AT_REST
+        return unchanged and not self.elsewhere and self._tried[at.handle, last.step] < AT_REST
 
     def _gone_back(self, at: Situation) -> Situation:
-        """The nearest state in which the action was executed, if the model leads there; else where the agent stands."""
+        """The nearest state that is sought, if the model leads there; else where the agent stands."""
         trials = self.inquiry.trials
-        known = {one.before.state for one in trials.seen if one.step.name == self.name and one.executed}
-        for _, way in islice(self.inquiry.ways(at.state, known), 1):
+        wanted = self._sought()
+        for _, way in islice(self.inquiry.ways(at.state, wanted), 1):
             for step in way:
                 trial = trials.go_on(step)
                 if trial is None or trial.after is None:
                     break
                 at = trial.after
         return trials.here or at
+
+    def _sought(self) -> Callable[[State], bool]:
+        """Whether the action was executed in a state, or may be executed there in a new way."""
+        own = [trial for trial in self.inquiry.trials.seen if trial.step.name == self.name]
+        if not self.elsewhere:
+            known = {trial.before.state for trial in own if trial.executed}
+            return lambda state: state in known
+        attempted = {(trial.before.state, trial.step) for trial in own}
+        header = self.inquiry.evidence.hypotheses[self.name].index.header
+
+        def possible(state: State) -> bool:
+            steps = _possible(header, state, self._held.get(self.name, []), 0)
+            return any((state, step) not in attempted for step in steps)
+
+        return possible
 
     def _chosen(self, at: Situation, last: Trial | None) -> GroundAction | None:
         """A step that may be executed: the doubtful action's often, else one of the action that followed least.
@@ -101,7 +120,7 @@ class Wanderer:
         """
         rng = self.inquiry.rng
         literals, lacking = self._held, 0
-        if rng.random() < WRONG:
+        if not self.elsewhere and rng.random() < WRONG:
             literals, lacking = {name: held for name, held in self._held.items() if name != self.name}, 1
         for held in (literals, {}):
             fresh: dict[str, list[GroundAction]] = {}
