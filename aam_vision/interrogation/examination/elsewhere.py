@@ -7,16 +7,18 @@ differ, it is no mistake of perception, which would come and go with the situati
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import cycle
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
+from aam_vision.interrogation.examination.beginnings import unlike
 from aam_vision.interrogation.examination.course import Course
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.interrogation.examination.wandering import Wanderer
-from aam_vision.query import Query
+from aam_vision.query import Access, Query, Situation
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
 
 REGULAR = 3
@@ -29,6 +31,8 @@ SOUGHT = 20
 """Steps from one situation at most, to see whether the atom changes again."""
 IN_ALL = 120
 """Such steps altogether."""
+MADE = 10
+"""States that are made for that, where any can be."""
 SWITCHED = 2
 """Executions of the action from one situation: what it only makes true, or false, changes once."""
 
@@ -57,6 +61,8 @@ def changes_elsewhere(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         return None
     if not (asked := _asked(Course.of(inquiry.trials), doubtful)):
         return None
+    if found := _in_made_states(inquiry, doubtful):
+        return found
     wanderer = Wanderer(inquiry, doubtful.step.name, elsewhere=True)
     left = IN_ALL
     for history in cycle(_starts(inquiry, doubtful)):
@@ -77,6 +83,27 @@ def changes_elsewhere(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
                 return None
             if executed == SWITCHED:
                 break
+    return None
+
+
+def _in_made_states(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """The same from the doubtful step alone, where states can be made that differ in what it does not name."""
+    trials, state = inquiry.trials, doubtful.before.state
+    if trials.access is not Access.SETTABLE:
+        return None
+    named = {*doubtful.step.objects, *trials.transcript.vocabulary.constants}
+    assert doubtful.after is not None, "it was executed"
+    for number in range(MADE):
+        other = unlike(trials.transcript.vocabulary, state, inquiry.rng)
+        changed = state.true ^ (
+            other.true if number else doubtful.after.state.true
+        )  # what it did comes first
+        made = replace(
+            state, true=state.true ^ {atom for atom in changed if not named.issuperset(atom.objects)}
+        )
+        trial = trials.attempt(History(Situation(made, made)), doubtful.step)
+        if trial is not None and trial.executed and (found := regular(Course.of(trials), [doubtful])):
+            return found
     return None
 
 

@@ -22,9 +22,7 @@ CHANCE = 1e-4
 """Modes are contradicted where misreadings explain what rules them out with a smaller probability than this."""
 
 
-def contradiction(
-    transcript: Transcript, certain: Mapping[PalTuple, Mode], rates: ErrorRates
-) -> str | None:
+def contradiction(transcript: Transcript, certain: Mapping[PalTuple, Mode], rates: ErrorRates) -> str | None:
     """An action of which the executed steps rule out more modes than misreadings explain, in a line; None if none is.
 
     That may be one mode in several steps, or several modes in one step.
