@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, product
 
-from aam_vision.interrogation.examination.course import Seen, always, violated
+from aam_vision.interrogation.examination.course import Course, Seen, always, violated
 from aam_vision.interrogation.examination.inquiry import Inquiry
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.query import Situation
@@ -50,7 +50,9 @@ class Wanderer:
     """For every action that was executed the literals that held each time."""
 
     def __post_init__(self) -> None:
-        for trial in self.inquiry.trials.seen:
+        for trial in Course.of(
+            self.inquiry.trials
+        ).trials:  # on a trajectory also those in the middle of plans
             self._narrow(trial)
 
     def steps(self, count: int) -> Iterator[Trial]:
@@ -101,7 +103,7 @@ class Wanderer:
     def _sought(self) -> Callable[[State], bool]:
         """Whether the action was executed in a state, or may be executed there in a new way."""
         own = [trial for trial in self.inquiry.trials.seen if trial.step.name == self.name]
-        if not self.elsewhere:
+        if not self.elsewhere and self.inquiry.rng.random() < 0.5:
             known = {trial.before.state for trial in own if trial.executed}
             return lambda state: state in known
         attempted = {(trial.before.state, trial.step) for trial in own}
@@ -144,13 +146,18 @@ class Wanderer:
         """Keep the literals that held where a step was executed, too."""
         if not trial.executed:
             return
-        name, seen = trial.step.name, Seen(trial.before.state, trial.step, None)
+        name, objects = trial.step.name, trial.step.objects
         if name not in self._held:
             told = self.inquiry.trials.transcript
             header = next(header for header in told.headers if header.name == name)
-            self._held[name] = always([seen], lifted_atoms(told.vocabulary, header))
+            atoms = lifted_atoms(told.vocabulary, header)
+            self._held[name] = always([Seen(trial.before.state, trial.step, None)], atoms)
         else:
-            self._held[name] = [one for one in self._held[name] if not violated(seen, [one])]
+            self._held[name] = [
+                (atom, value)
+                for atom, value in self._held[name]
+                if trial.before.state.value(atom.ground(objects)) is not (not value)
+            ]
 
 
 def _possible(header: ActionHeader, state: State, literals: Literals, lacking: int) -> list[GroundAction]:
