@@ -24,6 +24,8 @@ GOING_BACK = 0.2
 """Share of the steps before which a way is sought to a state in which the action was executed."""
 GOING_ON = 0.5
 """The same where a state is sought in which it was not attempted yet."""
+NEW = 0.3
+"""Share of the steps that are new in the perceived state, as far as there are such."""
 AT_REST = 3
 """Times that a step is attempted in one situation, at most."""
 BINDINGS = 300
@@ -48,6 +50,7 @@ class Wanderer:
     """How often the second action was attempted right after the first one."""
     _held: dict[str, Literals] = field(default_factory=dict)
     """For every action that was executed the literals that held each time."""
+    _attempted: set[tuple[State, GroundAction]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for trial in Course.of(
@@ -120,30 +123,54 @@ class Wanderer:
 
         If none is left, literals that held so far may not be needed.
         """
+        fresh = self._options(at)
+        if not fresh:
+            return None
+        rng, name = self.inquiry.rng, self.name
+        if name not in fresh or rng.random() >= ON_PURPOSE:
+            previous = "" if last is None else last.step.name
+            fewest = min(self._followed[previous, one] for one in fresh)
+            names = [one for one in fresh if self._followed[previous, one] == fewest]
+            name = names[int(rng.integers(len(names)))]
+            self._followed[previous, name] += 1
+        return fresh[name][int(rng.integers(len(fresh[name])))]
+
+    def _options(self, at: Situation) -> dict[str, list[GroundAction]]:
+        """The steps to choose from, by action: those that may be executed, and often only those that are new there.
+
+        Where none of these is new, one literal may be lacking that held so far: else the agent would stay among the same
+        few states.
+        """
         rng = self.inquiry.rng
-        literals, lacking = self._held, 0
+        if rng.random() < NEW:
+            for lacking in (0, 1):
+                found = self._fresh(at, self._held, lacking)
+                new = {
+                    name: [step for step in steps if (at.state, step) not in self._attempted]
+                    for name, steps in found.items()
+                }
+                if any(new.values()):
+                    return {name: steps for name, steps in new.items() if steps}
         if not self.elsewhere and rng.random() < WRONG:
-            literals, lacking = {name: held for name, held in self._held.items() if name != self.name}, 1
-        for held in (literals, {}):
-            fresh: dict[str, list[GroundAction]] = {}
-            for header in self.inquiry.trials.transcript.headers:
-                possible = _possible(header, at.state, held.get(header.name, []), lacking)
-                if steps := [step for step in possible if not self._tried[at.handle, step]]:
-                    fresh[header.name] = steps
-            if not fresh:
-                continue
-            name = self.name
-            if name not in fresh or rng.random() >= ON_PURPOSE:
-                previous = "" if last is None else last.step.name
-                fewest = min(self._followed[previous, one] for one in fresh)
-                names = [one for one in fresh if self._followed[previous, one] == fewest]
-                name = names[int(rng.integers(len(names)))]
-                self._followed[previous, name] += 1
-            return fresh[name][int(rng.integers(len(fresh[name])))]
-        return None
+            others = {name: held for name, held in self._held.items() if name != self.name}
+            return self._fresh(at, others, 1) or self._fresh(at, {}, 0)
+        return self._fresh(at, self._held, 0) or self._fresh(at, {}, 0)
+
+    def _fresh(self, at: Situation, held: dict[str, Literals], lacking: int) -> dict[str, list[GroundAction]]:
+        """By action, the steps that were not tried in the situation and lack no more than so many literals."""
+        found = {
+            header.name: [
+                step
+                for step in _possible(header, at.state, held.get(header.name, []), lacking)
+                if not self._tried[at.handle, step]
+            ]
+            for header in self.inquiry.trials.transcript.headers
+        }
+        return {name: steps for name, steps in found.items() if steps}
 
     def _narrow(self, trial: Trial) -> None:
         """Keep the literals that held where a step was executed, too."""
+        self._attempted.add((trial.before.state, trial.step))
         if not trial.executed:
             return
         name, objects = trial.step.name, trial.step.objects
