@@ -7,7 +7,6 @@ as is worth the risk.
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -56,22 +55,22 @@ class PlannedSegments:
             return
         options = sorted(self._options(standpoint, paths, wanted), key=lambda option: option.rank)
         unreachable = []
-        deferred: list[tuple[tuple[float, ...], Segment]] = []
+        deferred: list[Segment] = []
         for option in options:
-            while deferred and deferred[0][0] <= option.rank:
-                yield deferred.pop(0)[1]
+            if option.rank[0] > 1:
+                yield from deferred
+                deferred = []
             segment = self._planned(standpoint, option, option.holding)
             if segment is Verdict.LIMIT:
                 segment = self._planned(standpoint, option, self._needed(standpoint, option))
             if isinstance(segment, Segment):
                 if option.rank[0] == 1 and self._spare(standpoint, option, segment.violated):
-                    rank = (1 + segment.violated.size(), -segment.success)
-                    insort(deferred, (rank, segment), key=lambda one: one[0])
+                    deferred.append(segment)
                     continue
                 yield segment
             elif segment is Verdict.UNSOLVABLE:
                 unreachable.append(option)
-        yield from (segment for _, segment in deferred)
+        yield from deferred
         for option in unreachable if relax else ():
             for holding in self._relaxed(standpoint.hypotheses[option.name], option):
                 segment = self._planned(standpoint, option, holding)
