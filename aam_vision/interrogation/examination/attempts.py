@@ -15,8 +15,7 @@ from aam_vision.interrogation.examination.coverage import (
     Circumstances,
     Coverage,
     History,
-    of_history,
-    of_state,
+    Names,
 )
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.joins import StateIndices
@@ -46,8 +45,9 @@ class Attempts:
         self._evidence = evidence
         self.indices = StateIndices()
         self._settable = access is Access.SETTABLE
-        self._ever, self._lately = Coverage(), Coverage()
-        self._ever_after, self._lately_after = Coverage(), Coverage()
+        self._names = names = Names()
+        self._ever, self._lately = Coverage(names), Coverage(names)
+        self._ever_after, self._lately_after = Coverage(names), Coverage(names)
         self._states: dict[tuple[State, GroundAction], Circumstances] = {}
         self._attempted: set[tuple[State, GroundAction]] = set()
         self._histories: dict[Hashable, History] = {}
@@ -105,12 +105,13 @@ class Attempts:
     def _state(self, state: State, step: GroundAction) -> Circumstances:
         key = state, step
         if key not in self._states:
-            self._states[key] = of_state(self._evidence.hypotheses[step.name], self.indices.of(state), step)
+            action = self._evidence.hypotheses[step.name]
+            self._states[key] = self._names.of_state(action, self.indices.of(state), step)
         return self._states[key]
 
     def _history(self, state: State, step: GroundAction, history: History) -> Circumstances:
         again = (state, step) in self._attempted
-        return of_history(self._evidence.hypotheses[step.name], step, history, again=again)
+        return self._names.of_history(self._evidence.hypotheses[step.name], step, history, again=again)
 
     def _tried(self, entry: Entry) -> Iterator[tuple[Prediction, State, GroundAction, History]]:
         """The predictions that an answer tries, in their order; the histories after it are kept."""
