@@ -38,17 +38,17 @@ class History(NamedTuple):
     """The executed steps."""
     uses: Mapping[str, int] = {}
     """How many of them were of each action."""
-    last: str = ""
-    """The action of the last one."""
+    last: GroundAction | None = None
+    """The last one."""
     changed: frozenset[Atom] = frozenset()
     """The atoms that the last one changed."""
     refused: bool = False
     """Whether a step was refused since."""
 
-    def then(self, name: str, before: State, after: State) -> History:
+    def then(self, step: GroundAction, before: State, after: State) -> History:
         """The history after one more executed step."""
-        uses = {**self.uses, name: self.uses.get(name, 0) + 1}
-        return History(self.steps + 1, uses, name, before.true ^ after.true)
+        uses = {**self.uses, step.name: self.uses.get(step.name, 0) + 1}
+        return History(self.steps + 1, uses, step, before.true ^ after.true)
 
     def then_refused(self) -> History:
         """The history after one more refused step."""
@@ -125,7 +125,7 @@ class Names:
         self, action: ActionHypotheses, step: GroundAction, history: History, *, again: bool
     ) -> Circumstances:
         """What happened before; ``again``: the step was attempted in an equal state earlier."""
-        present = self.bit("after", history.last, history.refused)
+        present = self.bit("after", history.last.name if history.last else "", history.refused)
         if history.changed:
             for bit, atom in action.index.grounded(step.objects):
                 if atom in history.changed:

@@ -82,7 +82,7 @@ def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -
     names = Names()
     coverage = Coverage(names)
     coverage.add("move", names.of_history(action, step, History(), again=False))
-    for history in (History(3, {"move": 3}, "move"), History(1, {}, "", changed), History(refused=True)):
+    for history in (History(3, {"move": 3}, step), History(1, {}, None, changed), History(refused=True)):
         assert coverage.worth("move", names.of_history(action, step, history, again=False)) > 0
     assert coverage.worth("move", names.of_history(action, step, History(), again=True)) > 0
 
@@ -120,6 +120,15 @@ def test_a_condition_on_one_argument_twice_is_found(seed: int) -> None:
     agent = faulty_agent("repeated arguments", Access.SNAPSHOT, seed)
     with pytest.raises(Interrupted) as raised:
         Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+    assert raised.value.result.status == "not-strips"
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
+def test_a_step_that_should_be_refused_right_after_itself_is_tried(access: Access) -> None:
+    """Preconditions of the state before the last step: the same step is executed twice, whatever it has changed."""
+    agent = faulty_agent("stale state", access, 75009)
+    with pytest.raises(Interrupted) as raised:
+        Interrogation(agent, exam=60).run(np.random.default_rng(75009))
     assert raised.value.result.status == "not-strips"
 
 
