@@ -1,0 +1,63 @@
+"""Walks that give controls at random: what discovery begins with, and what tells how often it would be surprised."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aam_vision.controls.choosing import Chooser
+from aam_vision.controls.discovery import Discovery, discover
+from aam_vision.controls.giving import Giving
+from aam_vision.controls.rules import Refuted, Rules
+from aam_vision.query import Situation
+
+STRIDE = 5
+"""Controls of one walk."""
+LEAST, PER_CONTROL = 20, 4
+"""Controls after which exploring ends at the earliest: these, or so many for each control."""
+MOST = 200
+"""Controls after which it ends at the latest, besides those."""
+PATIENCE = 15
+"""Exploring ends once so many controls in a row were explained by what was found before."""
+IDLE = 20
+"""Walks in a row that found nothing to give."""
+
+
+def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
+    """Give controls until they show nothing that is not explained by what was seen before.
+
+    Raises:
+        StepsSpent: no more controls may be given.
+        TwoWays: one situation and control went two ways.
+    """
+    discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
+    least = max(LEAST, PER_CONTROL * len(giving.controls))
+    quiet = idle = 0
+    while idle < IDLE and giving.steps < MOST + least:
+        if giving.steps >= least and quiet >= PATIENCE and not giving.dead:
+            break
+        rules, here, before = Rules(discovery, giving), start(giving, initial, rng), giving.steps
+        try:
+            for _ in range(STRIDE):
+                control = chooser.next(here, rules)
+                if control is None:
+                    break
+                transition, here = giving.give(here, control)
+                quiet += 1
+                rules.owner(transition)
+        except Refuted:
+            discovery, quiet = found(giving), 0
+        idle = idle + 1 if giving.steps == before else 0
+    return found(giving)
+
+
+def found(giving: Giving) -> Discovery:
+    """What all that was seen so far amounts to."""
+    return discover(giving.agent.vocabulary, giving.controls, giving.transitions, giving.indices)
+
+
+def start(giving: Giving, initial: list[Situation], rng: np.random.Generator) -> Situation:
+    """Where a walk begins: in any situation seen so far, but at first where problems begin."""
+    untouched = [situation for situation in initial if not giving.given_at(situation)]
+    if untouched:
+        return untouched[0]
+    return giving.situations[int(rng.integers(len(giving.situations)))]
