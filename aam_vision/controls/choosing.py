@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from itertools import product
 
 import numpy as np
@@ -32,7 +33,7 @@ class Chooser:
 
     def next(self, here: Situation, rules: Rules | None, likely: float = LIKELY) -> GroundAction | None:
         """The next control; None if all that could be drawn were given there."""
-        given = set(self._giving.given_at(here))
+        given = self._giving.given_in(here.state)
         control = None
         if rules is not None and self._rng.random() < likely:
             control = self._likely(here, rules, given)
@@ -41,7 +42,7 @@ class Chooser:
             self._novelty.note(here.state, control)
         return control
 
-    def _likely(self, here: Situation, rules: Rules, given: set[GroundAction]) -> GroundAction | None:
+    def _likely(self, here: Situation, rules: Rules, given: Set[GroundAction]) -> GroundAction | None:
         """A control that probably does something: to where one that never did anything meets something new, if any."""
         index = self._giving.indices.of(here.state)
         expected = {
@@ -57,12 +58,14 @@ class Chooser:
             newest = min((count for count in counts if count is not None), default=None)
             if newest is not None:
                 options = [one for one, count in zip(drawn, counts, strict=True) if count == newest]
+        unseen = [control for control in options if expected[control] not in self._giving.situations]
+        options = unseen or options
         names = sorted({control.name for control in options})
         name = names[int(self._rng.integers(len(names)))]
         own = [control for control in options if control.name == name]
         return own[int(self._rng.integers(len(own)))]
 
-    def _new(self, here: Situation, given: set[GroundAction]) -> GroundAction | None:
+    def _new(self, here: Situation, given: Set[GroundAction]) -> GroundAction | None:
         """The control of those drawn whose kind of situation is the newest."""
         drawn = [random_control(self._giving.controls, here.state, self._rng) for _ in range(DRAWN)]
         options = [control for control in drawn if control is not None and control not in given]

@@ -18,6 +18,8 @@ MOST = 200
 """Controls after which it ends at the latest, besides those."""
 PATIENCE = 15
 """Exploring ends once so many controls in a row were explained by what was found before."""
+STARTS = 4
+"""Situations that are drawn for the beginning of a walk."""
 IDLE = 20
 """Walks in a row that found nothing to give."""
 
@@ -56,8 +58,10 @@ def found(giving: Giving) -> Discovery:
 
 
 def start(giving: Giving, initial: list[Situation], rng: np.random.Generator) -> Situation:
-    """Where a walk begins: in any situation seen so far, but at first where problems begin."""
-    untouched = [situation for situation in initial if not giving.given_at(situation)]
+    """Where a walk begins: where problems begin, then where few controls were given, of some situations at random."""
+    untouched = [situation for situation in initial if not giving.given_in(situation.state)]
     if untouched:
         return untouched[0]
-    return giving.situations[int(rng.integers(len(giving.situations)))]
+    known = list(giving.situations.values())
+    drawn = [known[int(rng.integers(len(known)))] for _ in range(STARTS)]
+    return min(drawn, key=lambda situation: len(giving.given_in(situation.state)))

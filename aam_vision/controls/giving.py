@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from typing import NamedTuple
 
 from aam_vision.agents.counting import CountingAgent
@@ -60,14 +60,14 @@ class Giving:
         self.transitions: dict[str, list[Transition]] = {control.name: [] for control in agent.headers}
         """By control, what was seen, each kind of step (state, arguments) once."""
         self.indices = StateIndices()
-        self.situations: list[Situation] = []
-        """All that were seen, in the order in which they were."""
+        self.situations: dict[State, Situation] = {}
+        """By what was seen, the first situation that looked like that; in the order in which they were seen."""
         self.given: list[Given] = []
         """Everything that was given, in order."""
         self._max_steps = max_steps
         self._results: dict[tuple[Hashable, GroundAction], tuple[Transition, Situation]] = {}
         self._known: dict[tuple[State, GroundAction], Transition] = {}
-        self._from: dict[Hashable, list[GroundAction]] = {}
+        self._from: dict[State, set[GroundAction]] = {}
 
     @property
     def dead(self) -> list[ActionHeader]:
@@ -86,13 +86,13 @@ class Giving:
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem."""
         situations = self.agent.initial()
-        if not self.situations:
-            self.situations += situations
+        for situation in situations:
+            self.situations.setdefault(situation.state, situation)
         return situations
 
-    def given_at(self, situation: Situation) -> Sequence[GroundAction]:
-        """The controls that were given in a situation, in order."""
-        return self._from.get(situation.handle, ())
+    def given_in(self, state: State) -> Set[GroundAction]:
+        """The controls that were given in situations that look like this."""
+        return self._from.get(state, frozenset())
 
     def known(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation] | None:
         """What came of a control in a situation, if it was given there."""
@@ -118,8 +118,8 @@ class Giving:
         transition = self._entered(Transition(situation.state, control, after.state))
         self._results[situation.handle, control] = transition, after
         self.given.append(Given(situation, transition, after))
-        self._from.setdefault(situation.handle, []).append(control)
-        self.situations.append(after)
+        self._from.setdefault(situation.state, set()).add(control)
+        self.situations.setdefault(after.state, after)
         return transition, after
 
     def _entered(self, transition: Transition) -> Transition:

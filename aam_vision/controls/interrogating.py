@@ -7,7 +7,8 @@ given before is not given again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from aam_vision.controls.exploring import explore, found
 from aam_vision.controls.giving import Giving, StepsSpent, TwoWays
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.controls.watching import watch
+from aam_vision.controls.watching import Watched, watch
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
@@ -28,6 +29,8 @@ from aam_vision.query import Agent
 
 MAX_ROUNDS = 40
 """Discoveries of one interrogation."""
+SAME = 3
+"""Times that the same operators may be found again after they were refuted."""
 
 
 @dataclass(frozen=True)
@@ -72,29 +75,32 @@ class _Rounds:
         self._rounds = 0
 
     def run(self) -> ControlsResult:
-        """The result of the first round that nothing refutes."""
+        """The result of the first round that nothing refutes.
+
+        Operators that are refuted again and again, or found again although they were refuted, are kept: then the result
+        says so, and nothing is certain.
+        """
         giving, result = self._giving, None
         discovery: Discovery | None = None
+        known: Counter[Hashable] = Counter()
         try:
             discovery = explore(giving, np.random.default_rng([self._seed, 1]))
             while True:
                 self._rounds += 1
-                rules = Rules(discovery, giving)
+                kept = known[discovery.signature] >= SAME or self._rounds >= MAX_ROUNDS
+                known[discovery.signature] += 1
+                rules = Rules(discovery, giving, lasting=kept)
                 self._tell(discovery)
                 result = self._interrogated(rules)
                 if result is not None:
-                    seen = watch(giving, rules, result.model, np.random.default_rng([self._seed, 2, self._rounds]))
-                    if seen.surprise is None or self._rounds >= MAX_ROUNDS:
-                        return self._result(discovery, rules, result, seen.steps)
-                if self._rounds >= MAX_ROUNDS and result is not None:
-                    return self._result(discovery, rules, result, 0, "the operators were refuted again and again")
-                again = found(giving)
-                if result is not None and again.signature == discovery.signature:
-                    return self._result(discovery, rules, result, 0)
-                discovery = again
+                    rng = np.random.default_rng([self._seed, 2, self._rounds])
+                    seen = watch(giving, rules, result.model, rng)
+                    if kept or seen.surprise is None:
+                        return self._result(discovery, rules, result, seen)
+                discovery = found(giving)
         except (StepsSpent, TwoWays) as error:
             discovery = discovery or found(giving)
-            return self._result(discovery, Rules(discovery, giving), result, 0, str(error))
+            return self._result(discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error))
 
     def _interrogated(self, rules: Rules) -> Result | None:
         """The result of one round; None if something refuted the operators.
@@ -121,7 +127,7 @@ class _Rounds:
         self._options.tell(f"{self._giving.steps} controls given; operators: {names or 'none'}")
 
     def _result(
-        self, discovery: Discovery, rules: Rules, result: Result | None, watched: int, why: str = ""
+        self, discovery: Discovery, rules: Rules, result: Result | None, seen: Watched, why: str = ""
     ) -> ControlsResult:
         return ControlsResult(
             discovery,
@@ -130,7 +136,7 @@ class _Rounds:
             {name: tuple(some) for name, some in self._giving.transitions.items()},
             self._giving.steps,
             self._rounds,
-            watched,
+            0 if seen.surprise is not None else seen.steps,
             tuple(sorted(rules.guessed)),
-            why,
+            why or rules.refuted or "",
         )

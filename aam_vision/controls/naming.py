@@ -46,8 +46,9 @@ def _parameters(case: Case, kinds: Sequence[str]) -> tuple[str, ...]:
     for kind in own:
         stem = "thing" if kind == ROOT_TYPE else kind
         number[kind] += 1
-        name = stem if total[kind] == 1 and stem not in names else f"{stem}{number[kind]}"
+        name = stem if total[kind] == 1 else f"{stem}{number[kind]}"
         while name in names:
-            name += "-other"
+            number[kind] += 1
+            name = f"{stem}{number[kind]}"
         names.append(name)
     return tuple(names)

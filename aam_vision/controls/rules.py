@@ -34,10 +34,14 @@ class Rules:
     Args:
         discovery: the operators, with their examples.
         giving: the agent, and what it has shown so far.
+        lasting: keep the operators whatever is seen; ``refuted`` says what refutes them.
     """
 
-    def __init__(self, discovery: Discovery, giving: Giving) -> None:
+    def __init__(self, discovery: Discovery, giving: Giving, *, lasting: bool = False) -> None:
         self.discovery = discovery
+        self.refuted: str | None = None
+        """What refuted the operators first, if anything did."""
+        self._lasting = lasting
         self._giving = giving
         self._rules: dict[str, list[Rule]] = {control.name: [] for control in giving.controls}
         self.by_name: dict[str, Rule] = {}
@@ -87,11 +91,15 @@ class Rules:
         if transition.change:
             found = list(self.explanations(transition))
             if not found:
-                raise Refuted(f"{transition.control} did something that no operator explains")
+                self._refute(transition, f"{transition.control} did something that no operator explains")
+                return
             self._widen(transition, found)
         for rule in self._rules[transition.control.name]:
             if contradiction(rule.condition, rule.operator.effects, transition, index):
-                raise Refuted(f"{rule.operator.header.name} was not carried out though all that it may require held")
+                self._refute(
+                    transition,
+                    f"{rule.operator.header.name} was not carried out though all that it may require held",
+                )
 
     def _widen(self, transition: Transition, found: list[tuple[Rule, tuple[str, ...]]]) -> None:
         certain = [(rule, objects) for rule, objects in found if rule.condition.holds(transition.before, objects)]
@@ -104,7 +112,21 @@ class Rules:
             for other in self._giving.transitions[transition.control.name]:
                 index = self._giving.indices.of(other.before)
                 if contradiction(rule.condition, rule.operator.effects, other, index):
-                    raise Refuted(f"{rule.operator.header.name} requires different things in different situations")
+                    self._refute(
+                        transition, f"{rule.operator.header.name} requires different things in different situations"
+                    )
+                    return
+
+    def _refute(self, transition: Transition, why: str) -> None:
+        """Say that the operators are not the right ones.
+
+        Raises:
+            Refuted: unless they are to be kept.
+        """
+        self.refuted = self.refuted or why
+        if not self._lasting:
+            raise Refuted(why)
+        self._unexplained[id(transition)] = transition
 
     def carried_out(self, operator: Operator, transition: Transition, objects: tuple[str, ...]) -> bool | None:
         """Whether a transition of its control carried out an operator under a binding; None if that cannot be told."""

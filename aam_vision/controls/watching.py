@@ -41,7 +41,7 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
             control = random_control(giving.controls, here.state, rng)
             if control is None or steps >= wanted:
                 return Watched(steps, None)
-            fresh = giving.known(here, control) is None
+            fresh = control not in giving.given_in(here.state)
             transition, here = giving.give(here, control)
             if not fresh:
                 continue
