@@ -84,13 +84,14 @@ def with_constants(vocabulary: Vocabulary, constants: Mapping[str, str]) -> Voca
 class Condition:
     """What all examples of a case have in common: the narrowest condition that it may have.
 
-    ``literals`` may have held in every example; ``known`` are the atoms that were seen to hold in one.
+    ``literals`` may have held in every example. Those on ``seen`` atoms, which were not hidden in all examples, count; the
+    others nobody could ever tell.
     """
 
     def __init__(self, index: AtomIndex, examples: Iterable[Example] = ()) -> None:
         self.index = index
         self.literals = Literals(index.everything, index.everything)
-        self.known = 0
+        self.seen = 0
         self._required: tuple[int, list[LiftedAtom]] = 0, []
         for example in examples:
             self.extend(example)
@@ -100,23 +101,27 @@ class Condition:
         held, unknown = self.index.values(example.transition.before, example.objects)
         before = self.literals
         self.literals = Literals(before.positive & (held | unknown), before.negative & ~held)
-        self.known |= held
+        self.seen |= ~unknown
         return self.literals != before
+
+    @property
+    def required(self) -> list[LiftedAtom]:
+        """The atoms that were true in every example, as far as they could be seen."""
+        positive = self.literals.positive & self.seen
+        if self._required[0] != positive:
+            self._required = positive, sorted(self.index.select(positive), key=str)
+        return self._required[1]
 
     def holds(self, state: State, objects: tuple[str, ...]) -> bool:
         """Whether it certainly holds in a state under a binding."""
         held, unknown = self.index.values(state, objects)
-        return not (self.literals.positive & ~held or self.literals.negative & (held | unknown))
+        positive, negative = self.literals
+        return not (positive & self.seen & ~held or negative & self.seen & (held | unknown))
 
     def bindings(self, index: StateIndex, given: tuple[str, ...] | None = None) -> Iterator[tuple[str, ...]]:
         """The bindings under which it certainly holds in a state, where the first parameters are ``given``, if they are."""
-        positive = self.literals.positive
-        if positive & ~self.known:  # hidden in every example: nowhere is it certain
-            return
-        if self._required[0] != positive:
-            self._required = positive, sorted(self.index.select(positive), key=str)
         match = None if given is None else (LiftedAtom("", tuple(range(len(given)))), given)
-        found = bindings(index, self.index.header, self._required[1], match=match)
+        found = bindings(index, self.index.header, self.required, match=match)
         for objects in islice(found, MAX_BINDINGS):
             if self.holds(index.state, objects):
                 yield objects

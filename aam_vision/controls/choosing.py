@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from itertools import product
 
 import numpy as np
 
 from aam_vision.agents.bare import random_control
-from aam_vision.controls.giving import Giving
+from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.novelty import Novelty
 from aam_vision.controls.rules import Rules
 from aam_vision.query import Situation
@@ -29,7 +28,8 @@ class Chooser:
         self._giving = giving
         self._rng = rng
         self._novelty = Novelty()
-        self._noted = 0
+        self.surprised = False
+        """Whether anything about the latest choice was new."""
 
     def next(self, here: Situation, rules: Rules | None, likely: float = LIKELY) -> GroundAction | None:
         """The next control; None if all that could be drawn were given there."""
@@ -37,9 +37,12 @@ class Chooser:
         control = None
         if rules is not None and self._rng.random() < likely:
             control = self._likely(here, rules, given)
-        control = control or self._new(here, given)
+        control = control or self._new(here, rules, given)
         if control is not None:
-            self._novelty.note(here.state, control)
+            index = self._giving.indices.of(here.state)
+            features = self._novelty.new(here.state, control, rules, index)
+            self.surprised = bool(features)
+            self._novelty.note(features)
         return control
 
     def _likely(self, here: Situation, rules: Rules, given: Set[GroundAction]) -> GroundAction | None:
@@ -54,10 +57,8 @@ class Chooser:
         options = list(expected)
         if dead:
             drawn = self._some(options)
-            counts = [self._novelty.least(expected[one], self._some(ground(dead, expected[one]))) for one in drawn]
-            newest = min((count for count in counts if count is not None), default=None)
-            if newest is not None:
-                options = [one for one, count in zip(drawn, counts, strict=True) if count == newest]
+            counts = [self._newest(dead, expected[one]) for one in drawn]
+            options = [one for one, count in zip(drawn, counts, strict=True) if count == max(counts)]
         unseen = [control for control in options if expected[control] not in self._giving.situations]
         options = unseen or options
         names = sorted({control.name for control in options})
@@ -65,25 +66,21 @@ class Chooser:
         own = [control for control in options if control.name == name]
         return own[int(self._rng.integers(len(own)))]
 
-    def _new(self, here: Situation, given: Set[GroundAction]) -> GroundAction | None:
-        """The control of those drawn whose kind of situation is the newest."""
+    def _newest(self, controls: list[ActionHeader], state: State) -> int:
+        """How much that is new links the arguments of one of these controls to others in a state, at most."""
+        some = self._some(ground(controls, state))
+        return max((len(self._novelty.linked(state, control)) for control in some), default=0)
+
+    def _new(self, here: Situation, rules: Rules | None, given: Set[GroundAction]) -> GroundAction | None:
+        """The control of those drawn with most that is new."""
         drawn = [random_control(self._giving.controls, here.state, self._rng) for _ in range(DRAWN)]
-        options = [control for control in drawn if control is not None and control not in given]
+        options = [one for one in dict.fromkeys(drawn) if one is not None and one not in given]
         if not options:
             return None
-        return min(options, key=lambda control: self._novelty.tried(here.state, control))
+        index = self._giving.indices.of(here.state)
+        return max(options, key=lambda one: len(self._novelty.new(here.state, one, rules, index)))
 
     def _some(self, options: list[GroundAction]) -> list[GroundAction]:
         if len(options) <= LOOKED_AT:
             return options
         return [options[int(place)] for place in self._rng.permutation(len(options))[:LOOKED_AT]]
-
-
-def ground(controls: list[ActionHeader], state: State) -> list[GroundAction]:
-    """All ways to give these controls in a state, no object twice."""
-    return [
-        GroundAction(control.name, objects)
-        for control in controls
-        for objects in product(*[state.objects.of_type(kind) for kind in control.types])
-        if len(set(objects)) == len(objects)
-    ]

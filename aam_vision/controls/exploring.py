@@ -16,8 +16,8 @@ LEAST, PER_CONTROL = 20, 4
 """Controls after which exploring ends at the earliest: these, or so many for each control."""
 MOST = 200
 """Controls after which it ends at the latest, besides those."""
-PATIENCE = 15
-"""Exploring ends once so many controls in a row were explained by what was found before."""
+PATIENCE = 25
+"""Exploring ends once so many controls in a row were given with nothing new and did nothing new."""
 STARTS = 4
 """Situations that are drawn for the beginning of a walk."""
 IDLE = 20
@@ -35,7 +35,8 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     least = max(LEAST, PER_CONTROL * len(giving.controls))
     quiet = idle = 0
     while idle < IDLE and giving.steps < MOST + least:
-        if giving.steps >= least and quiet >= PATIENCE and not giving.dead:
+        done = giving.steps >= least and quiet >= PATIENCE and not giving.dead
+        if done and not any(map(giving.stuck, initial)):
             break
         rules, here, before = Rules(discovery, giving), start(giving, initial, rng), giving.steps
         try:
@@ -44,7 +45,7 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
                 if control is None:
                     break
                 transition, here = giving.give(here, control)
-                quiet += 1
+                quiet = 0 if chooser.surprised else quiet + 1
                 rules.owner(transition)
         except Refuted:
             discovery, quiet = found(giving), 0
@@ -58,10 +59,11 @@ def found(giving: Giving) -> Discovery:
 
 
 def start(giving: Giving, initial: list[Situation], rng: np.random.Generator) -> Situation:
-    """Where a walk begins: where problems begin, then where few controls were given, of some situations at random."""
-    untouched = [situation for situation in initial if not giving.given_in(situation.state)]
-    if untouched:
-        return untouched[0]
-    known = list(giving.situations.values())
+    """Where a walk begins: where problems begin, then in any problem where few controls were given, of some situations."""
+    stuck = [situation for situation in initial if giving.stuck(situation)]
+    if stuck:
+        return min(stuck, key=lambda situation: len(giving.given_in(situation.state)))
+    problems = list(giving.problems.values())
+    known = problems[int(rng.integers(len(problems)))]
     drawn = [known[int(rng.integers(len(known)))] for _ in range(STARTS)]
     return min(drawn, key=lambda situation: len(giving.given_in(situation.state)))

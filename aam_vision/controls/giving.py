@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
+from itertools import product
 from typing import NamedTuple
 
 from aam_vision.agents.counting import CountingAgent
@@ -11,7 +12,17 @@ from aam_vision.controls.transitions import Transition
 from aam_vision.errors import AamError, AgentFailed
 from aam_vision.joins import StateIndices
 from aam_vision.query import Agent, Query, Situation
-from aam_vision.strips import ActionHeader, GroundAction, State
+from aam_vision.strips import ActionHeader, GroundAction, Objects, State
+
+
+def ground(controls: Sequence[ActionHeader], state: State) -> list[GroundAction]:
+    """All ways to give these controls in a state, no object twice."""
+    return [
+        GroundAction(control.name, objects)
+        for control in controls
+        for objects in product(*[state.objects.of_type(kind) for kind in control.types])
+        if len(set(objects)) == len(objects)
+    ]
 
 
 class StepsSpent(AgentFailed):
@@ -62,12 +73,16 @@ class Giving:
         self.indices = StateIndices()
         self.situations: dict[State, Situation] = {}
         """By what was seen, the first situation that looked like that; in the order in which they were seen."""
+        self.problems: dict[Objects, list[Situation]] = {}
+        """The same, by the objects of their problem."""
         self.given: list[Given] = []
         """Everything that was given, in order."""
         self._max_steps = max_steps
+        self._initial: tuple[Situation, ...] = ()
         self._results: dict[tuple[Hashable, GroundAction], tuple[Transition, Situation]] = {}
         self._known: dict[tuple[State, GroundAction], Transition] = {}
         self._from: dict[State, set[GroundAction]] = {}
+        self._left: set[State] = set()
 
     @property
     def dead(self) -> list[ActionHeader]:
@@ -79,16 +94,25 @@ class Giving:
         ]
 
     @property
+    def exhausted(self) -> bool:
+        """Whether every control was given in every situation, and these were seen completely: nothing else can happen."""
+        return all(
+            not state.unknown and self.given_in(state).issuperset(ground(self.controls, state))
+            for state in self.situations
+        )
+
+    @property
     def steps(self) -> int:
         """The number of controls that were given."""
         return self.agent.counts.steps
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situation of every problem."""
-        situations = self.agent.initial()
-        for situation in situations:
-            self.situations.setdefault(situation.state, situation)
-        return situations
+        """The initial situation of every problem; looked at once only."""
+        if not self._initial:
+            self._initial = tuple(self.agent.initial())
+            for situation in self._initial:
+                self._seen(situation)
+        return self._initial
 
     def given_in(self, state: State) -> Set[GroundAction]:
         """The controls that were given in situations that look like this."""
@@ -119,8 +143,20 @@ class Giving:
         self._results[situation.handle, control] = transition, after
         self.given.append(Given(situation, transition, after))
         self._from.setdefault(situation.state, set()).add(control)
-        self.situations.setdefault(after.state, after)
+        if transition.change:
+            self._left.add(situation.state)
+        self._seen(after)
         return transition, after
+
+    def stuck(self, situation: Situation) -> bool:
+        """Whether nothing that was given in such a situation did anything, and something else could be given."""
+        state = situation.state
+        return state not in self._left and not self.given_in(state).issuperset(ground(self.controls, state))
+
+    def _seen(self, situation: Situation) -> None:
+        if situation.state not in self.situations:
+            self.situations[situation.state] = situation
+            self.problems.setdefault(situation.state.objects, []).append(situation)
 
     def _entered(self, transition: Transition) -> Transition:
         """The transition, or the one that is known already of an equal state."""

@@ -139,4 +139,5 @@ class _Rounds:
             0 if seen.surprise is not None else seen.steps,
             tuple(sorted(rules.guessed)),
             why or rules.refuted or "",
+            self._giving.exhausted,
         )

@@ -1,40 +1,69 @@
-"""How new it would be to give a control in a state: which facts link its arguments to others, and how often that was tried.
+"""How new it would be to give a control in a state: which facts about its situation no control was given with before.
 
-``pick(key-1)`` where the key lies anywhere else was tried often; where the agent stands beside it, never. This chooses what
-is explored and decides nothing.
+Two kinds of facts count. Those that link the control's arguments to other things: ``pick(key-1)`` where the agent stands
+beside the key. And, where all but one condition of a known operator hold, those about the objects of the condition that
+does not: a cell ahead that is not clear, with a stone on it and a clear cell beyond. This chooses what is explored and
+decides nothing.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
 
-from aam_vision.strips import GroundAction, State
+from aam_vision.controls.rules import Rule, Rules
+from aam_vision.joins import StateIndex, bindings
+from aam_vision.strips import GroundAction, LiftedAtom, State
+
+NEAR = 3
+"""Bindings that are looked at for each condition."""
+
+Feature = Hashable
 
 
 class Novelty:
-    """How often controls were given in each kind of situation."""
+    """The facts that controls were given with."""
 
     def __init__(self) -> None:
-        self._tried: Counter[Hashable] = Counter()
+        self._seen: set[Feature] = set()
         self._surroundings: tuple[State, Surroundings] | None = None
 
-    def tried(self, state: State, control: GroundAction) -> int:
-        """How often the control was given in a situation of this kind."""
-        return self._tried[self._kind(state, control)]
+    def linked(self, state: State, control: GroundAction) -> set[Feature]:
+        """The new facts that link the control's arguments to others."""
+        return {(control.name, one) for one in self._of(state).links(control.objects)} - self._seen
 
-    def note(self, state: State, control: GroundAction) -> None:
-        """Count that a control was given."""
-        self._tried[self._kind(state, control)] += 1
+    def new(self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex) -> set[Feature]:
+        """All new facts of a control in a state."""
+        found = self.linked(state, control)
+        if rules is not None:
+            for rule in rules.of(control.name):
+                found |= set(self._near_misses(rule, state, control, index)) - self._seen
+        return found
 
-    def least(self, state: State, controls: Iterable[GroundAction]) -> int | None:
-        """How often the newest of these controls was tried in situations of this kind; None if there is none."""
-        return min((self.tried(state, control) for control in controls), default=None)
+    def note(self, features: set[Feature]) -> None:
+        """Count that a control was given with these facts."""
+        self._seen |= features
 
-    def _kind(self, state: State, control: GroundAction) -> Hashable:
+    def _near_misses(
+        self, rule: Rule, state: State, control: GroundAction, index: StateIndex
+    ) -> Iterator[Feature]:
+        required, true = rule.condition.required, state.true
+        for left_out in required:
+            others = [atom for atom in required if atom is not left_out]
+            match = LiftedAtom("", tuple(range(len(control.objects)))), control.objects
+            found = bindings(index, rule.condition.index.header, others, match=match)
+            for objects in islice(found, NEAR):
+                atom = left_out.ground(objects)
+                if atom in true:
+                    continue
+                for link in self._of(state).links(atom.objects, control.objects):
+                    yield control.name, left_out.predicate, link
+
+    def _of(self, state: State) -> Surroundings:
         if self._surroundings is None or self._surroundings[0] is not state:
             self._surroundings = state, Surroundings(state)
-        return self._surroundings[1].of(control)
+        return self._surroundings[1]
 
 
 class Surroundings:
@@ -48,21 +77,23 @@ class Surroundings:
                 for place, name in enumerate(row):
                     self._facts[name].append((predicate, place, row))
 
-    def of(self, control: GroundAction) -> Hashable:
-        """The kind of situation that a control is given in."""
-        if not control.objects:
-            return control.name, self._sizes
-        links = set()
-        for argument, name in enumerate(control.objects):
+    def links(self, objects: Sequence[str], besides: Sequence[str] = ()) -> set[Feature]:
+        """What facts say of these objects, and of others that share a fact with them.
+
+        Without objects, how many facts of each predicate there are. ``besides`` are told apart from other objects, too.
+        """
+        if not objects:
+            return {self._sizes}
+        known = {name: place for place, name in enumerate(dict.fromkeys((*objects, *besides)))}
+        links: set[Feature] = set()
+        for argument, name in enumerate(objects):
             for predicate, place, row in self._facts[name]:
-                links.add((argument, predicate, place))
+                shape = tuple([known.get(other, "") for other in row])
+                links.add((argument, predicate, shape))
                 for other_place, other in enumerate(row):
-                    if other == name:
-                        continue
-                    if other in control.objects:
-                        links.add((argument, predicate, place, control.objects.index(other)))
+                    if other in known:
                         continue
                     for second, second_place, second_row in self._facts[other]:
                         if name not in second_row:
-                            links.add((argument, predicate, place, other_place, second, second_place))
-        return control.name, frozenset(links)
+                            links.add((argument, predicate, shape, other_place, second, second_place))
+        return links

@@ -35,6 +35,8 @@ class ControlsResult:
     """Operators of which another one explains some transition, too."""
     why: str = ""
     """Why it ended early, if it did."""
+    exhausted: bool = False
+    """Whether every control was given in every situation that can be reached."""
 
     @property
     def operators(self) -> tuple[Operator, ...]:
@@ -67,8 +69,11 @@ class ControlsResult:
     def case_bound(self) -> float:
         """The share of controls that do something else than predicted, at most, with 95% confidence.
 
-        Of controls given at random in situations that were seen. 1 if none was watched, or something is unexplained.
+        Of controls given at random in situations that were seen; exactly 0 if all were given in all situations. 1 if none
+        was watched, or something is unexplained.
         """
+        if self.exhausted and not self.unexplained:
+            return 0.0
         if self.unexplained or not self.watched:
             return 1.0
         return float(1 - 0.05 ** (1 / self.watched))
@@ -82,6 +87,11 @@ class ControlsResult:
         if self.unexplained:
             count = len(self.unexplained)
             beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"
+        elif self.exhausted:
+            beyond = (
+                "every control was given in every situation that can be reached from the given problems: "
+                "there is no other case"
+            )
         else:
             beyond = (
                 f"{self.watched} controls given at random in situations seen before came out as predicted: "

@@ -61,6 +61,10 @@ class Rules:
         self.guessed: set[str] = set()
         """Operators that were taken for the one carried out where another one would have explained it, too."""
 
+    def of(self, control: str) -> list[Rule]:
+        """The operators that a control may carry out, as rules."""
+        return self._rules[control]
+
     def explanations(self, transition: Transition) -> Iterator[tuple[Rule, tuple[str, ...]]]:
         """The operators that a transition may show, each with a binding."""
         for rule in self._rules[transition.control.name]:

@@ -14,8 +14,10 @@ from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.transitions import Transition
 from aam_vision.strips import Model
 
-SHARE, LEAST = 0.15, 20
+SHARE, LEAST = 0.15, 40
 """Controls of the walk: this share of those given before, at least so many."""
+IDLE = 20
+"""Walks in a row that found nothing to give: all was given before."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +31,21 @@ class Watched:
 def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) -> Watched:
     """Give controls at random, from random situations seen before, and compare each with the prediction.
 
+    What was given in a situation that looks the same is not given again, and does not count.
+
     Raises:
         StepsSpent: no more controls may be given.
     """
     predicted = ControlModel(model, rules.discovery.operators)
-    steps, wanted = 0, max(LEAST, int(SHARE * giving.steps))
+    steps, wanted, idle = 0, max(LEAST, int(SHARE * giving.steps)), 0
     initial = list(giving.initial())
-    for _ in range(wanted * 4):
-        here = start(giving, initial, rng)
+    while steps < wanted and idle < IDLE:
+        here, before = start(giving, initial, rng), steps
         for _ in range(STRIDE):
             control = random_control(giving.controls, here.state, rng)
-            if control is None or steps >= wanted:
-                return Watched(steps, None)
-            fresh = control not in giving.given_in(here.state)
+            if control is None or control in giving.given_in(here.state):
+                break
             transition, here = giving.give(here, control)
-            if not fresh:
-                continue
             if not predicted.agrees(transition.before, control, transition.after):
                 return Watched(steps, transition)
             try:
@@ -52,4 +53,5 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
             except Refuted:
                 return Watched(steps, transition)
             steps += 1
+        idle = idle + 1 if steps == before else 0
     return Watched(steps, None)
