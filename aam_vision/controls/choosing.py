@@ -15,6 +15,8 @@ from aam_vision.strips import ActionHeader, GroundAction, State
 
 LIKELY = 0.5
 """Share of the controls that are chosen because they probably do something."""
+DEAD = 0.5
+"""Share of the others that are controls which never did anything, while there are such."""
 DRAWN = 12
 """Controls of which the newest one is taken."""
 LOOKED_AT = 60
@@ -40,7 +42,8 @@ class Chooser:
         control = control or self._new(here, rules, given)
         if control is not None:
             index = self._giving.indices.of(here.state)
-            features = self._novelty.new(here.state, control, rules, index)
+            dead = any(one.name == control.name for one in self._giving.dead)
+            features = self._novelty.new(here.state, control, rules, index, together=dead)
             self.surprised = bool(features)
             self._novelty.note(features)
         return control
@@ -69,16 +72,23 @@ class Chooser:
     def _newest(self, controls: list[ActionHeader], state: State) -> int:
         """How much that is new links the arguments of one of these controls to others in a state, at most."""
         some = self._some(ground(controls, state))
-        return max((len(self._novelty.linked(state, control)) for control in some), default=0)
+        return max((len(self._novelty.linked(state, control, together=True)) for control in some), default=0)
 
     def _new(self, here: Situation, rules: Rules | None, given: Set[GroundAction]) -> GroundAction | None:
         """The control of those drawn with most that is new."""
-        drawn = [random_control(self._giving.controls, here.state, self._rng) for _ in range(DRAWN)]
+        dead = self._giving.dead
+        controls = dead if dead and self._rng.random() < DEAD else self._giving.controls
+        drawn = [random_control(controls, here.state, self._rng) for _ in range(DRAWN)]
         options = [one for one in dict.fromkeys(drawn) if one is not None and one not in given]
         if not options:
             return None
-        index = self._giving.indices.of(here.state)
-        return max(options, key=lambda one: len(self._novelty.new(here.state, one, rules, index)))
+        index, names = self._giving.indices.of(here.state), {control.name for control in dead}
+        return max(
+            options,
+            key=lambda one: len(
+                self._novelty.new(here.state, one, rules, index, together=one.name in names)
+            ),
+        )
 
     def _some(self, options: list[GroundAction]) -> list[GroundAction]:
         if len(options) <= LOOKED_AT:

@@ -16,7 +16,7 @@ LEAST, PER_CONTROL = 20, 4
 """Controls after which exploring ends at the earliest: these, or so many for each control."""
 MOST = 200
 """Controls after which it ends at the latest, besides those."""
-PATIENCE = 25
+PATIENCE = 15
 """Exploring ends once so many controls in a row were given with nothing new and did nothing new."""
 STARTS = 4
 """Situations that are drawn for the beginning of a walk."""
@@ -44,7 +44,8 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
                 control = chooser.next(here, rules)
                 if control is None:
                     break
-                transition, here = giving.give(here, control)
+                transition, after = giving.give(here, control)
+                here = after if transition.change else here
                 quiet = 0 if chooser.surprised else quiet + 1
                 rules.owner(transition)
         except Refuted:

@@ -1,8 +1,8 @@
 """The cases of one control: the fewest that explain all of its transitions and whose conditions can be told.
 
-1. Transitions with the same visible change are one group.
-2. A group whose conditions cannot be told is dissolved: an example whose change is a part of another group's effects,
-   of which the rest was so already, is an example of that group; what is left is split.
+1. Transitions with the same visible change are one group. An example whose change is a part of a larger group's effects,
+   of which the rest was so already, is an example of that group, as long as the group's conditions can be told.
+2. A group whose conditions cannot be told is split.
 3. Groups are joined where the effects of both explain all examples of both (what was not seen was so already) and the
    conditions can still be told. This makes effects maximal, and cases few.
 """
@@ -65,12 +65,12 @@ class _Grouping:
 
     def run(self) -> Grouped:
         """The cases, the greatest effects first."""
-        bare, mixed = [], []
+        bare: list[Case] = []
         for case in self._patterns():
-            (mixed if separable(case, self._separation) is None else bare).append(case)
-        bare = self._joined(bare)
-        for case in sorted(mixed, key=lambda one: one.order):
-            bare += self._dissolved(case, bare)
+            left = tuple(example for example in case.examples if not self._taken(example, bare))
+            if left:
+                rest = replace(case, examples=left)
+                bare += self._split(rest) if separable(rest, self._separation) is None else [rest]
         bare = self._joined(bare)
         cases = [found for case in bare if (found := separable(case, self._separation)) is not None]
         cases.sort(key=lambda one: one.order)
@@ -131,20 +131,13 @@ class _Grouping:
 
     # --- splitting -------------------------------------------------------------------------------
 
-    def _dissolved(self, case: Case, others: list[Case]) -> list[Case]:
-        """The cases that explain the examples of one whose conditions cannot be told; ``others`` take what they can."""
-        left = []
-        for example in case.examples:
-            if not self._taken(example, others):
-                left.append(example)
-        return self._split(replace(case, examples=tuple(left))) if left else []
-
     def _taken(self, example: Example, others: list[Case]) -> bool:
+        """Whether one of some cases explains an example, too: then it becomes one of its examples."""
         for place, other in enumerate(others):
             found = explanations(other.effects, other.arity, other.derivations, example.transition)
             for objects in found:
                 more = replace(other, examples=(*other.examples, Example(example.transition, objects)))
-                if self._same_conditions(other, more) or separable(more, self._separation) is not None:
+                if self._same_conditions(other, more) or self._separation.counterexample(more) is None:
                     others[place] = more
                     return True
         return False

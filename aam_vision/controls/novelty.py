@@ -29,13 +29,23 @@ class Novelty:
         self._seen: set[Feature] = set()
         self._surroundings: tuple[State, Surroundings] | None = None
 
-    def linked(self, state: State, control: GroundAction) -> set[Feature]:
-        """The new facts that link the control's arguments to others."""
-        return {(control.name, one) for one in self._of(state).links(control.objects)} - self._seen
+    def linked(self, state: State, control: GroundAction, *, together: bool = False) -> set[Feature]:
+        """The new facts that link the control's arguments to others; ``together``: their being true together counts, too."""
+        links = frozenset(self._of(state).links(control.objects))
+        found: set[Feature] = {(control.name, one) for one in links}
+        return (found | {(control.name, links)} if together else found) - self._seen
 
-    def new(self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex) -> set[Feature]:
+    def new(
+        self,
+        state: State,
+        control: GroundAction,
+        rules: Rules | None,
+        index: StateIndex,
+        *,
+        together: bool = False,
+    ) -> set[Feature]:
         """All new facts of a control in a state."""
-        found = self.linked(state, control)
+        found = self.linked(state, control, together=together)
         if rules is not None:
             for rule in rules.of(control.name):
                 found |= set(self._near_misses(rule, state, control, index)) - self._seen

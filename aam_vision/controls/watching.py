@@ -14,7 +14,7 @@ from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.transitions import Transition
 from aam_vision.strips import Model
 
-SHARE, LEAST = 0.15, 40
+SHARE, LEAST = 0.15, 30
 """Controls of the walk: this share of those given before, at least so many."""
 IDLE = 20
 """Walks in a row that found nothing to give: all was given before."""
@@ -45,7 +45,8 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
             control = random_control(giving.controls, here.state, rng)
             if control is None or control in giving.given_in(here.state):
                 break
-            transition, here = giving.give(here, control)
+            transition, after = giving.give(here, control)
+            here = after if transition.change else here
             if not predicted.agrees(transition.before, control, transition.after):
                 return Watched(steps, transition)
             try:
