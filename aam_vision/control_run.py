@@ -9,8 +9,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 from aam_vision.checks import check_unused
+from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
@@ -103,7 +103,7 @@ def figures(
         "env": known.target.name,
         "seed": arguments.seed,
         "access": known.target.agent.access.value,
-        "status": "budget" if inner is None or result.why else inner.status,
+        "status": result.status,
         "why": result.why,
         "controls": [str(control) for control in result.controls],
         "operators": [str(operator.header) for operator in result.operators],
@@ -137,7 +137,10 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
         *(("" if number else "operators", text) for number, text in enumerate(told["operators"])),
         ("within", told["certain_within"]),
         ("beyond", told["certain_beyond"]),
-        ("steps", f"{told['steps']} controls given; {told['queries']} queries, {told['discoveries']} discoveries"),
+        (
+            "steps",
+            f"{told['steps']} controls given; {told['queries']} queries, {told['discoveries']} discoveries",
+        ),
         (
             "held out",
             "nothing to compare with"

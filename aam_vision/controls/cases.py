@@ -62,7 +62,9 @@ class Case:
         """The types of the parameters: the control's own, and the closest common one of what others stood for."""
         kinds = list(self.control.types)
         for place in range(len(kinds), self.arity):
-            kinds.append(_common({one.transition.before.objects[one.objects[place]] for one in self.examples}, types))
+            kinds.append(
+                _common({one.transition.before.objects[one.objects[place]] for one in self.examples}, types)
+            )
         return tuple(kinds)
 
 

@@ -52,7 +52,9 @@ class Chooser:
         """A control that probably does something: to where one that never did anything meets something new, if any."""
         index = self._giving.indices.of(here.state)
         expected = {
-            control: state for control, state in rules.likely(here.state, index).items() if control not in given
+            control: state
+            for control, state in rules.likely(here.state, index).items()
+            if control not in given
         }
         if not expected:
             return None
@@ -85,9 +87,7 @@ class Chooser:
         index, names = self._giving.indices.of(here.state), {control.name for control in dead}
         return max(
             options,
-            key=lambda one: len(
-                self._novelty.new(here.state, one, rules, index, together=one.name in names)
-            ),
+            key=lambda one: len(self._novelty.new(here.state, one, rules, index, together=one.name in names)),
         )
 
     def _some(self, options: list[GroundAction]) -> list[GroundAction]:

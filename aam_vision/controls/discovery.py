@@ -63,9 +63,7 @@ def discover(
             constants.update(case.constants)
             operators.append(_operator(case, header))
             examples[header.name] = case.examples
-    return Discovery(
-        with_constants(vocabulary, constants), tuple(operators), examples, tuple(unexplained)
-    )
+    return Discovery(with_constants(vocabulary, constants), tuple(operators), examples, tuple(unexplained))
 
 
 def _operator(case: Case, header: ActionHeader) -> Operator:

@@ -17,6 +17,9 @@ from aam_vision.strips import LiftedAtom
 LONGEST_CHAIN = 2
 """Objects that are added to a case, at most."""
 MAX_CANDIDATES = 30
+HARDLY_CHANCE = 4
+"""Examples of a control without arguments in which an object is the same, of several of its type, so that it is taken
+for a constant first."""
 
 
 def separable(case: Case, separation: Separation) -> Case | None:
@@ -36,8 +39,10 @@ def separable(case: Case, separation: Separation) -> Case | None:
 
 
 def _extended(case: Case) -> Iterator[Case]:
-    """The case with one more object: first as parameters, which serve everywhere, then as constants."""
+    """The case with one more object: as a constant where it never differed though it could have, else as a parameter."""
     found = list(_determined(case))
+    constants = _never_differing(case, found)
+    yield from [one for one, sure in constants if sure]
     for fact, values in found:
         examples = tuple(
             Example(one.transition, (*one.objects, value))
@@ -45,12 +50,19 @@ def _extended(case: Case) -> Iterator[Case]:
         )
         derivation = Derivation(case.arity, fact)
         yield replace(case, examples=examples, derivations=(*case.derivations, derivation))
-    never_differs = {}
-    for _, values in found:
-        if len(set(values)) == 1 and values[0] not in case.constants:
-            never_differs[values[0]] = case.examples[0].transition.before.objects[values[0]]
-    for name, kind in sorted(never_differs.items()):
-        yield replace(case, constants={**case.constants, name: kind})
+    yield from [one for one, sure in constants if not sure]
+
+
+def _never_differing(case: Case, found: list[tuple[LiftedAtom, list[str]]]) -> list[tuple[Case, bool]]:
+    """The case with each object that was the same in all examples as a constant, and whether that is hardly chance."""
+    same = sorted({values[0] for _, values in found if len(set(values)) == 1} - set(case.constants))
+    constants = []
+    for name in same:
+        objects = case.examples[0].transition.before.objects
+        several = not case.control.arity and len(objects.of_type(objects[name])) > 1
+        longer = replace(case, constants={**case.constants, name: objects[name]})
+        constants.append((longer, several and len(case.examples) >= HARDLY_CHANCE))
+    return constants
 
 
 def _determined(case: Case) -> Iterator[tuple[LiftedAtom, list[str]]]:
@@ -71,7 +83,7 @@ def _determined(case: Case) -> Iterator[tuple[LiftedAtom, list[str]]]:
 def candidate_facts(transition: Transition, objects: tuple[str, ...]) -> list[LiftedAtom]:
     """The facts of a situation about bound objects and one other, lifted; the other one is the next parameter."""
     place = {name: number for number, name in enumerate(objects)}
-    found = {}
+    found: dict[LiftedAtom, None] = {}
     for predicate, rows in transition.before.rows.items():
         for row in rows:
             others = {name for name in row if name not in place}

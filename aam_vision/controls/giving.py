@@ -97,7 +97,7 @@ class Giving:
     def exhausted(self) -> bool:
         """Whether every control was given in every situation, and these were seen completely: nothing else can happen."""
         return all(
-            not state.unknown and self.given_in(state).issuperset(ground(self.controls, state))
+            not state.unknown and self.given_in(state) >= set(ground(self.controls, state))
             for state in self.situations
         )
 
@@ -151,7 +151,7 @@ class Giving:
     def stuck(self, situation: Situation) -> bool:
         """Whether nothing that was given in such a situation did anything, and something else could be given."""
         state = situation.state
-        return state not in self._left and not self.given_in(state).issuperset(ground(self.controls, state))
+        return state not in self._left and not self.given_in(state) >= set(ground(self.controls, state))
 
     def _seen(self, situation: Situation) -> None:
         if situation.state not in self.situations:

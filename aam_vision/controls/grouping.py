@@ -253,7 +253,8 @@ def _ways(
         )
         derivation = Derivation(parameter, fact._replace(arguments=arguments))
         if all(
-            derivation.value(one.transition.before, _without(one.objects, parameter)) == one.objects[parameter]
+            derivation.value(one.transition.before, _without(one.objects, parameter))
+            == one.objects[parameter]
             for one in case.examples
         ):
             yield from _ways(case, bound, rest, (*known, derivation))

@@ -100,7 +100,9 @@ class _Rounds:
                 discovery = found(giving)
         except (StepsSpent, TwoWays) as error:
             discovery = discovery or found(giving)
-            return self._result(discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error))
+            return self._result(
+                discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error)
+            )
 
     def _interrogated(self, rules: Rules) -> Result | None:
         """The result of one round; None if something refuted the operators.

@@ -97,7 +97,7 @@ class Surroundings:
         known = {name: place for place, name in enumerate(dict.fromkeys((*objects, *besides)))}
         links: set[Feature] = set()
         for argument, name in enumerate(objects):
-            for predicate, place, row in self._facts[name]:
+            for predicate, _, row in self._facts[name]:
                 shape = tuple([known.get(other, "") for other in row])
                 links.add((argument, predicate, shape))
                 for other_place, other in enumerate(row):

@@ -6,7 +6,7 @@ determines (the only room with ``locinroom(?loc, ?room)``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -42,16 +42,16 @@ class Derivation(NamedTuple):
                 return None
             found = row
         hidden = (atom.objects for atom in state.unknown if atom.predicate == self.fact.predicate)
-        return None if any(_matching(hidden, self, objects)) else found
+        return None if _matching(hidden, self, objects) else found
 
 
 def _matching(
-    rows: Sequence[tuple[str, ...]] | object, derived: Derivation, objects: Sequence[str | None]
+    rows: Iterable[tuple[str, ...]], derived: Derivation, objects: Sequence[str | None]
 ) -> list[str]:
     """What stands for the parameter in the rows that agree with the binding elsewhere."""
     found = []
-    for row in rows:  # type: ignore[attr-defined]
-        value = None
+    for row in rows:
+        value = ""
         for own, argument in zip(row, derived.fact.arguments, strict=True):
             if argument == derived.parameter:
                 value = own

@@ -42,9 +42,7 @@ def _lifted(transition: Transition, objects: tuple[str, ...]) -> Pattern:
     return Pattern(tuple(sorted(effects, key=lambda effect: effect.order)), objects)
 
 
-def _orders(
-    transition: Transition, given: tuple[str, ...], others: list[str]
-) -> Iterator[tuple[str, ...]]:
+def _orders(transition: Transition, given: tuple[str, ...], others: list[str]) -> Iterator[tuple[str, ...]]:
     """The orders of the other objects that go by what changed of each; those alike come in every order."""
     labels: dict[str, str] = {name: f"given {place}" for place, name in enumerate(given)}
     for _ in range(len(others)):

@@ -34,7 +34,9 @@ class ControlModel:
                     found.add(schema.successor(state, objects))
         return found or {state}
 
-    def agrees(self, state: State, control: GroundAction, after: State, index: StateIndex | None = None) -> bool:
+    def agrees(
+        self, state: State, control: GroundAction, after: State, index: StateIndex | None = None
+    ) -> bool:
         """Whether it predicts the state after a control, and nothing else; unknown atoms agree with everything."""
         found = self.next_states(state, control, index)
         return len(found) == 1 and all(

@@ -12,6 +12,7 @@ from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE
 from aam_vision.strips import ActionHeader, LiftedAtom, Model
 
 
@@ -66,6 +67,15 @@ class ControlsResult:
         )
 
     @property
+    def status(self) -> str:
+        """How it ended: as that of an interrogation; ``complete`` also where all was seen that can happen at all."""
+        if self.interrogation is None or self.why:
+            return BUDGET
+        if self.unexplained:
+            return BUDGET if self.interrogation.complete else self.interrogation.status
+        return COMPLETE if self.exhausted and not self.interrogation.doubt else self.interrogation.status
+
+    @property
     def case_bound(self) -> float:
         """The share of controls that do something else than predicted, at most, with 95% confidence.
 
@@ -82,7 +92,11 @@ class ControlsResult:
     def certain(self) -> tuple[str, str]:
         """What is certain, in two statements: within the discovered cases, and of cases that nobody has seen."""
         inner = "nothing was interrogated" if self.interrogation is None else self.interrogation.why
-        if self.interrogation is not None and self.interrogation.complete:
+        if self.why:
+            inner = f"nothing is certain: {self.why}"
+        elif self.exhausted and not self.unexplained:
+            inner = "every control was given in every situation: no query could tell more"
+        elif self.interrogation is not None and self.interrogation.complete:
             inner = f"within the discovered cases no query could tell more ({self.interrogation.why})"
         if self.unexplained:
             count = len(self.unexplained)

@@ -106,7 +106,9 @@ class Rules:
                 )
 
     def _widen(self, transition: Transition, found: list[tuple[Rule, tuple[str, ...]]]) -> None:
-        certain = [(rule, objects) for rule, objects in found if rule.condition.holds(transition.before, objects)]
+        certain = [
+            (rule, objects) for rule, objects in found if rule.condition.holds(transition.before, objects)
+        ]
         rule, objects = (certain or found)[0]
         if len(found) > 1 and not certain:
             self.guessed.update(one.operator.header.name for one, _ in found)
@@ -117,7 +119,8 @@ class Rules:
                 index = self._giving.indices.of(other.before)
                 if contradiction(rule.condition, rule.operator.effects, other, index):
                     self._refute(
-                        transition, f"{rule.operator.header.name} requires different things in different situations"
+                        transition,
+                        f"{rule.operator.header.name} requires different things in different situations",
                     )
                     return
 
@@ -132,7 +135,9 @@ class Rules:
             raise Refuted(why)
         self._unexplained[id(transition)] = transition
 
-    def carried_out(self, operator: Operator, transition: Transition, objects: tuple[str, ...]) -> bool | None:
+    def carried_out(
+        self, operator: Operator, transition: Transition, objects: tuple[str, ...]
+    ) -> bool | None:
         """Whether a transition of its control carried out an operator under a binding; None if that cannot be told."""
         for derivation in operator.derivations:
             if transition.before.value(derivation.fact.ground(objects)) is False:

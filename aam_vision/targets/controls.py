@@ -46,7 +46,9 @@ def of(arguments: Arguments) -> ControlTarget:
     return _from_images(arguments)
 
 
-def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None) -> ControlTarget:
+def from_bare(
+    domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None
+) -> ControlTarget:
     """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
 
     Raises:
@@ -85,7 +87,9 @@ def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
         match = CONTROL.fullmatch(text)
         if match is None:
             raise UnusableInput(WRITE, "bare", text)
-        parameters = [one.removeprefix("?") for one in re.split(r"[\s,]+", match["parameters"].strip()) if one]
+        parameters = [
+            one.removeprefix("?") for one in re.split(r"[\s,]+", match["parameters"].strip()) if one
+        ]
         operators = [one for one in re.split(r"[\s,]+", match["operators"].strip()) if one]
         if match["name"] in found:
             raise UnusableInput(f"the control {match['name']} comes twice", "bare")
@@ -115,14 +119,14 @@ def _walked(
 
 def _from_images(arguments: Arguments) -> ControlTarget:
     """An environment that is seen in images, by its controls."""
+    import numpy as np
+
     from aam_vision.agents.image import ImageAgent
     from aam_vision.agents.noise import NoisySimulator
     from aam_vision.envs import DOMAINS
     from aam_vision.envs.controls import control_headers, controlled, held_out_steps
     from aam_vision.envs.registry import board_domain
     from aam_vision.targets.images import places
-
-    import numpy as np
 
     env = arguments.env
     assert env is not None, "an environment"
