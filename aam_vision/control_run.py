@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
+from aam_vision.errors import AgentFailed
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from aam_vision.controls.result import ControlsResult
     from aam_vision.targets.controls import ControlTarget
 
+AGENT_FAILED, CONTRADICTED = 3, 4
+"""Exit codes, as of every run."""
 NATIVE_STEPS = 1000
 """Held-out steps on which the learned model is compared with the environment."""
 
@@ -35,6 +38,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.controls.interrogating import Options, interrogate
+    from aam_vision.interrogation.task.verdict import NOT_STRIPS
     from aam_vision.planning.engines import planner_named
     from aam_vision.run_folder import clear, note_origins
     from aam_vision.targets.controls import of
@@ -62,9 +66,16 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
             arguments.confirm,
             (lambda text: None) if arguments.quiet else progress.stage,
         )
-        result = interrogate(agent, arguments.seed, options, planner)
+        try:
+            result = interrogate(agent, arguments.seed, options, planner)
+        except AgentFailed as error:
+            print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
+            return AGENT_FAILED
         told = _save(folder, arguments, known, result, perf_counter() - began)
         journal.note("finished", told["status"])
+    if told["status"] == NOT_STRIPS:
+        print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
+        return CONTRADICTED
     if told["why"]:
         print(f"warning: {told['why']}", file=sys.stderr)
     return 0
@@ -109,6 +120,7 @@ def figures(
         "operators": [str(operator.header) for operator in result.operators],
         "constants": dict(result.discovery.vocabulary.constants),
         "unexplained": len(result.unexplained),
+        "two_ways": None if result.two_ways is None else str(result.two_ways[0].control),
         "guessed": list(result.guessed),
         "native_equivalent": right / len(steps) if steps else None,
         "native_steps": len(steps),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from aam_vision.controls.cases import Case, Example, with_constants
 from aam_vision.controls.grouping import grouped
@@ -59,11 +59,21 @@ def discover(
     for control in controls:
         found = grouped(vocabulary, control, transitions.get(control.name, ()), indices)
         unexplained += found.unexplained
-        for case, header in zip(found.cases, headers(found.cases, vocabulary.types), strict=True):
+        for case, named in zip(found.cases, headers(found.cases, vocabulary.types), strict=True):
+            header = _unique(named, control, examples)
             constants.update(case.constants)
             operators.append(_operator(case, header))
             examples[header.name] = case.examples
     return Discovery(with_constants(vocabulary, constants), tuple(operators), examples, tuple(unexplained))
+
+
+def _unique(header: ActionHeader, control: ActionHeader, taken: Collection[str]) -> ActionHeader:
+    """The header with another name where another control's operator has that name."""
+    name, number = header.name, 1
+    while name in taken:
+        number += 1
+        name = f"{header.name}-of-{control.name}" + ("" if number == 2 else f"-{number}")
+    return replace(header, name=name)
 
 
 def _operator(case: Case, header: ActionHeader) -> Operator:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,9 +100,10 @@ class _Rounds:
                 discovery = found(giving)
         except (StepsSpent, TwoWays) as error:
             discovery = discovery or found(giving)
-            return self._result(
+            ended = self._result(
                 discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error)
             )
+            return replace(ended, two_ways=error.transitions) if isinstance(error, TwoWays) else ended
 
     def _interrogated(self, rules: Rules) -> Result | None:
         """The result of one round; None if something refuted the operators.
@@ -141,5 +142,5 @@ class _Rounds:
             0 if seen.surprise is not None else seen.steps,
             tuple(sorted(rules.guessed)),
             why or rules.refuted or "",
-            self._giving.exhausted,
+            exhausted=self._giving.exhausted,
         )

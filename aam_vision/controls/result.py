@@ -12,7 +12,7 @@ from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS
 from aam_vision.strips import ActionHeader, LiftedAtom, Model
 
 
@@ -36,6 +36,8 @@ class ControlsResult:
     """Operators of which another one explains some transition, too."""
     why: str = ""
     """Why it ended early, if it did."""
+    two_ways: tuple[Transition, Transition] | None = None
+    """Transitions of one situation and control that went two ways, if that was seen: no model explains both."""
     exhausted: bool = False
     """Whether every control was given in every situation that can be reached."""
 
@@ -69,6 +71,8 @@ class ControlsResult:
     @property
     def status(self) -> str:
         """How it ended: as that of an interrogation; ``complete`` also where all was seen that can happen at all."""
+        if self.two_ways is not None:
+            return NOT_STRIPS
         if self.interrogation is None or self.why:
             return BUDGET
         if self.unexplained:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.images import perception_of, settings_of
+from aam_vision.targets.images import PerceptionSettings, perception_of, settings_of
 from aam_vision.targets.target import Target, access_of, numbers
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def of(arguments: Arguments) -> ControlTarget:
     if arguments.domain is not None:
         return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
     assert arguments.env is not None, "one or the other is given"
-    return _from_images(arguments)
+    return controlled(arguments.env, arguments.problem or (), arguments.access, settings_of(arguments))
 
 
 def from_bare(
@@ -117,8 +117,14 @@ def _walked(
     return found
 
 
-def _from_images(arguments: Arguments) -> ControlTarget:
-    """An environment that is seen in images, by its controls."""
+def controlled(
+    env: str, problems: Sequence[str], access: str | None, settings: PerceptionSettings
+) -> ControlTarget:
+    """An environment that is seen in images, by its controls.
+
+    Raises:
+        UnusableInput: its controls are not known, or there is no such problem, access or weights.
+    """
     import numpy as np
 
     from aam_vision.agents.image import ImageAgent
@@ -128,18 +134,16 @@ def _from_images(arguments: Arguments) -> ControlTarget:
     from aam_vision.envs.registry import board_domain
     from aam_vision.targets.images import places
 
-    env = arguments.env
-    assert env is not None, "an environment"
     if env not in DOMAINS:
         raise UnusableInput(
             f"the controls of {env} are not known; use one of {', '.join(DOMAINS)}, or --domain with --bare",
             "controls",
         )
-    access_of(arguments.access, (Access.SNAPSHOT,), "--controls")
-    domain, settings = board_domain(env), settings_of(arguments)
+    access_of(access, (Access.SNAPSHOT,), "--controls")
+    domain = board_domain(env)
     chosen = [
         domain.interrogated[number]
-        for number in numbers(env, arguments.problem or [], len(domain.interrogated), Access.SNAPSHOT)
+        for number in numbers(env, problems, len(domain.interrogated), Access.SNAPSHOT)
     ]
     clear = [controlled(domain, problem) for problem in chosen]
     noise = np.random.default_rng([settings.seed, 2])

@@ -11,7 +11,7 @@ from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.patterns import pattern
 from aam_vision.controls.transitions import Transition
-from aam_vision.strips import Atom, GroundAction, Model, Objects, State
+from aam_vision.strips import Atom, GroundAction, Model, Objects, State, Types
 
 from . import worlds
 
@@ -37,22 +37,15 @@ def effects(discovery: Discovery, name: str) -> set[str]:
 
 
 def test_a_pattern_does_not_depend_on_the_names_of_objects() -> None:
-    def moved(names: str) -> Transition:
-        thing, start, end, other = names
-        objects = Objects(dict.fromkeys("abcdefgh", "object"), worlds_types())
+    def moved(thing: str, start: str, end: str, other: str) -> Transition:
+        objects = Objects(dict.fromkeys("abcdefgh", "object"), Types())
         before = State(frozenset({Atom("at", (thing, start)), Atom("near", (other, end))}), objects)
         after = State(frozenset({Atom("at", (thing, end)), Atom("near", (end, other))}), objects)
         return Transition(before, GroundAction("go", (end,)), after)
 
-    patterns = [pattern(moved(names)) for names in ("abcd", "dcba", "hbge", "eafc")]
+    patterns = [pattern(moved(*names)) for names in ("abcd", "dcba", "hbge", "eafc")]
     assert len({found.effects for found in patterns}) == 1
     assert [found.objects[0] for found in patterns] == ["c", "b", "g", "f"]  # the control's own comes first
-
-
-def worlds_types() -> object:
-    from aam_vision.strips import Types
-
-    return Types()
 
 
 @pytest.mark.parametrize("seed", range(3))

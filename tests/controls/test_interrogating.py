@@ -114,7 +114,7 @@ def test_what_no_fact_shows_is_named_with_two_situations(tmp_path: Path) -> None
     (here,) = giving.initial()
     for control in (GroundAction("red", ("two",)), GroundAction("green", ("two",))):
         _, here = giving.give(here, control)
-    with pytest.raises(TwoWays, match="red.two. went two ways in situations that look alike") as raised:
+    with pytest.raises(TwoWays, match=r"red\(two\) went two ways in situations that look alike") as raised:
         giving.give(here, GroundAction("red", ("two",)))
     one, other = raised.value.transitions
     assert one.before == other.before
