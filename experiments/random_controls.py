@@ -99,9 +99,9 @@ def judged(seed: int) -> tuple[str, int]:
 
 def hidden(domain: Domain, seed: int) -> BareSymbolicAgent:
     """The agent of a domain behind controls that name some of the parameters."""
-    from aam_vision.agents.bare import BareSymbolicAgent, control_of
+    from aam_vision.agents.bare import BareSymbolicAgent, Control, control_of
 
-    rng, controls = np.random.default_rng([seed, 77]), []
+    rng, controls = np.random.default_rng([seed, 77]), list[Control]()
     left = list(domain.model.headers)
     while left:
         header = left.pop(0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from aam_vision.controls.choosing import Chooser
 from aam_vision.controls.giving import Giving
+from aam_vision.controls.novelty import Novelty
 from aam_vision.controls.rules import Rules, control_headers
 from aam_vision.controls.transitions import Transition
 from aam_vision.query import Access, Query, Response, Situation, WalkStep, refuses_surely
@@ -38,6 +39,7 @@ class OperatorAgent:
         self._giving = giving
         self._rules = rules
         self._recalled = False
+        self._novelty = Novelty()
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -102,7 +104,7 @@ class OperatorAgent:
         for _ in range(ATTEMPTS):
             if self._giving.steps - self._rules.widened > PATIENCE:
                 return None
-            control = Chooser(self._giving, rng).next(here, self._rules, LIKELY)
+            control = Chooser(self._giving, rng, self._novelty).next(here, self._rules, LIKELY)
             if control is None:
                 return None
             transition, after = self._giving.give(here, control)

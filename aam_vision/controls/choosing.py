@@ -24,12 +24,12 @@ LOOKED_AT = 60
 
 
 class Chooser:
-    """Chooses controls, and remembers in what kinds of situations they were given."""
+    """Chooses controls, and remembers in what kinds of situations they were given (``novelty``)."""
 
-    def __init__(self, giving: Giving, rng: np.random.Generator) -> None:
+    def __init__(self, giving: Giving, rng: np.random.Generator, novelty: Novelty | None = None) -> None:
         self._giving = giving
         self._rng = rng
-        self._novelty = Novelty()
+        self._novelty = novelty or Novelty()
         self.surprised = False
         """Whether anything about the latest choice was new."""
 
