@@ -132,18 +132,18 @@ def interrogate_controls(
         >>> print(*agent.headers, sep=", ")
         pick-up(?block - block), put-down(), stack(?block - block), unstack(?block - block)
         >>> result = aam_vision.interrogate_controls(agent)
-        >>> print(*[operator.header for operator in result.operators], sep="\\n")
+        >>> print(*[operator.header for operator in result.operators], sep="\n")
         pick-up(?block - block)
         put-down(?block - block)
-        stack(?block - block, ?block1 - block)
-        unstack(?block - block, ?block1 - block)
+        stack(?block - block, ?block2 - block)
+        unstack(?block - block, ?block2 - block)
     """
     from aam_vision.controls.interrogating import Options as ControlOptions
     from aam_vision.controls.interrogating import interrogate as interrogated
 
     if agent.access is not Access.SNAPSHOT:
         raise UnusableInput("controls need snapshot access", "access", agent.access.value)
-    return interrogated(agent, seed, ControlOptions(max_steps, exam))
+    return interrogated(agent, seed, ControlOptions(max_steps, exam=exam))
 
 
 def _refuse_unknown(options: Options) -> None:

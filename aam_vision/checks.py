@@ -74,7 +74,7 @@ def _check_controls(arguments: Arguments) -> None:
         return
     usual = Arguments()
     others = (
-        "agent", "policy", "prior", "workers", "max_queries", "repeated_arguments", "flip_rate", "refusal_rate",
+        "agent", "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
         "cache", "record", "write_ppo",
     )  # fmt: skip
     for name in others:

@@ -62,6 +62,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
         progress = Progress()
         options = Options(
             arguments.max_steps,
+            arguments.max_queries,
             arguments.exam,
             arguments.confirm,
             (lambda text: None) if arguments.quiet else progress.stage,

@@ -21,6 +21,7 @@ from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.watching import Watched, watch
 from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Planner
@@ -39,6 +40,8 @@ class Options:
 
     max_steps: int | None = None
     """Controls that may be given in all."""
+    max_queries: int | None = None
+    """Queries of the interrogation of the operators."""
     exam: int | None = None
     """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
     confirm: bool = False
@@ -113,7 +116,11 @@ class _Rounds:
         """
         agent = OperatorAgent(self._giving, rules)
         interrogation = Interrogation(
-            agent, planner=self._planner, exam=self._options.exam, confirm=self._options.confirm
+            agent,
+            planner=self._planner,
+            budget=Budget(self._options.max_queries),
+            exam=self._options.exam,
+            confirm=self._options.confirm,
         )
         try:
             return interrogation.run(np.random.default_rng(self._seed))
