@@ -22,7 +22,7 @@ ATTEMPTS = 3
 """Controls that are given for one step of a walk, at most."""
 LIKELY = 0.75
 """Share of the controls of a walk that are chosen because they probably do something."""
-PATIENCE = 40
+PATIENCE = 20
 """Once so many controls have taught nothing, walks show only what was given before."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Set
 
 import numpy as np
@@ -19,6 +20,8 @@ DEAD = 0.5
 """Share of the others that are controls which never did anything, while there are such."""
 DRAWN = 12
 """Controls of which the newest one is taken."""
+NEAR = 40
+"""States that are looked at on the way to something new."""
 LOOKED_AT = 60
 """Controls that probably do something of which the next situations are looked at, and controls that are looked at there."""
 
@@ -41,12 +44,35 @@ class Chooser:
             control = self._likely(here, rules, given)
         control = control or self._new(here, rules, given)
         if control is not None:
-            index = self._giving.indices.of(here.state)
-            dead = any(one.name == control.name for one in self._giving.dead)
-            features = self._novelty.new(here.state, control, rules, index, together=dead)
-            self.surprised = bool(features)
-            self._novelty.note(features)
+            self.note(here.state, control, rules)
         return control
+
+    def note(self, state: State, control: GroundAction, rules: Rules | None) -> None:
+        """Remember that a control is given; ``surprised`` tells whether anything about that is new."""
+        index = self._giving.indices.of(state)
+        dead = any(one.name == control.name for one in self._giving.dead)
+        features = self._novelty.new(state, control, rules, index, together=dead)
+        self.surprised = bool(features)
+        self._novelty.note(features)
+
+    def way_to_new(self, here: Situation, rules: Rules) -> list[GroundAction] | None:
+        """Controls that probably lead to where the last of them meets something new; None if no such way is found near."""
+        waiting: deque[tuple[State, list[GroundAction]]] = deque([(here.state, [])])
+        known = {here.state}
+        for _ in range(NEAR):
+            if not waiting:
+                return None
+            state, way = waiting.popleft()
+            index = self._giving.indices.of(state)
+            given = self._giving.given_in(state)
+            for control in self._some(ground(self._giving.controls, state)):
+                if control not in given and self._novelty.new(state, control, rules, index):
+                    return [*way, control]
+            for control, after in rules.likely(state, index).items():
+                if after not in known:
+                    known.add(after)
+                    waiting.append((after, [*way, control]))
+        return None
 
     def _likely(self, here: Situation, rules: Rules, given: Set[GroundAction]) -> GroundAction | None:
         """A control that probably does something: to where one that never did anything meets something new, if any."""

@@ -9,6 +9,7 @@ from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.query import Situation
+from aam_vision.strips import GroundAction
 
 STRIDE = 5
 """Controls of one walk."""
@@ -16,7 +17,7 @@ LEAST, PER_CONTROL = 20, 4
 """Controls after which exploring ends at the earliest: these, or so many for each control."""
 MOST = 200
 """Controls after which it ends at the latest, besides those."""
-PATIENCE = 15
+PATIENCE = 8
 """Exploring ends once so many controls in a row were given with nothing new and did nothing new."""
 STARTS = 4
 """Situations that are drawn for the beginning of a walk."""
@@ -25,7 +26,7 @@ IDLE = 20
 
 
 def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
-    """Give controls until they show nothing that is not explained by what was seen before.
+    """Give controls until they show nothing that is not explained by what was seen before, and nothing new is near.
 
     Raises:
         StepsSpent: no more controls may be given.
@@ -35,23 +36,42 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     least = max(LEAST, PER_CONTROL * len(giving.controls))
     quiet = idle = 0
     while idle < IDLE and giving.steps < MOST + least:
+        rules, here, before = Rules(discovery, giving), start(giving, initial, rng), giving.steps
+        way: list[GroundAction] | None = None
         done = giving.steps >= least and quiet >= PATIENCE and not giving.dead
         if done and not any(map(giving.stuck, initial)):
-            break
-        rules, here, before = Rules(discovery, giving), start(giving, initial, rng), giving.steps
+            here, way = _way(giving, chooser, rules, rng)
+            if way is None:
+                break
         try:
-            for _ in range(STRIDE):
-                control = chooser.next(here, rules)
+            for number in range(STRIDE if way is None else len(way)):
+                control = chooser.next(here, rules) if way is None else way[number]
                 if control is None:
                     break
+                if way is not None:
+                    chooser.note(here.state, control, rules)
                 transition, after = giving.give(here, control)
                 here = after if transition.change else here
-                quiet = 0 if chooser.surprised else quiet + 1
+                quiet = 0 if way is None and chooser.surprised else quiet + 1
                 rules.owner(transition)
         except Refuted:
             discovery, quiet = found(giving), 0
         idle = idle + 1 if giving.steps == before else 0
     return found(giving)
+
+
+def _way(
+    giving: Giving, chooser: Chooser, rules: Rules, rng: np.random.Generator
+) -> tuple[Situation, list[GroundAction] | None]:
+    """A way to something new, and where it begins; None if none is found from a situation of each problem at random."""
+    problems = list(giving.problems.values())
+    for number in rng.permutation(len(problems)):
+        known = problems[int(number)]
+        here = known[int(rng.integers(len(known)))]
+        way = chooser.way_to_new(here, rules)
+        if way is not None:
+            return here, way
+    return here, None
 
 
 def found(giving: Giving) -> Discovery:
