@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.fact_tables import Mask, Numbers
+from aam_vision.fact_tables import Mask, Numbers, Sets
 from aam_vision.planning.additive import AdditiveHeuristic
 from aam_vision.planning.numbered import Task, Words, packed, packed_sets, unpacked
 
@@ -40,7 +40,10 @@ class _States:
         self._required, self._wanted = packed_sets(task.required), packed_sets(task.wanted)
         self._kept, self._add = ~packed_sets(task.delete), packed_sets(task.add)
         self._size = task.states.shape[1]
-        self._pivots = self._rarest(task)
+        first, self._second = self._rarest(task)
+        self._by_first = Sets(first, np.arange(len(first)), self._size + 1, len(first))
+        """By literal, the steps of whose required literals it is the rarest."""
+        self._rarest_ones: Numbers = np.unique(first)
         self._seen: set[bytes] = set()
         self._words: list[Words] = []
         self._before: list[Numbers] = []
@@ -107,12 +110,17 @@ class _States:
             words = self.words(some)
             holds = np.ones((len(some), self._size + 1), dtype=bool)
             holds[:, :-1] = self.literals(words)
-            first, second = self._pivots
-            state, step = np.nonzero(holds[:, first] & holds[:, second])
+            state, place = np.nonzero(holds[:, self._rarest_ones])
+            found, step = self._by_first.of(self._rarest_ones[place])
+            state = state[found]
+            fine = holds[state, self._second[step]]
+            state, step = state[fine], step[fine]
             for word in range(words.shape[1]):
                 required = self._required[step, word]
                 fine = (words[state, word] & required) == required
                 state, step = state[fine], step[fine]
+            order = np.lexsort((step, state))
+            state, step = state[order], step[order]
             after = (words[state] & self._kept[step]) | self._add[step]
             added.append(self.note(after, some[state], step))
         return np.concatenate(added)

@@ -1,8 +1,7 @@
 """h^2 mutexes: pairs of literals that hold together in no reachable state.
 
 The classic over-approximation of reachability (Haslum and Geffner's h^2, without costs) over facts and
-their complements. Sets of literals are Python integers, so that one operator is one intersection of the
-rows of its precondition: thousands of operators take milliseconds a round.
+their complements; the table of pairs itself is ``pair_table``.
 
 Effects that are not known yet are taken as possible both ways, so that the answer "never together" holds
 in every model that is still possible.
@@ -10,7 +9,7 @@ in every model that is still possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 
@@ -18,12 +17,11 @@ import numpy as np
 
 from aam_vision.compatibility import Compatibility
 from aam_vision.joins import Fact
-from aam_vision.planning.bitmasks import mask_of, numbers_in, turned
+from aam_vision.planning.bitmasks import mask_of, numbers_in
 from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
+from aam_vision.planning.pair_table import NumberedOperator, PairTable
 from aam_vision.unchanging import Unchanging
 
-FEW = 64
-"""New companions of a literal up to which they are noted one by one. More: rounds later see less of the same round."""
 MAX_LITERALS = 3000
 """Literals beyond which interchangeable objects share theirs. More: sharper exclusions in larger worlds, slower."""
 
@@ -63,27 +61,41 @@ class Mutexes(Unchanging):
             operators = self._shared.operators(operators)
             own = sorted({one for fact in own for one in self._shared.namings(fact)})
         self._number = {fact: 2 * i for i, fact in enumerate(own)}
-        self._rows = [0] * (2 * len(own))
-        self._one_sided: set[int] = set()
-        """Literals that are noted to hold with others, where those are not noted to hold with them yet."""
         self._states: int = len(states)
         begun = 0
+        smaller: PairTable | None = None
         if less is not None and (less._facts, less._true, less._shared) == (
             self._facts,
             self._true,
             self._shared,
         ):
-            self._rows, begun = list(less._rows), less._states
-        for true, unknown in states[begun:]:
-            self._start(true, unknown)
-        self._run(operators)
+            begun, smaller = less._states, less._table
+        self._table: PairTable = PairTable(2 * len(own), smaller)
+        self._rows: list[int] = self._table.rows
+        self._begin(states[begun:])
+        self._table.take_in([one for operator in operators if (one := self._numbered(operator)) is not None])
 
     # --- the initial states ------------------------------------------------------------------------
 
-    def _start(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> None:
-        """Note that the literals of one initial state hold together, under every naming of representatives."""
+    def _begin(self, states: Iterable[tuple[frozenset[Fact], frozenset[Fact]]]) -> None:
+        """Note that the literals of each initial state hold together.
+
+        Sets of literals that hold in many of them, such as those of a thing that was never moved, are noted once.
+        """
+        beside: dict[int, int] = {}
+        for true, unknown in states:
+            for holding, others in self._parts(true, unknown):
+                beside[holding] = beside.get(holding, 0) | others
+        for holding, others in beside.items():
+            self._hold(holding, others)
+
+    def _parts(self, true: frozenset[Fact], unknown: frozenset[Fact]) -> Iterator[tuple[int, int]]:
+        """Sets of literals that hold together in one initial state, under every naming of representatives.
+
+        Each comes with others that hold together with all of them.
+        """
         if self._shared is None:
-            self._hold(self._holding(true, unknown, range(0, len(self._rows), 2)))
+            yield self._holding(true, unknown, range(0, len(self._rows), 2)), 0
             return
         owned: dict[str | None, tuple[set[Fact], set[Fact]]] = {
             owner: (set(), set()) for owner in (None, *sorted(self._shared.members))
@@ -114,9 +126,9 @@ class Mutexes(Unchanging):
                     for name, beside in other.items():
                         if name != member:
                             others |= beside
-                self._hold(holding, others)
+                yield holding, others
                 everyone |= holding
-        self._hold(nobody, everyone)
+        yield nobody, everyone
 
     def _holding(self, true: Iterable[Fact], unknown: Iterable[Fact], numbers: Iterable[int]) -> int:
         """The literals of the facts with these numbers in a state."""
@@ -148,7 +160,7 @@ class Mutexes(Unchanging):
             return False
         further = copy(self)  # other threads may look at this one meanwhile
         further._rows = list(self._rows)
-        further._start(true, unknown)
+        further._begin([(true, unknown)])
         return further._rows == self._rows
 
     # --- questions ---------------------------------------------------------------------------------
@@ -157,7 +169,7 @@ class Mutexes(Unchanging):
         """Whether these literals may hold together somewhere; False is a proof that they never do."""
         if self._shared is None:
             wanted = self._literals(positive, negative)
-            return wanted is not None and self._together(wanted) is not None
+            return wanted is not None and self._table.together(wanted) is not None
         signed = [(fact, True) for fact in positive] + [(fact, False) for fact in negative]
         literals = [self.literal(fact, value) for fact, value in signed]
         if -1 in literals:
@@ -223,73 +235,13 @@ class Mutexes(Unchanging):
                 return None
         return wanted
 
-    def _together(self, literals: Sequence[int]) -> int | None:
-        """All literals compatible with each of these; None if these are not with each other."""
-        mask = -1
-        for literal in literals:
-            mask &= self._rows[literal]
-        if any(not mask >> literal & 1 for literal in literals):
+    def _numbered(self, operator: PossibleOperator) -> NumberedOperator | None:
+        """The operator in numbers of literals; None if it requires a constant to be what it is not."""
+        before = self._literals(operator.positive, operator.negative)
+        if before is None:
             return None
-        return mask
-
-    def _run(self, operators: Sequence[PossibleOperator]) -> None:
-        prepared = []
-        for operator in operators:
-            before = self._literals(operator.positive, operator.negative)
-            if before is None:
-                continue
-            add, delete = operator.add, operator.delete - operator.add
-            sure = [self._number[f] for f in sorted(add)] + [self._number[f] + 1 for f in sorted(delete)]
-            gone = [self._number[f] + 1 for f in add] + [self._number[f] for f in delete]
-            perhaps = [self._number[f] for f in sorted(operator.may_add - add)]
-            perhaps += [self._number[f] + 1 for f in sorted(operator.may_delete - delete)]
-            prepared.append((before, sure, ~mask_of(gone), mask_of(sure), perhaps, mask_of(perhaps)))
-        reachable = mask_of(i for i, row in enumerate(self._rows) if row)
-        changed_in, done_in = [0] * len(self._rows), [0] * len(prepared)
-        """When each row changed last, and when each operator was looked at: rounds, counted from 1."""
-        current = 0
-        while current < max(changed_in, default=0) + 1:
-            current += 1
-            for place, (before, sure, kept, made, perhaps, optional) in enumerate(prepared):
-                if before and all(changed_in[literal] < done_in[place] for literal in before):
-                    continue  # nothing that it requires has changed since
-                done_in[place] = current
-                mask = self._together(before)
-                if mask is None:
-                    continue
-                stays = (mask & reachable & kept) | made
-                for literal in sure:
-                    self._join(literal, stays, changed_in, current)
-                for literal in perhaps:
-                    beside = (stays | optional) & ~(1 << (literal ^ 1))
-                    self._join(literal, beside, changed_in, current)
-                reachable |= made | optional
-            self._mirror(changed_in, current)
-
-    def _join(self, literal: int, others: int, changed_in: list[int], current: int) -> None:
-        """Note that the literal may hold together with each of the others.
-
-        That the others may hold with it follows at once where they are few, else at the end of the round.
-        """
-        new = others & ~self._rows[literal]
-        if not new:
-            return
-        self._rows[literal] |= new
-        changed_in[literal] = current
-        if new.bit_count() > FEW:
-            self._one_sided.add(literal)
-            return
-        bit = 1 << literal
-        for other in numbers_in(new):
-            self._rows[other] |= bit
-            changed_in[other] = current
-
-    def _mirror(self, changed_in: list[int], current: int) -> None:
-        """Make the table symmetric again: whatever may hold with another may do so the other way round."""
-        literals = sorted(self._one_sided)
-        self._one_sided.clear()
-        rows = [self._rows[literal] for literal in literals]
-        for other, row in turned(rows, literals, len(self._rows)):
-            if row & ~self._rows[other]:
-                self._rows[other] |= row
-                changed_in[other] = current
+        add, delete = operator.add, operator.delete - operator.add
+        sure = [self._number[f] for f in sorted(add)] + [self._number[f] + 1 for f in sorted(delete)]
+        perhaps = [self._number[f] for f in sorted(operator.may_add - add)]
+        perhaps += [self._number[f] + 1 for f in sorted(operator.may_delete - delete)]
+        return NumberedOperator(tuple(before), tuple(sure), tuple(perhaps))

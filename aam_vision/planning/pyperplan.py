@@ -3,7 +3,7 @@
 One breadth-first search serves all starts and finds a plan with the fewest steps. It sees the part of the problem that the
 goals need (:mod:`aam_vision.planning.numbered`). pyperplan makes it over a few states. Where more have to be looked at, it is
 made again over arrays (:mod:`aam_vision.planning.blockwise`), which finds the same plan; where that ends at its limit, a
-greedy best-first search follows, guided by the additive heuristic.
+greedy best-first search follows, guided by the additive heuristic, unless it could look at few states beside the starts.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ def _searched(task: Task, limits: Limits) -> Steps | None:
         if not limits.guided:
             raise
         fewer = limits.guided * LARGE // max(LARGE, len(task.steps))
+        if fewer < len(task.starts):
+            raise  # it would do little more than estimate the starts
         return best_first(task, fewer, limits.seconds)
 
 

@@ -84,6 +84,8 @@ class HiddenValues:
     def _narrowed(self, edge: Edge) -> tuple[dict[Atom, bool], dict[Atom, bool]]:
         """The values before and after one step that only one possible effect allows."""
         before, after = edge.before.state, edge.after.state
+        if not before.unknown and not after.unknown:
+            return {}, {}
         hypotheses = self._hypotheses[edge.action.name]
         touched = {fact: bit for bit, fact in hypotheses.index.grounded(edge.action.objects)}
         shared = hypotheses.index.shared(edge.action.objects)

@@ -5,6 +5,7 @@ It is worked out from the answers alone, so that an interrogation that was cut s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
@@ -15,8 +16,7 @@ from aam_vision.interrogation.examination.coverage import (
     Circumstances,
     Coverage,
     History,
-    of_history,
-    of_state,
+    Names,
 )
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.joins import StateIndices
@@ -46,10 +46,13 @@ class Attempts:
         self._evidence = evidence
         self.indices = StateIndices()
         self._settable = access is Access.SETTABLE
-        self._ever, self._lately = Coverage(), Coverage()
-        self._ever_after, self._lately_after = Coverage(), Coverage()
+        self._names = names = Names()
+        self._ever, self._lately = Coverage(names), Coverage(names)
+        self._ever_after, self._lately_after = Coverage(names), Coverage(names)
         self._states: dict[tuple[State, GroundAction], Circumstances] = {}
         self._attempted: set[tuple[State, GroundAction]] = set()
+        self._repeated: Counter[str] = Counter()
+        """How often each action was refused once more right after the same step."""
         self._histories: dict[Hashable, History] = {}
         self._taken_in = 0
 
@@ -97,20 +100,25 @@ class Attempts:
         return sum(worths) / len(why) ** 2 if why else 0.0
 
     def refusal_worth(self, state: State, step: GroundAction, history: History) -> float:
-        """``worth`` of a refused step."""
+        """``worth`` of a refused step; more, if it was executed just before.
+
+        An agent that goes by what was there before its last step executes it again, however many reasons speak against it.
+        """
         why = reasons(self._evidence, state, step)
         worths = [self.worth(Prediction(step.name, one), state, step, history) for one in why]
-        return sum(worths) / len(why) ** 2 if why else 0.0
+        again = FIRST / (1 + self._repeated[step.name]) if step == history.last else 0.0
+        return again + (sum(worths) / len(why) ** 2 if why else 0.0)
 
     def _state(self, state: State, step: GroundAction) -> Circumstances:
         key = state, step
         if key not in self._states:
-            self._states[key] = of_state(self._evidence.hypotheses[step.name], self.indices.of(state), step)
+            action = self._evidence.hypotheses[step.name]
+            self._states[key] = self._names.of_state(action, self.indices.of(state), step)
         return self._states[key]
 
     def _history(self, state: State, step: GroundAction, history: History) -> Circumstances:
         again = (state, step) in self._attempted
-        return of_history(self._evidence.hypotheses[step.name], step, history, again=again)
+        return self._names.of_history(self._evidence.hypotheses[step.name], step, history, again=again)
 
     def _tried(self, entry: Entry) -> Iterator[tuple[Prediction, State, GroundAction, History]]:
         """The predictions that an answer tries, in their order; the histories after it are kept."""
@@ -121,7 +129,7 @@ class Attempts:
             history = self.history(before)
             for seen in (False, True):
                 yield Prediction(step.name, seen=seen), before.state, step, history
-            self._histories[after.handle] = history.then(step.name, before.state, after.state)
+            self._histories[after.handle] = history.then(step, before.state, after.state)
 
     def _asked(self, entry: Asked) -> Iterator[tuple[Prediction, State, GroundAction, History]]:
         state, history = entry.query.initial.state, self.history(entry.query.initial)
@@ -131,10 +139,11 @@ class Attempts:
             if number == executed:
                 yield Prediction(step.name, seen=True), state, step, history
             after = final.state if number == executed else self._evidence.predict(state, step)
-            history = history.then(step.name, state, after)
+            history = history.then(step, state, after)
             state = after
         if executed < len(entry.query.plan):
             step = entry.query.plan[executed]
+            self._repeated[step.name] += step == history.last
             for reason in reasons(self._evidence, state, step):
                 yield Prediction(step.name, reason), state, step, history
             history = history.then_refused()

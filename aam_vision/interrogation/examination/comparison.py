@@ -27,7 +27,9 @@ NOTHING = 6
 FEW = 2
 """Of these, so many have to be refused at least, of several actions, and none executed, before nothing is possible."""
 OTHER_STEPS = 5
-"""Other steps that are attempted before or after the doubtful one, to see whose effect was strange."""
+"""Other steps that are executed before or after the doubtful one, to see whose effect was strange."""
+ATTEMPTED = 15
+"""Steps that are attempted for that, at most."""
 
 
 def alike_but_different(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -64,7 +66,7 @@ def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         histories += [
             History(start).then(way, len(way))
             for start in trials.transcript.initial
-            for _, way in inquiry.ways(start.state, {state})
+            for _, way in inquiry.ways(start.state, state.__eq__)
         ]
     for history in histories:
         trial = trials.attempt(history, doubtful.step)
@@ -100,7 +102,7 @@ def _round_trips(inquiry: Inquiry, doubtful: Trial) -> Iterator[History]:
     first = list({step.name: step for step in options}.values())  # every action once
     for step in [*first, *(step for step in options if step not in first)]:
         after = plans.successor(state, step)
-        for _, back in inquiry.ways(after, {state}):
+        for _, back in inquiry.ways(after, state.__eq__):
             way = (step, *back)
             yield history.then(way, len(way))
             found += 1
@@ -116,7 +118,7 @@ def _back_to_known(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         if trial.step.name == doubtful.step.name and not inquiry.unexpected(trial):
             known.setdefault(trial.before.state, trial)
     begun = doubtful.after or doubtful.before
-    for tried, (state, way) in enumerate(inquiry.ways(begun.state, set(known))):
+    for tried, (state, way) in enumerate(inquiry.ways(begun.state, known.__contains__)):
         history = inquiry.after(doubtful) if doubtful.after else doubtful.history
         if trials.access is Access.TRAJECTORY:
             history = trials.history(begun)
@@ -203,37 +205,41 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if not strange or doubtful.after is None or doubtful.history is None:
         return None
     atom = strange[0]
-    late = [
-        inquiry.trials.attempt(doubtful.history, step)
-        for step in _apart(inquiry, doubtful.before.state, atom)
-    ]
-    others = [one for one in late if one is not None and one.executed and one.step != doubtful.step]
-    of_all = any(
-        one.step.name != doubtful.step.name for one in others
-    )  # else it may be an effect of the action
-    if of_all and all(atom in inquiry.strange_atoms(one) for one in others):
+    after_all = _executed_apart(inquiry, doubtful.history, doubtful.before.state, atom)
+    others = [one for one in after_all if one.step != doubtful.step]
+    showing = [one for one in others if atom in inquiry.strange_atoms(one)]
+    of_all = any(one.step.name != doubtful.step.name for one in showing)  # else it may be the action's effect
+    if of_all and 2 * len(showing) > len(others):
         previous = _previous(inquiry, doubtful)
-        if previous is not None and set(atom.objects) <= set(previous.objects):
+        touched = previous is not None and set(atom.objects) <= set(previous.objects)
+        if previous is not None and touched and len(showing) == len(others):
             why = f"{previous.name}: hidden, {cut(str(atom), 40)} changes only with the step after it"
-            return Diagnosis(Family.HIDDEN, previous.name, why, (example(doubtful), example(others[0])))
-        return wrong_reading(others[0], strange, doubtful, "wrong before whatever step", by_chance=False)
+            return Diagnosis(Family.HIDDEN, previous.name, why, (example(doubtful), example(showing[0])))
+        return wrong_reading(showing[0], strange, doubtful, "wrong before whatever step", by_chance=False)
     after = inquiry.evidence.predict(doubtful.before.state, doubtful.step)
-    for step in _apart(inquiry, after, atom):
-        trial = inquiry.trials.attempt(inquiry.after(doubtful), step)
-        if trial is None or trial.after is None or trial.after.state.value(atom) is not after.value(atom):
-            continue
-        return wrong_reading(
-            doubtful, strange, trial, "wrong in one picture, right in the next", by_chance=False
-        )
-    return None
+    nexts = _executed_apart(inquiry, inquiry.after(doubtful), after, atom)
+    right = [one for one in nexts if one.after and one.after.state.value(atom) is after.value(atom)]
+    if 2 * len(right) <= len(nexts):  # most of the next pictures show it, too
+        return None
+    return wrong_reading(
+        doubtful, strange, right[0], "wrong in one picture, right in the next", by_chance=False
+    )
 
 
-def _apart(inquiry: Inquiry, state: State, atom: Atom) -> list[GroundAction]:
-    """Steps that may be executed in a state and do not touch an atom; the model may be too poor yet to be sure."""
-    known = inquiry.plans(state).executable(state)
+def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom) -> list[Trial]:
+    """Steps that are executed after a history and do not touch an atom; every action's first, as far as possible."""
+    known = inquiry.plans(state).executable(state)  # the model may be too poor yet to be sure
     seen = [trial.step for trial in reversed(inquiry.trials.seen) if trial.executed]
     steps = [step for step in dict.fromkeys([*known, *seen]) if not set(atom.objects) <= set(step.objects)]
-    return steps[:OTHER_STEPS]
+    first = list({step.name: step for step in reversed(steps)}.values())
+    found: list[Trial] = []
+    for step in [*first, *(step for step in steps if step not in first)][:ATTEMPTED]:
+        trial = inquiry.trials.attempt(history, step)
+        if trial is not None and trial.executed:
+            found.append(trial)
+        if len(found) == OTHER_STEPS:
+            break
+    return found
 
 
 def _previous(inquiry: Inquiry, doubtful: Trial) -> GroundAction | None:

@@ -7,7 +7,6 @@ where such a circumstance is present and where it is absent, and where a number 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from math import sqrt
@@ -39,17 +38,17 @@ class History(NamedTuple):
     """The executed steps."""
     uses: Mapping[str, int] = {}
     """How many of them were of each action."""
-    last: str = ""
-    """The action of the last one."""
+    last: GroundAction | None = None
+    """The last one."""
     changed: frozenset[Atom] = frozenset()
     """The atoms that the last one changed."""
     refused: bool = False
     """Whether a step was refused since."""
 
-    def then(self, name: str, before: State, after: State) -> History:
+    def then(self, step: GroundAction, before: State, after: State) -> History:
         """The history after one more executed step."""
-        uses = {**self.uses, name: self.uses.get(name, 0) + 1}
-        return History(self.steps + 1, uses, name, before.true ^ after.true)
+        uses = {**self.uses, step.name: self.uses.get(step.name, 0) + 1}
+        return History(self.steps + 1, uses, step, before.true ^ after.true)
 
     def then_refused(self) -> History:
         """The history after one more refused step."""
@@ -59,56 +58,91 @@ class History(NamedTuple):
 class Circumstances(NamedTuple):
     """What is the case where a step is attempted, beside the atoms that its outcome follows from."""
 
-    present: frozenset[Name]
-    numbers: tuple[tuple[Name, int], ...] = ()
+    present: int
+    """A bit for each name of what is present (``Names``)."""
+    kind: str
+    """The kind of the numbers."""
+    numbers: tuple[int, ...]
 
 
-def of_state(action: ActionHypotheses, index: FactIndex, step: GroundAction) -> Circumstances:
-    """The true atoms in terms of the arguments, those with other objects or one twice among them, and their number.
+class Names:
+    """The circumstances that were met so far; each has a bit, so that many of them are compared at once."""
 
-    Atoms that the image hides count as false.
-    """
-    places: dict[str, int] = {}
-    for place, name in enumerate(step.objects):
-        places.setdefault(name, place)
-    present: set[Name] = {("argument", place, name) for place, name in enumerate(step.objects)}
-    for predicate, rows in index.rows.items():
+    def __init__(self) -> None:
+        self._bits: dict[Name, int] = {}
+        self.of_kind: dict[str, int] = {}
+        """The bits of all circumstances of each kind."""
+        self._atoms: dict[tuple[Row, str], tuple[list[Row], int]] = {}
+        """For the arguments of a step and a predicate: the facts where it was met last, and their bits."""
+        self._arguments: dict[Row, int] = {}
+
+    def bit(self, kind: str, *told: Hashable) -> int:
+        """The bit of a circumstance."""
+        name = (kind, *told)
+        bit = self._bits.get(name)
+        if bit is None:
+            bit = self._bits[name] = 1 << len(self._bits)
+            self.of_kind[kind] = self.of_kind.get(kind, 0) | bit
+        return bit
+
+    def of_state(self, action: ActionHypotheses, index: FactIndex, step: GroundAction) -> Circumstances:
+        """The true atoms in terms of the arguments, those with other objects or one twice among them, and their number.
+
+        Atoms that the image hides count as false.
+        """
+        present = self._arguments.get(step.objects)
+        if present is None:
+            present = 0
+            for place, name in enumerate(step.objects):
+                present |= self.bit("argument", place, name)
+            self._arguments[step.objects] = present
+        for predicate, rows in index.rows.items():
+            known = self._atoms.get((step.objects, predicate))
+            if known is None or known[0] != rows:
+                known = rows, self._of_facts(index, predicate, step.objects)
+                self._atoms[step.objects, predicate] = known
+            present |= known[1]
+        rows_of = index.rows.get
+        numbers = tuple([len(rows_of(one.name, ())) for one in action.index.vocabulary.predicates])
+        return Circumstances(present, "count", numbers)
+
+    def _of_facts(self, index: FactIndex, predicate: str, arguments: Row) -> int:
+        places: dict[str, int] = {}
+        for place, name in enumerate(arguments):
+            places.setdefault(name, place)
+        rows = index.rows[predicate]
+        arity = len(rows[0]) if rows else 0
         own: set[Row] = set()  # the few that name an argument; all others are alike
-        for place in range(len(rows[0]) if rows else 0):
+        for place in range(arity):
             for name in places:
                 own.update(index.matching(predicate, place, name))
-        present.update([("atom", predicate, *[places.get(name, OTHER) for name in row]) for row in own])
-        if len(own) < len(rows):
-            present.add(("atom", predicate, *[OTHER] * len(rows[0])))
-    counts = [
-        (("count", predicate.name), len(index.rows.get(predicate.name, ())))
-        for predicate in action.index.vocabulary.predicates
-    ]
-    return Circumstances(frozenset(present), tuple(counts))
+        bits = self.bit("atom", predicate, *[OTHER] * arity) if len(own) < len(rows) else 0
+        for row in sorted(own):
+            bits |= self.bit("atom", predicate, *[places.get(name, OTHER) for name in row])
+        return bits
 
-
-def of_history(
-    action: ActionHypotheses, step: GroundAction, history: History, *, again: bool
-) -> Circumstances:
-    """What happened before; ``again``: the step was attempted in an equal state earlier."""
-    present: list[Name] = [("after", history.last, history.refused)]
-    if history.changed:
-        own = action.index.grounded(step.objects)
-        present += [("just", bit) for bit, atom in own if atom in history.changed]
-    if again:
-        present.append(("again",))
-    uses = min(MOST_USES, history.uses.get(step.name, 0))
-    steps = min(MOST_STEPS, history.steps)
-    return Circumstances(frozenset(present), ((("past", "uses"), uses), (("past", "steps"), steps)))
+    def of_history(
+        self, action: ActionHypotheses, step: GroundAction, history: History, *, again: bool
+    ) -> Circumstances:
+        """What happened before; ``again``: the step was attempted in an equal state earlier."""
+        present = self.bit("after", history.last.name if history.last else "", history.refused)
+        if history.changed:
+            for bit, atom in action.index.grounded(step.objects):
+                if atom in history.changed:
+                    present |= self.bit("just", bit)
+        if again:
+            present |= self.bit("again")
+        uses = min(MOST_USES, history.uses.get(step.name, 0))
+        return Circumstances(present, "past", (uses, min(MOST_STEPS, history.steps)))
 
 
 @dataclass
 class _Tried:
     """The circumstances under which one prediction was tried."""
 
-    sometimes: set[Name]
-    always: set[Name]
-    ranges: dict[Name, tuple[int, int]]
+    sometimes: int
+    always: int
+    ranges: list[tuple[int, int]]
     times: int = 1
 
 
@@ -116,35 +150,44 @@ class _Tried:
 class Coverage:
     """The predictions that were tried, each with the circumstances. The worth of a step never grows."""
 
+    names: Names
     _tried: dict[Hashable, _Tried] = field(default_factory=dict)
 
     def add(self, prediction: Hashable, found: Circumstances) -> None:
         """The prediction was tried there."""
         tried = self._tried.get(prediction)
         if tried is None:
-            ranges = {name: (value, value) for name, value in found.numbers}
-            self._tried[prediction] = _Tried(set(found.present), set(found.present), ranges)
+            ranges = [(value, value) for value in found.numbers]
+            self._tried[prediction] = _Tried(found.present, found.present, ranges)
             return
         tried.times += 1
         tried.sometimes |= found.present
         tried.always &= found.present
-        for name, value in found.numbers:
-            low, high = tried.ranges[name]
-            tried.ranges[name] = min(low, value), max(high, value)
+        tried.ranges = [
+            (min(low, value), max(high, value))
+            for (low, high), value in zip(tried.ranges, found.numbers, strict=True)
+        ]
 
     def worth(self, prediction: Hashable, found: Circumstances) -> float:
         """How much there is about these circumstances under which the prediction was not tried."""
         tried = self._tried.get(prediction)
         if tried is None:
             return FIRST
-        new = Counter([name[0] for name in found.present - tried.sometimes])
-        new.update([name[0] for name in tried.always - found.present])
-        for name, value in found.numbers:
-            low, high = tried.ranges[name]
+        new = (found.present & ~tried.sometimes) | (tried.always & ~found.present)
+        beyond = 0
+        for value, (low, high) in zip(found.numbers, tried.ranges, strict=True):
             if not low <= value <= high:
-                new[name[0]] += 1
+                beyond += 1
+        if not new and not beyond:
+            return 0.0
         # in a fixed order, so that the sum is the same to the last bit in every process
-        return min(FIRST, sum(weight * sqrt(new[kind]) for kind, weight in WEIGHTS.items()))
+        total = 0.0
+        for kind, weight in WEIGHTS.items():
+            count = (new & self.names.of_kind.get(kind, 0)).bit_count()
+            if kind == found.kind:
+                count += beyond
+            total += weight * sqrt(count)
+        return min(FIRST, total)
 
     def times(self, prediction: Hashable) -> int:
         """How often it was tried."""

@@ -7,25 +7,34 @@ differ, it is no mistake of perception, which would come and go with the situati
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import cycle
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
+from aam_vision.interrogation.examination.beginnings import unlike
 from aam_vision.interrogation.examination.course import Course
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
-from aam_vision.interrogation.examination.trials import Trial
+from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.interrogation.examination.wandering import Wanderer
-from aam_vision.query import Query
+from aam_vision.query import Access, Query, Situation
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
 
 REGULAR = 3
 """Pictures that would have to be misread, at least, before what always happens is the agent's doing."""
 EVERY_STEP = 2
 """The same for what every step does, whatever its action."""
-OFTEN = 4
+OFTEN = 3
 """Situations in which it has to happen, at least."""
 SOUGHT = 20
-"""Steps from each situation, to see whether the atom changes again."""
+"""Steps from one situation at most, to see whether the atom changes again."""
+IN_ALL = 120
+"""Such steps altogether."""
+MADE = 10
+"""States that are made for that, where any can be."""
+SWITCHED = 2
+"""Executions of the action from one situation: what it only makes true, or false, changes once."""
 
 ANY = "any other"
 """In an atom: every object that the step does not name."""
@@ -52,17 +61,64 @@ def changes_elsewhere(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         return None
     if not (asked := _asked(Course.of(inquiry.trials), doubtful)):
         return None
-    for start in (None, *inquiry.trials.transcript.initial):
-        if start is not None:
-            inquiry.trials.ask(Query(start, ()))
-        for trial in Wanderer(inquiry, doubtful.step.name).steps(SOUGHT):
-            if trial.executed and trial.step.name == doubtful.step.name:
-                course = Course.of(inquiry.trials)
-                if found := regular(course, [doubtful]):
-                    return found
-                if not any(_uniform(_changes(course, *key)) for key in asked):
-                    return None
+    if found := _in_made_states(inquiry, doubtful):
+        return found
+    wanderer = Wanderer(inquiry, doubtful.step.name, elsewhere=True)
+    left = IN_ALL
+    for history in cycle(_starts(inquiry, doubtful)):
+        if left <= 0:
+            return None
+        left -= 1
+        if history is not None and not _goes_to(inquiry.trials, history):
+            continue
+        executed = 0
+        for trial in wanderer.steps(min(left, SOUGHT)):
+            left -= 1
+            if not trial.executed or trial.step.name != doubtful.step.name:
+                continue
+            course, executed = Course.of(inquiry.trials), executed + 1
+            if found := regular(course, [doubtful]):
+                return found
+            if not any(_uniform(_changes(course, *key)) for key in asked):
+                return None
+            if executed == SWITCHED:
+                break
     return None
+
+
+def _in_made_states(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """The same from the doubtful step alone, where states can be made that differ in what it does not name."""
+    trials, state = inquiry.trials, doubtful.before.state
+    if trials.access is not Access.SETTABLE:
+        return None
+    named = {*doubtful.step.objects, *trials.transcript.vocabulary.constants}
+    assert doubtful.after is not None, "it was executed"
+    for number in range(MADE):
+        other = unlike(trials.transcript.vocabulary, state, inquiry.rng)
+        changed = state.true ^ (
+            other.true if number else doubtful.after.state.true
+        )  # what it did comes first
+        made = replace(
+            state, true=state.true ^ {atom for atom in changed if not named.issuperset(atom.objects)}
+        )
+        trial = trials.attempt(History(Situation(made, made)), doubtful.step)
+        if trial is not None and trial.executed and (found := regular(Course.of(trials), [doubtful])):
+            return found
+    return None
+
+
+def _starts(inquiry: Inquiry, doubtful: Trial) -> list[History | None]:
+    """Where to look for further situations: where the agent stands (None), the doubtful one, and the beginnings."""
+    before = [] if doubtful.history is None else [doubtful.history]
+    return [None, *before, *map(History, inquiry.trials.transcript.initial)]
+
+
+def _goes_to(trials: Trials, history: History) -> bool:
+    """Whether the agent stands where the history ends, after it was brought there."""
+    at = trials.reached(history)
+    if at is not None:
+        trials.ask(Query(at, ()))
+    return at is not None
 
 
 def regular(course: Course, strange: Iterable[Trial]) -> Diagnosis | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -181,7 +181,7 @@ class Inquiry:
         here = self.trials.here
         if here is None:
             return None
-        for _, way in self.ways(here.state, {trial.before.state}):
+        for _, way in self.ways(here.state, trial.before.state.__eq__):
             found = self.trials.attempt(History(here).then(way, len(way)), trial.step)
             return found if found is not None and found.before.state == trial.before.state else None
         return None
@@ -213,14 +213,16 @@ class Inquiry:
             at = trial.after or trial.before
             yield trial
 
-    def ways(self, start: State, wanted: set[State]) -> Iterator[tuple[State, tuple[GroundAction, ...]]]:
-        """The shortest predicted ways from a state to some of those wanted, the nearest first."""
+    def ways(
+        self, start: State, wanted: Callable[[State], bool]
+    ) -> Iterator[tuple[State, tuple[GroundAction, ...]]]:
+        """The shortest predicted ways from a state to those wanted, the nearest first."""
         plans = self.plans(start)
         came: dict[State, tuple[GroundAction, ...]] = {start: ()}
         waiting = deque([start])
         while waiting and len(came) < SEARCHED:
             one = waiting.popleft()
-            if one in wanted:
+            if wanted(one):
                 yield one, came[one]
             for step in plans.executable(one):
                 after = plans.successor(one, step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from aam_vision.interrogation.examination.course import Course, Split
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
@@ -24,6 +24,10 @@ from aam_vision.query import Access
 
 WANDERED = 200
 """Steps that are made to see in which order the outcomes follow each other."""
+SEVERAL = 2
+"""States in which a step came out in each way, at least, before a literal may be the reason since a certain step."""
+RETURNS = 6
+"""Steps of the interrogation that are made once more before, where a way leads to their states."""
 LOOKS = 4
 """Looks at a situation that was reached with a strange change."""
 LOOKED_AT = 5
@@ -42,6 +46,7 @@ def on_trajectory(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis | None:
     name = _doubtful_action(inquiry, doubtful)
     if name is None:
         return None
+    _again(inquiry, name)
     looked = 0
     for trial in Wanderer(inquiry, name).steps(WANDERED):
         if trial.after is None or looked == LOOKED_AT or not inquiry.strange_atoms(trial):
@@ -50,6 +55,31 @@ def on_trajectory(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis | None:
         if found := _flickers(inquiry, trial):
             return found
     return by_order(inquiry, doubtful, steady=bool(looked))
+
+
+def _again(inquiry: Inquiry, name: str) -> None:
+    """Steps of the action that were executed before the doubtful one, made once more: they tell whether it has changed.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    trials = inquiry.trials
+    known = {
+        (one.before.state, one.step): one
+        for one in trials.seen[: trials.known]
+        if one.step.name == name and one.executed and not inquiry.unexpected(one)
+    }
+    for state, step in islice(known, RETURNS):
+        here = trials.here
+        way = None if here is None else next((way for _, way in inquiry.ways(here.state, state.__eq__)), None)
+        if way is None:
+            continue
+        for part in way:
+            trial = trials.go_on(part)
+            if trial is None or not trial.executed:
+                break
+        if trials.here is not None and trials.here.state == state:
+            trials.go_on(step)
 
 
 def by_order(inquiry: Inquiry, doubtful: Trial | None, *, steady: bool = False) -> Diagnosis | None:
@@ -106,7 +136,7 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
     if literal is not None:
         why = f"{name}: conditional, {told} where {cut(literal, 40)}"
         return Diagnosis(Family.CONDITIONAL, name, why, shown, literal)
-    if once:
+    if once or _since(course, split, own=True):
         return ever_since
     if refused_one_step_late(course):
         return alike
@@ -161,14 +191,18 @@ def _varies_at_rest(course: Course, split: Split) -> bool:
     return False
 
 
-def _since(course: Course, split: Split) -> bool:
-    """Whether a literal tells the strange steps from the usual ones since the first strange one, and did not before."""
+def _since(course: Course, split: Split, *, own: bool = False) -> bool:
+    """Whether a literal tells the strange steps from the usual ones since the first strange one, and did not before.
+
+    ``own``: only one over the action's arguments, from steps in several states.
+    """
     first = min(split.strange)
-    trials = course.trials
-    later = [trials[n] for n in split.usual if n > first]
-    strange = [trials[n] for n in split.strange]
-    header = course.header(strange[0].step.name)
-    return separating_literal(course.vocabulary, header, later, strange) is not None
+    later, strange = ([n for n in numbers if n >= first] for numbers in split)
+    if own and min(len({course.seen[n][:2] for n in numbers}) for numbers in (later, strange)) < SEVERAL:
+        return False
+    header = course.header(course.seen[first].action.name)
+    usual, others = ([course.trials[n] for n in numbers] for numbers in (later, strange))
+    return separating_literal(course.vocabulary, header, usual, others, own=own) is not None
 
 
 def _flickers(inquiry: Inquiry, trial: Trial) -> Diagnosis | None:

@@ -132,7 +132,7 @@ class Choice:
         node, state, history = start
         for step in way:
             after = self._predictions.successor(state, step)
-            state, history = after, history.then(step.name, state, after)
+            state, history = after, history.then(step, state, after)
         return Start(node, state, history)
 
     def _rare(self, start: Start, longest: int) -> Way:
@@ -189,7 +189,7 @@ class Choice:
             if number == len(plan):
                 total += self._attempts.worth(Prediction(step.name, seen=True), state, step, history)
             after = self._predictions.successor(state, step)
-            state, history = after, history.then(step.name, state, after)
+            state, history = after, history.then(step, state, after)
         return Chosen(start, plan, total / len(plan))
 
     def _drawn(
@@ -199,7 +199,7 @@ class Choice:
         plan: Way = ()
         _, state, history = start
         while len(plan) < length:
-            if refusal and (step := self._refusal(state, history, plan, rng)):
+            if refusal and (step := self._refusal(state, history, rng)):
                 yield self._rated(start, (*plan, step), refusal=True)
             options = self._predictions.executable(state)
             if not options:
@@ -210,7 +210,7 @@ class Choice:
             if not refusal:
                 yield self._rated(start, plan, refusal=False)
             after = self._predictions.successor(state, step)
-            state, history = after, history.then(name, state, after)
+            state, history = after, history.then(step, state, after)
 
     def _best(
         self, state: State, history: History, options: Sequence[GroundAction], rng: np.random.Generator
@@ -218,14 +218,12 @@ class Choice:
         drawn = [options[int(number)] for number in rng.permutation(len(options))[:COMPARED]]
         return max(drawn, key=lambda step: self._attempts.worth(Prediction(step.name), state, step, history))
 
-    def _refusal(
-        self, state: State, history: History, plan: Way, rng: np.random.Generator
-    ) -> GroundAction | None:
-        """A step that is refused there, the plan's last one again among them; None if there is none."""
+    def _refusal(self, state: State, history: History, rng: np.random.Generator) -> GroundAction | None:
+        """A step that is refused there, the last one again among them; None if there is none."""
         options = self._predictions.refused(state)
         drawn = [options[int(number)] for number in rng.permutation(len(options))[:COMPARED]]
-        if plan and self._predictions.is_refused(state, plan[-1]):
-            drawn.append(plan[-1])
+        if history.last and self._predictions.is_refused(state, history.last):
+            drawn.append(history.last)
         worth = self._attempts.refusal_worth
         return max(drawn, key=lambda step: worth(state, step, history), default=None)
 

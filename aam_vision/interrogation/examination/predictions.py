@@ -32,11 +32,15 @@ class Predictions:
         self._options: dict[State, list[GroundAction]] = {}
         self._edges: dict[State, list[tuple[GroundAction, State]]] = {}
         self._refusals: dict[State, list[GroundAction]] = {}
+        self._reached: dict[State, State] = {}
+        """Of equal states always the same object: most comparisons of states end at once."""
 
     def successor(self, state: State, step: GroundAction) -> State:
         """The predicted state after a step."""
-        after = self._evidence.predict(state, step)
-        self._indices.of(after, like=state)
+        found = self._evidence.predict(state, step)
+        after = self._reached.setdefault(found, found)
+        if after is found:
+            self._indices.of(after, like=state)
         return after
 
     def executable(self, state: State) -> list[GroundAction]:

@@ -12,13 +12,15 @@ from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.looking import wrong_reading
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.strips import Atom, GroundAction, LiftedAtom, State, lifted_atoms
+from aam_vision.strips import Atom, LiftedAtom, lifted_atoms
 from aam_vision.wording import counted
 
 LEAST = 5
 """Executed steps, at least, that images or refusals which come one step late have to explain."""
 OFTEN = 2
 """Times, at least, that an effect has to come late, or that an outcome has to be seen early or late in an episode."""
+REPEATED = 4
+"""The same where it is one situation again and again."""
 Key = tuple[str, LiftedAtom, bool]
 """An action, one of its atoms, and the value that it gets."""
 BEFORE_AND_AFTER = 3
@@ -114,7 +116,7 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
             both.append((trial, atom))
         elif any(near is not None and atom in _changed(near) for near in (after, before)):
             one += [(trial, atom)] if _irregular(course, trial, atom) else []
-    if 2 * len(both) <= len(untouched) and (found := _late_effect(course)):
+    if 2 * len(both) <= len(untouched) and (found := late_effect(course)):
         return found
     if 2 * len(both + one) <= len(untouched):
         return None
@@ -123,9 +125,13 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
     return wrong_reading(trial, [atom], trial, how, by_chance=not steady)
 
 
-def _late_effect(course: Course) -> Diagnosis | None:
-    """Hidden, if an atom that an action does not change always changes with the step after it."""
-    came: dict[Key, dict[tuple[State, GroundAction], Trial]] = defaultdict(dict)
+def late_effect(course: Course) -> Diagnosis | None:
+    """Hidden, if an atom that an action does not change always changes with the step after it.
+
+    That is seen in several situations; or in one situation again and again, which a step after another action left
+    otherwise.
+    """
+    came: dict[Key, list[Trial]] = defaultdict(list)
     stayed: set[Key] = set()
     untouched = set(course.untouched(course.seen))
     for number, trial in enumerate(course.trials):
@@ -139,16 +145,33 @@ def _late_effect(course: Course) -> Diagnosis | None:
                 continue
             key = previous.name, atom, not value
             if (number, ground) in untouched:
-                came[key][trial.before.state, trial.step] = trial
+                came[key].append(trial)
             elif trial.after.state.value(ground) is value and not {*ground.objects} <= {*trial.step.objects}:
                 stayed.add(key)
     for key in sorted(came.keys() - stayed, key=lambda key: (key[0], str(key[1]), key[2])):
-        if len(came[key]) >= OFTEN:
-            name, atom, _ = key
+        name, atom, _ = key
+        several = {(trial.before.state, trial.step): trial for trial in came[key]}
+        if len(several) >= OFTEN or (len(came[key]) >= REPEATED and _left(course, came[key][0], name, atom)):
             text = atom.text(course.header(name).parameters)
             why = f"{name}: hidden, {cut(text, 40)} changes only with the step after it"
-            return Diagnosis(Family.HIDDEN, name, why, tuple(map(example, [*came[key].values()][:2])))
+            return Diagnosis(Family.HIDDEN, name, why, tuple(map(example, [*several.values()][:2])))
     return None
+
+
+def _left(course: Course, strange: Trial, name: str, lifted: LiftedAtom) -> bool:
+    """Whether the step left the atom as it was in the same perceived state, where the step before cannot have changed it."""
+    before = course.previous(strange)
+    assert before is not None, "it made the change"
+    atom = lifted.ground(before.objects)
+    value = strange.before.state.value(atom)
+    return any(
+        (trial.before.state, trial.step) == (strange.before.state, strange.step)
+        and trial.after is not None
+        and trial.after.state.value(atom) is value
+        and (previous := course.previous(trial)) is not None
+        and (previous.name != name or lifted.ground(previous.objects) != atom)
+        for trial in course.trials
+    )
 
 
 def _irregular(course: Course, strange: Trial, atom: Atom) -> bool:

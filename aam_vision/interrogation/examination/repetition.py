@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from aam_vision.interrogation.examination.course import Course
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.looking import read_differently, read_otherwise, wrong_reading
+from aam_vision.interrogation.examination.previous_step import late_effect
 from aam_vision.interrogation.examination.reaching import kept, unexpected_on_the_way
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
@@ -42,6 +44,8 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if not again:
         return None
     if found := varying(inquiry, again):
+        if inquiry.trials.access is Access.TRAJECTORY and (late := late_effect(Course.of(inquiry.trials))):
+            return late  # the steps before these were not the same
         if not _strange_each_time(inquiry, doubtful, again):
             return found
         again = [trial for trial in again if trial.executed]

@@ -96,6 +96,10 @@ class AtomIndex(Unchanging):
         """Every bit with its atom under the binding (a plain tuple, equal to the ``Atom``)."""
         return [(bit, (predicate, get(objects))) for bit, predicate, get in self._getters]
 
+    def facts_in_order(self, objects: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+        """The atoms under the binding, that of the lowest bit first."""
+        return [(predicate, get(objects)) for _, predicate, get in self._getters]
+
     def getters(self, mask: int) -> list[tuple[str, Getter]]:
         """For each of these atoms its predicate, and a function from a binding to its objects."""
         return [(predicate, get) for bit, predicate, get in self._getters if bit & mask]

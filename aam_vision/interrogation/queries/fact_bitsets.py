@@ -126,7 +126,7 @@ class NumberedFacts:
     def instruction(self, action: ActionHypotheses, objects: tuple[str, ...]) -> BitsetAction:
         """An action with its arguments."""
         known = self._bits
-        facts = [known.get(fact) or self._number(fact) for _, fact in action.index.grounded(objects)]
+        facts = [known.get(fact) or self._number(fact) for fact in action.index.facts_in_order(objects)]
         return BitsetAction(action, objects, facts)
 
     def _number(self, fact: Fact) -> int:

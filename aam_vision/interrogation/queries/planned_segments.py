@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, Standpoint, success
@@ -55,19 +55,38 @@ class PlannedSegments:
             return
         options = sorted(self._options(standpoint, paths, wanted), key=lambda option: option.rank)
         unreachable = []
+        deferred: list[Segment] = []
         for option in options:
+            if option.rank[0] > 1:
+                yield from deferred
+                deferred = []
             segment = self._planned(standpoint, option, option.holding)
             if segment is Verdict.LIMIT:
                 segment = self._planned(standpoint, option, self._needed(standpoint, option))
             if isinstance(segment, Segment):
+                if option.rank[0] == 1 and self._spare(standpoint, option, segment.violated):
+                    deferred.append(segment)
+                    continue
                 yield segment
             elif segment is Verdict.UNSOLVABLE:
                 unreachable.append(option)
+        yield from deferred
         for option in unreachable if relax else ():
             for holding in self._relaxed(standpoint.hypotheses[option.name], option):
                 segment = self._planned(standpoint, option, holding)
                 if isinstance(segment, Segment):
                     yield segment
+
+    def _spare(self, standpoint: Standpoint, option: Option, violated: Literals) -> bool:
+        """Whether some of the violated literals need not be violated with the target: a refusal would have to be asked again."""
+        action = standpoint.hypotheses[option.name]
+        fixed = union([action.proven, option.target.opposite()])
+        return any(
+            literal != option.target
+            and (held := option.path.gather(action, fixed, [literal])) is not None
+            and literal.within(held)
+            for literal in violated.singles()
+        )
 
     def _needed(self, standpoint: Standpoint, option: Option) -> Literals:
         """What should hold without the candidates that would only be refuted by the way: these may be too much to ask."""

@@ -23,6 +23,7 @@ from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.earlier_steps import contradiction
 from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
 from aam_vision.interrogation.task.repeating_agent import RepeatingAgent, Spent
 from aam_vision.interrogation.task.result import Result
@@ -184,7 +185,11 @@ class _Stages:
         result = replace(
             result, rates=steady.rates, confidence=setup.confidence, curve=(*curve, *result.curve)
         )
-        if doubted is None or steady.erred or _chance_showed(doubted, doubted.result):
+        if doubted is None:
+            return result
+        if why := contradiction(doubted.result.transcript, result.certain, steady.rates):
+            return replace(result, complete=False, why=f"nothing is certain: {why}", doubt=why)
+        if steady.erred or _chance_showed(doubted, doubted.result):
             return result
         return _unexplained(result, doubted)
 

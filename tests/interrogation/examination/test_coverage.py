@@ -14,8 +14,7 @@ from aam_vision.interrogation.examination.coverage import (
     OTHER,
     Coverage,
     History,
-    of_history,
-    of_state,
+    Names,
 )
 from aam_vision.interrogation.examination.plans import ENDS
 from aam_vision.interrogation.examination.predictions import Predictions
@@ -49,19 +48,22 @@ def test_atoms_of_other_objects_and_of_one_argument_twice_are_circumstances() ->
     dressed = State(
         state.true | {Atom("near", (first, first)), Atom("near", ("elsewhere", first))}, state.objects
     )
-    found = of_state(hypotheses["move"], StateIndex(dressed), step).present
-    assert ("atom", "near", 0, 0) in found
-    assert ("atom", "near", OTHER, 0) in found
-    assert ("atom", "near", 0, 0) not in of_state(hypotheses["move"], StateIndex(state), step).present
+    names = Names()
+    found = names.of_state(hypotheses["move"], StateIndex(dressed), step).present
+    assert found & names.bit("atom", "near", 0, 0)
+    assert found & names.bit("atom", "near", OTHER, 0)
+    plain = names.of_state(hypotheses["move"], StateIndex(state), step).present
+    assert not plain & names.bit("atom", "near", 0, 0)
 
 
 def test_what_was_tried_is_worth_nothing_again_and_never_more_than_before() -> None:
     hypotheses, state = gripper()
     step = a_step(hypotheses, state)
     action = hypotheses["move"]
-    here = of_state(action, StateIndex(state), step)
-    fewer = of_state(action, StateIndex(State(frozenset(sorted(state.true)[1:]), state.objects)), step)
-    coverage = Coverage()
+    names = Names()
+    here = names.of_state(action, StateIndex(state), step)
+    fewer = names.of_state(action, StateIndex(State(frozenset(sorted(state.true)[1:]), state.objects)), step)
+    coverage = Coverage(names)
     worths = [coverage.worth("move", fewer)]
     coverage.add("move", here)
     worths.append(coverage.worth("move", fewer))
@@ -77,11 +79,12 @@ def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -
     step = a_step(hypotheses, state)
     action = hypotheses["move"]
     changed = frozenset([next(Atom(*fact) for _, fact in action.index.grounded(step.objects))])
-    coverage = Coverage()
-    coverage.add("move", of_history(action, step, History(), again=False))
-    for history in (History(3, {"move": 3}, "move"), History(1, {}, "", changed), History(refused=True)):
-        assert coverage.worth("move", of_history(action, step, history, again=False)) > 0
-    assert coverage.worth("move", of_history(action, step, History(), again=True)) > 0
+    names = Names()
+    coverage = Coverage(names)
+    coverage.add("move", names.of_history(action, step, History(), again=False))
+    for history in (History(3, {"move": 3}, step), History(1, {}, None, changed), History(refused=True)):
+        assert coverage.worth("move", names.of_history(action, step, history, again=False)) > 0
+    assert coverage.worth("move", names.of_history(action, step, History(), again=True)) > 0
 
 
 def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
@@ -117,6 +120,15 @@ def test_a_condition_on_one_argument_twice_is_found(seed: int) -> None:
     agent = faulty_agent("repeated arguments", Access.SNAPSHOT, seed)
     with pytest.raises(Interrupted) as raised:
         Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+    assert raised.value.result.status == "not-strips"
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
+def test_a_step_that_should_be_refused_right_after_itself_is_tried(access: Access) -> None:
+    """Preconditions of the state before the last step: the same step is executed twice, whatever it has changed."""
+    agent = faulty_agent("stale state", access, 75009)
+    with pytest.raises(Interrupted) as raised:
+        Interrogation(agent, exam=60).run(np.random.default_rng(75009))
     assert raised.value.result.status == "not-strips"
 
 

@@ -67,6 +67,32 @@ def test_the_order_of_the_steps_names_the_family_where_nothing_can_be_had_again(
     _assert_named(family, Access.TRAJECTORY)
 
 
+@pytest.mark.parametrize(
+    ("family", "seeds"),
+    [
+        ("delayed effect", (63001, 63004, 63009)),
+        ("drift of a precondition", (71000, 71003)),
+        ("lamp of a count", (71006, 71009)),
+    ],
+)
+def test_on_a_trajectory_new_states_and_earlier_steps_tell_what_looks_alike(
+    family: str, seeds: tuple[int, ...]
+) -> None:
+    """An effect that is late from chance, a change from a condition, and a lamp from one wrong picture."""
+    right = right_verdicts(family, Access.TRAJECTORY)
+    for seed in seeds:
+        found = interrogated(faulty_agent(family, Access.TRAJECTORY, seed), seed).diagnosis
+        assert found is not None
+        assert found.family.value in right, found.why
+
+
+@pytest.mark.parametrize("seed", [71002, 71008])
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
+def test_a_state_that_is_misread_is_told_by_most_of_the_pictures_around_it(access: Access, seed: int) -> None:
+    """Other pictures may be misread as well, so not all of them have to agree."""
+    assert diagnosis_of(faulty_agent("states misread", access, seed), seed).family is Family.MISREAD
+
+
 def _assert_named(family: str, access: Access) -> None:
     """At least three of four diagnoses are right."""
     found = [interrogated(faulty_agent(family, access, seed)).diagnosis for seed in range(6)]

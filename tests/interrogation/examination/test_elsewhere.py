@@ -42,6 +42,20 @@ def test_a_regular_effect_elsewhere_is_called_conditional(family: str, access: A
 
 
 @pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT, Access.SETTABLE])
+@pytest.mark.parametrize(
+    ("family", "seeds"), [("lamp of one action", (71004,)), ("effect on all objects", (71000, 71008, 71009))]
+)
+def test_an_action_that_is_seldom_possible_is_sought_on_purpose(
+    family: str, seeds: tuple[int, ...], access: Access
+) -> None:
+    for seed in seeds:
+        found = diagnosed(faulty_agent(family, access, seed), seed)
+        assert found is not None
+        assert found.family is Family.CONDITIONAL, found.why
+        assert "does not name" in found.why
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT, Access.SETTABLE])
 @pytest.mark.parametrize("family", ["lamp of every step", "lamp of one action"])
 def test_the_lamp_is_named_with_two_situations(family: str, access: Access) -> None:
     for seed in range(4, 8):

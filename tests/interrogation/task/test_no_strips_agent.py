@@ -89,7 +89,7 @@ def test_what_a_step_does_otherwise_in_the_middle_of_a_plan_is_not_overlooked() 
 
 
 def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
-    with pytest.raises(Interrupted, match=r"^switch: hidden") as caught:
+    with pytest.raises(Interrupted, match=r"^switch: conditional, switches lit") as caught:
         doubting(Spilling())
     result = caught.value.result
     assert (result.status, result.complete, result.certain) == ("not-strips", False, {})
