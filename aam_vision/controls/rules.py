@@ -99,7 +99,7 @@ class Rules:
                 return
             self._widen(transition, found)
         for rule in self._rules[transition.control.name]:
-            if contradiction(rule.condition, rule.operator.effects, transition, index):
+            if contradiction(rule.condition, rule.operator.effects, transition, index) is not None:
                 self._refute(
                     transition,
                     f"{rule.operator.header.name} was not carried out though all that it may require held",
@@ -117,7 +117,7 @@ class Rules:
             self.widened = self._giving.steps
             for other in self._giving.transitions[transition.control.name]:
                 index = self._giving.indices.of(other.before)
-                if contradiction(rule.condition, rule.operator.effects, other, index):
+                if contradiction(rule.condition, rule.operator.effects, other, index) is not None:
                     self._refute(
                         transition,
                         f"{rule.operator.header.name} requires different things in different situations",
