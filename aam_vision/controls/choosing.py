@@ -20,7 +20,7 @@ DEAD = 0.5
 """Share of the others that are controls which never did anything, while there are such."""
 DRAWN = 12
 """Controls of which the newest one is taken."""
-NEAR = 40
+NEAR = 15
 """States that are looked at on the way to something new."""
 LOOKED_AT = 60
 """Controls that probably do something of which the next situations are looked at, and controls that are looked at there."""
@@ -33,6 +33,8 @@ class Chooser:
         self._giving = giving
         self._rng = rng
         self._novelty = novelty or Novelty()
+        self._after: dict[State, list[tuple[GroundAction, State]]] = {}
+        self._of_rules: Rules | None = None
         self.surprised = False
         """Whether anything about the latest choice was new."""
 
@@ -68,7 +70,11 @@ class Chooser:
             for control in self._some(ground(self._giving.controls, state)):
                 if control not in given and self._novelty.new(state, control, rules, index):
                     return [*way, control]
-            for control, after in rules.likely(state, index).items():
+            if rules is not self._of_rules:
+                self._after, self._of_rules = {}, rules
+            if state not in self._after:
+                self._after[state] = list(rules.likely(state, index).items())
+            for control, after in self._after[state]:
                 if after not in known:
                     known.add(after)
                     waiting.append((after, [*way, control]))

@@ -21,6 +21,8 @@ PATIENCE = 8
 """Exploring ends once so many controls in a row were given with nothing new and did nothing new."""
 STARTS = 4
 """Situations that are drawn for the beginning of a walk."""
+WAYS = 30
+"""Ways to something new that are looked for: each costs more time than steps."""
 IDLE = 20
 """Walks in a row that found nothing to give."""
 
@@ -34,13 +36,16 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     """
     discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
-    quiet = idle = 0
+    rules = Rules(discovery, giving)
+    quiet = idle = ways = 0
     while idle < IDLE and giving.steps < MOST + least:
-        rules, here, before = Rules(discovery, giving), start(giving, initial, rng), giving.steps
+        here, before = start(giving, initial, rng), giving.steps
         way: list[GroundAction] | None = None
         done = giving.steps >= least and quiet >= PATIENCE and not giving.dead
         if done and not any(map(giving.stuck, initial)):
-            here, way = _way(giving, chooser, rules, rng)
+            ways += 1
+            if ways <= WAYS:
+                here, way = _way(giving, chooser, rules, rng)
             if way is None:
                 break
         try:
@@ -55,7 +60,7 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
                 quiet = 0 if way is None and chooser.surprised else quiet + 1
                 rules.owner(transition)
         except Refuted:
-            discovery, quiet = found(giving), 0
+            rules, quiet = Rules(found(giving), giving), 0
         idle = idle + 1 if giving.steps == before else 0
     return found(giving)
 

@@ -28,6 +28,9 @@ class Novelty:
     def __init__(self) -> None:
         self._seen: set[Feature] = set()
         self._surroundings: tuple[State, Surroundings] | None = None
+        self._near: dict[tuple[State, GroundAction], frozenset[Feature]] = {}
+        self._of_rules: Rules | None = None
+        """The operators that ``_near`` is about; their conditions become wider meanwhile, which hardly matters here."""
 
     def linked(self, state: State, control: GroundAction, *, together: bool = False) -> set[Feature]:
         """The new facts that link the control's arguments to others; ``together``: their being true together counts, too."""
@@ -47,8 +50,16 @@ class Novelty:
         """All new facts of a control in a state."""
         found = self.linked(state, control, together=together)
         if rules is not None:
-            for rule in rules.of(control.name):
-                found |= set(self._near_misses(rule, state, control, index)) - self._seen
+            if rules is not self._of_rules:
+                self._near, self._of_rules = {}, rules
+            near = self._near.get((state, control))
+            if near is None:
+                near = self._near[state, control] = frozenset(
+                    feature
+                    for rule in rules.of(control.name)
+                    for feature in self._near_misses(rule, state, control, index)
+                )
+            found |= near - self._seen
         return found
 
     def note(self, features: set[Feature]) -> None:
