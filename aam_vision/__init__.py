@@ -19,20 +19,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aam_vision.api import agent_for, interrogate, symbolic_agent
+    from aam_vision.api import agent_for, interrogate, interrogate_controls, symbolic_agent
+    from aam_vision.controls.result import ControlsResult
     from aam_vision.interrogation.task.result import Result
     from aam_vision.query import Access, Agent
 
 __version__ = "0.1.0"
 
-__all__ = ["Access", "Agent", "Result", "__version__", "agent_for", "interrogate", "symbolic_agent"]
+__all__ = [
+    "Access",
+    "Agent",
+    "ControlsResult",
+    "Result",
+    "__version__",
+    "agent_for",
+    "interrogate",
+    "interrogate_controls",
+    "symbolic_agent",
+]
 
 _HOMES = {
     "Access": "query",
     "Agent": "query",
+    "ControlsResult": "controls.result",
     "Result": "interrogation.task.result",
     "agent_for": "api",
     "interrogate": "api",
+    "interrogate_controls": "api",
     "symbolic_agent": "api",
 }
 

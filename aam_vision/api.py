@@ -24,9 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from aam_vision import targets
+from aam_vision.errors import UnusableInput
 from aam_vision.query import Access, Agent
 
 if TYPE_CHECKING:
+    from aam_vision.controls.result import ControlsResult
     from aam_vision.interrogation.task.result import Result
     from aam_vision.strips import Model
 
@@ -105,6 +107,45 @@ def interrogate(
     ).run(np.random.default_rng(seed))
 
 
+def interrogate_controls(
+    agent: Agent, *, seed: int = 0, max_steps: int | None = None, exam: int | None = None
+) -> ControlsResult:
+    r"""Find out what the controls of an agent do: in how many kinds of cases, to which objects, and when.
+
+    Args:
+        agent: Anything with the methods of ``aam_vision.Agent`` under snapshot access, whose instructions are controls:
+            each of them can always be given, and changes something or nothing (``ask`` executes every plan).
+        seed: Of every random choice: the same agent and seed give the same result.
+        max_steps: Stop once so many controls were given.
+        exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took.
+
+    Returns:
+        The operators that the controls carry out, their model, and what is certain of both.
+
+    Raises:
+        UnusableInput: the agent's access is another one.
+        AgentFailed: the agent can no longer answer.
+
+    Examples:
+        >>> import aam_vision
+        >>> agent = aam_vision.agent_for("blocks", controls=True)
+        >>> print(*agent.headers, sep=", ")
+        pick-up(?block - block), put-down(), stack(?block - block), unstack(?block - block)
+        >>> result = aam_vision.interrogate_controls(agent)
+        >>> print(*[operator.header for operator in result.operators], sep="\n")
+        pick-up(?block - block)
+        put-down(?block - block)
+        stack(?block - block, ?block2 - block)
+        unstack(?block - block, ?block2 - block)
+    """
+    from aam_vision.controls.interrogating import Options as ControlOptions
+    from aam_vision.controls.interrogating import interrogate as interrogated
+
+    if agent.access is not Access.SNAPSHOT:
+        raise UnusableInput("controls need snapshot access", "access", agent.access.value)
+    return interrogated(agent, seed, ControlOptions(max_steps, exam=exam))
+
+
 def _refuse_unknown(options: Options) -> None:
     """Refuse a keyword argument that does not exist, as Python does where all are spelled out."""
     for name in options:
@@ -122,6 +163,7 @@ def agent_for(
     repeated_arguments: bool = False,
     classifiers: str | PathLike[str] | None = None,
     image_noise: float = 0.0,
+    controls: bool = False,
 ) -> Agent:
     """The agent of an environment by its name: one seen in images, or one of a packaged PDDL domain.
 
@@ -134,6 +176,7 @@ def agent_for(
         repeated_arguments: One object may be named twice in an instruction (packaged domains).
         classifiers: The folder of other classifier weights than the shipped ones (image environments).
         image_noise: Sigma of Gaussian noise put on the images, 0 to 1.
+        controls: Its instructions are the environment's own controls, for ``interrogate_controls``.
 
     Raises:
         UnusableInput: no such environment, problem, access or weights.
@@ -146,16 +189,20 @@ def agent_for(
         >>> print(*agent.headers, sep=", ")
         pick-up(?x - block), put-down(?x - block), stack(?x - block, ?y - block), unstack(?x - block, ?y - block)
     """
+    settings = targets.PerceptionSettings(
+        None if classifiers is None else Path(classifiers), noise=image_noise, seed=seed
+    )
+    numbers = [str(number) for number in problems]
+    if controls:
+        return targets.controlled(environment, numbers, _word(access), settings).target.agent
     return targets.from_environment(
         environment,
         access=_word(access),
-        problems=[str(number) for number in problems],
+        problems=numbers,
         size=size,
         seed=seed,
         repeated=repeated_arguments,
-        settings=targets.PerceptionSettings(
-            None if classifiers is None else Path(classifiers), noise=image_noise, seed=seed
-        ),
+        settings=settings,
     ).agent
 
 

@@ -36,6 +36,10 @@ class Arguments:
         "With --env the number of a problem, with --domain a PDDL file (repeatable)."
     )
     problem_size: int = option("Size of a packaged domain's problems.", 2, min=1)
+    controls: bool = flag("With --env: bring nothing but the environment's controls; find out what they do.")
+    bare: list[str] | None = option(
+        "With --domain: a control, and the operators that it may carry out: 'move(?dir)=move,push' (repeatable)."
+    )
     access: str | None = option(
         "What the agent allows: settable (symbolic agents only), snapshot, reset, or trajectory "
         "(one problem: the first, or the one named); default the most that it can."

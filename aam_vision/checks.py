@@ -26,6 +26,7 @@ def check(arguments: Arguments) -> None:
 
     check_policy(arguments.policy)
     _check_agent(arguments)
+    _check_controls(arguments)
     _check_ranges(arguments)
 
 
@@ -59,6 +60,27 @@ def _check_agent(arguments: Arguments) -> None:
         )
     if env is not None:
         targets.check_name(env)
+
+
+def _check_controls(arguments: Arguments) -> None:
+    """Refuse what cannot be done where only the controls are known."""
+    if arguments.bare and arguments.domain is None:
+        raise UnusableInput("says what the controls of a PDDL domain do: give --domain, too", "bare")
+    if arguments.controls and arguments.env is None:
+        raise UnusableInput(
+            "asks an environment for its controls: give --env NAME, or --domain with --bare", "controls"
+        )
+    if not (arguments.controls or arguments.bare):
+        return
+    usual = Arguments()
+    others = (
+        "agent", "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
+        "cache", "record", "write_ppo",
+    )  # fmt: skip
+    for name in others:
+        if getattr(arguments, name) != getattr(usual, name):
+            which = "--controls" if arguments.controls else "--bare"
+            raise UnusableInput(f"cannot be used with {which}", name)
 
 
 def _check_ranges(arguments: Arguments) -> None:

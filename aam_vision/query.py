@@ -51,10 +51,15 @@ class Query:
 
 @dataclass(frozen=True)
 class Response:
-    """<l, s_F>: the length of the longest executable prefix of the plan, and where it ended."""
+    """<l, s_F>: the length of the longest executable prefix of the plan, and where it ended.
+
+    ``told`` is the length of the part of the plan that anything is said about, if not all of it: of the step after
+    that, it cannot be told whether it was carried out.
+    """
 
     executed: int
     final: Situation
+    told: int | None = None
 
 
 class WalkStep(NamedTuple):

@@ -51,6 +51,8 @@ def interrogate_agent(arguments: Arguments) -> int:
         python -m aam_vision.run --env sokoban --seed 1 --out runs/first --force
         python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
         python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
+        python -m aam_vision.run --env sokoban --controls
+        python -m aam_vision.run --domain D.pddl --problem P.pddl --bare "move(?dir)=move,push"
         python -m aam_vision.run --agent "./my-agent --fast" --access reset
         python -m aam_vision.run --resume runs/first
     """
@@ -105,6 +107,10 @@ def _resume(arguments: Arguments, folder: Path) -> int:
 @told_warnings()
 def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
+    if arguments.controls or arguments.bare:
+        from aam_vision.control_run import run_controls
+
+        return run_controls(arguments, folder, _name(arguments), resumed)
     began = perf_counter()
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import Clock, TimedPlanner

@@ -60,6 +60,9 @@ class EnforcingAgent(AgentDecorator):
         self._depart(start, "walk")
         walked = self.agent.walk(start, steps, rng)
         for step in walked:
+            self._seen.add(
+                step.before.handle
+            )  # an agent may show again what it did before (``controls.agent``)
             self._arrive(step.after)
         return walked
 

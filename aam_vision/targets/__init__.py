@@ -4,6 +4,7 @@ A *target* bundles an agent with functions that fetch its ground truth. They are
 interrogation has ended.
 """
 
+from aam_vision.targets.controls import controlled
 from aam_vision.targets.decorated import cached, unreliable
 from aam_vision.targets.images import PerceptionSettings
 from aam_vision.targets.naming import check_name, from_environment, names, of
@@ -16,6 +17,7 @@ __all__ = [
     "Target",
     "cached",
     "check_name",
+    "controlled",
     "from_environment",
     "from_pddl",
     "from_program",

@@ -109,6 +109,8 @@ class Evidence:
         told = self.hypotheses.version != version
         refuted = proven = 0
         if isinstance(move, Ask):
+            if isinstance(entry, Asked) and len(entry.query.plan) < len(move.plan):
+                self._attempt(self.current, move.plan[len(entry.query.plan)])
             if not move.again:
                 self._asked.add((move.start.number, move.plan))
             for _, name, literals, _ in move.aims:

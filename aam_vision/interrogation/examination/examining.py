@@ -19,7 +19,7 @@ from aam_vision.interrogation.examination.beginnings import beginnings, initial,
 from aam_vision.interrogation.examination.coverage import History
 from aam_vision.interrogation.examination.plans import Choice, Chosen, Start
 from aam_vision.interrogation.examination.predictions import Predictions
-from aam_vision.interrogation.examination.surprises import progress
+from aam_vision.interrogation.examination.surprises import progress, untold
 from aam_vision.query import Access, Situation
 
 SHARE = 4
@@ -177,6 +177,8 @@ class Examining:
     ) -> Move | None:
         """The next step of the examination; None if nothing can be predicted."""
         done = _exchanges(evidence)
+        if untold(evidence) > wanted:
+            return None
         if done and isinstance(done[-1], Ask) and done[-1].plan:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
         if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:

@@ -19,6 +19,17 @@ def progress(evidence: Evidence) -> Exam:
     return Exam(steps)
 
 
+def untold(evidence: Evidence) -> int:
+    """The plans of the examination of which some step came out in a way that nothing is told of."""
+    return sum(
+        isinstance(exchange.move, Ask)
+        and exchange.move.examines
+        and isinstance(exchange.entry, Asked)
+        and len(exchange.entry.query.plan) < len(exchange.move.plan)
+        for exchange in evidence.exchanges
+    )
+
+
 def surprise(evidence: Evidence, entry: Entry, move: Ask | Walk) -> str | None:
     """What an answer shows that the evidence before it rules out, in a line; None if it is as predicted."""
     state = move.start.state

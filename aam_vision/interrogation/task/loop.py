@@ -105,7 +105,8 @@ def _answered(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: n
         choices = rng if move.seed is None else np.random.default_rng(move.seed)
         return Walked(tuple(agent.walk(start, move.steps, choices)))
     query = Query(start, move.plan)
-    return Asked(query, agent.ask_again(query) if move.again else agent.ask(query))
+    response = agent.ask_again(query) if move.again else agent.ask(query)
+    return Asked(Query(start, move.plan[: response.told]), response)
 
 
 class _Record:

@@ -1,0 +1,165 @@
+"""A run that knows only the controls of an agent: ``python -m aam_vision.run --controls`` or ``--bare``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from aam_vision.checks import check_unused
+from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
+from aam_vision.errors import AgentFailed
+
+if TYPE_CHECKING:
+    from aam_vision.agents.journal import Journal
+    from aam_vision.arguments import Arguments
+    from aam_vision.controls.result import ControlsResult
+    from aam_vision.targets.controls import ControlTarget
+
+AGENT_FAILED, CONTRADICTED = 3, 4
+"""Exit codes, as of every run."""
+NATIVE_STEPS = 1000
+"""Held-out steps on which the learned model is compared with the environment."""
+
+
+def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal | None) -> int:
+    """Interrogate an agent of which only the controls are known; save and print what was learned.
+
+    A run that was cut short makes the same moves again and gets the recorded answers.
+
+    Raises:
+        UnusableInput: the agent or an option cannot be used, or the folder holds another run.
+        AgentFailed: the agent can no longer answer.
+    """
+    began = perf_counter()
+    from aam_vision.agents.journal import Journal
+    from aam_vision.agents.journalled import JournalledAgent
+    from aam_vision.controls.interrogating import Options, interrogate
+    from aam_vision.interrogation.task.verdict import NOT_STRIPS
+    from aam_vision.planning.engines import planner_named
+    from aam_vision.run_folder import clear, note_origins
+    from aam_vision.targets.controls import of
+
+    planner = planner_named(arguments.planner)
+    check_writable(folder)
+    if resumed is None:
+        check_unused(folder, force=arguments.force)
+    with told_if_slow(f"Loading {name}", quiet=arguments.quiet, seconds=0.1):
+        known = of(arguments)
+    target = known.target
+    with (
+        closing(target),
+        resumed
+        or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
+    ):
+        if resumed is None:
+            clear(folder)
+        note_origins(target, journal)
+        agent = JournalledAgent(target.agent, journal, target.generators)
+        progress = Progress()
+        options = Options(
+            arguments.max_steps,
+            arguments.max_queries,
+            arguments.exam,
+            arguments.confirm,
+            (lambda text: None) if arguments.quiet else progress.stage,
+        )
+        try:
+            result = interrogate(agent, arguments.seed, options, planner)
+        except AgentFailed as error:
+            print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
+            return AGENT_FAILED
+        told = _save(folder, arguments, known, result, perf_counter() - began)
+        journal.note("finished", told["status"])
+    if told["status"] == NOT_STRIPS:
+        print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
+        return CONTRADICTED
+    if told["why"]:
+        print(f"warning: {told['why']}", file=sys.stderr)
+    return 0
+
+
+def _save(
+    folder: Path, arguments: Arguments, known: ControlTarget, result: ControlsResult, wall_s: float
+) -> dict[str, Any]:
+    """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+    from aam_vision.interrogation.task.result_text import aligned
+    from aam_vision.pddl import domain_text
+
+    model, told = domain_text(result.model), figures(arguments, known, result, wall_s)
+    write_atomically(folder / "model.pddl", model)
+    write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
+    write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
+    print(model)
+    print(aligned(lines(told, folder)))
+    return told
+
+
+def figures(
+    arguments: Arguments, known: ControlTarget, result: ControlsResult, wall_s: float
+) -> dict[str, Any]:
+    """The contents of ``result.json``; ``native_equivalent`` is measured here, after the interrogation."""
+    import numpy as np
+
+    from aam_vision.planning.planner import cpu_seconds
+
+    inner = result.interrogation
+    cpu_s = cpu_seconds()
+    steps = known.native_steps(NATIVE_STEPS, np.random.default_rng([arguments.seed, 3]))
+    right = sum(result.predictions.agrees(*step) for step in steps)
+    within, beyond = result.certain
+    return {
+        "env": known.target.name,
+        "seed": arguments.seed,
+        "access": known.target.agent.access.value,
+        "status": result.status,
+        "why": result.why,
+        "controls": [str(control) for control in result.controls],
+        "operators": [str(operator.header) for operator in result.operators],
+        "constants": dict(result.discovery.vocabulary.constants),
+        "unexplained": len(result.unexplained),
+        "two_ways": None if result.two_ways is None else str(result.two_ways[0].control),
+        "guessed": list(result.guessed),
+        "native_equivalent": right / len(steps) if steps else None,
+        "native_steps": len(steps),
+        "steps": result.steps,
+        "watched_steps": result.watched,
+        "exam_steps": 0 if inner is None else inner.exam.steps,
+        "queries": 0 if inner is None else inner.counts.queries,
+        "discoveries": result.rounds,
+        "pal_tuples": 0 if inner is None else inner.hypotheses.size,
+        "undetermined": 0 if inner is None else len(inner.undetermined),
+        "case_bound": round(result.case_bound, 4),
+        "certain_within": within,
+        "certain_beyond": beyond,
+        "wall_s": round(wall_s, 3),
+        "cpu_s": round(cpu_s, 3),
+        "perception_s": known.target.perception_s(),
+    }
+
+
+def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
+    """The summary for a person."""
+    equal = told["native_equivalent"]
+    return [
+        ("status", told["status"] + (f": {told['why']}" if told["why"] else "")),
+        ("controls", ", ".join(told["controls"])),
+        *(("" if number else "operators", text) for number, text in enumerate(told["operators"])),
+        ("within", told["certain_within"]),
+        ("beyond", told["certain_beyond"]),
+        (
+            "steps",
+            f"{told['steps']} controls given; {told['queries']} queries, {told['discoveries']} discoveries",
+        ),
+        (
+            "held out",
+            "nothing to compare with"
+            if equal is None
+            else f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly",
+        ),
+        ("time", f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"),
+        ("saved in", str(folder)),
+    ]

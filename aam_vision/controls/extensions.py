@@ -1,0 +1,93 @@
+"""What a case may lack so that its conditions can be said: an object that a fact determines, or one that never differs.
+
+``moveto(?loc)`` depends on the room of the location, the only one with ``locinroom(?loc, ?room)``; ``right`` always
+concerns ``dir-right``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from aam_vision.controls.cases import Case, Example, Separation
+from aam_vision.controls.operators import Derivation
+from aam_vision.controls.transitions import Transition
+from aam_vision.strips import LiftedAtom
+
+LONGEST_CHAIN = 2
+"""Objects that are added to a case, at most."""
+MAX_CANDIDATES = 30
+HARDLY_CHANCE = 4
+"""Examples of a control without arguments in which an object is the same, of several of its type, so that it is taken
+for a constant first."""
+
+
+def separable(case: Case, separation: Separation) -> Case | None:
+    """The case with as few additional parameters and constants as its conditions need; None if these do not help."""
+    if separation.counterexample(case) is None:
+        return case
+    tried = [case]
+    for _ in range(LONGEST_CHAIN):
+        longer = []
+        for one in tried:
+            for extended in _extended(one):
+                if separation.counterexample(extended) is None:
+                    return extended
+                longer.append(extended)
+        tried = longer[:MAX_CANDIDATES]
+    return None
+
+
+def _extended(case: Case) -> Iterator[Case]:
+    """The case with one more object: as a constant where it never differed though it could have, else as a parameter."""
+    found = list(_determined(case))
+    constants = _never_differing(case, found)
+    yield from [one for one, sure in constants if sure]
+    for fact, values in found:
+        examples = tuple(
+            Example(one.transition, (*one.objects, value))
+            for one, value in zip(case.examples, values, strict=True)
+        )
+        derivation = Derivation(case.arity, fact)
+        yield replace(case, examples=examples, derivations=(*case.derivations, derivation))
+    yield from [one for one, sure in constants if not sure]
+
+
+def _never_differing(case: Case, found: list[tuple[LiftedAtom, list[str]]]) -> list[tuple[Case, bool]]:
+    """The case with each object that was the same in all examples as a constant, and whether that is hardly chance."""
+    same = sorted({values[0] for _, values in found if len(set(values)) == 1} - set(case.constants))
+    constants = []
+    for name in same:
+        objects = case.examples[0].transition.before.objects
+        several = not case.control.arity and len(objects.of_type(objects[name])) > 1
+        longer = replace(case, constants={**case.constants, name: objects[name]})
+        constants.append((longer, several and len(case.examples) >= HARDLY_CHANCE))
+    return constants
+
+
+def _determined(case: Case) -> Iterator[tuple[LiftedAtom, list[str]]]:
+    """Facts that determine one more object in every example, with the objects."""
+    first = case.examples[0]
+    for fact in candidate_facts(first.transition, first.objects):
+        derivation = Derivation(case.arity, fact)
+        values: list[str] = []
+        for one in case.examples:
+            value = derivation.value(one.transition.before, (*one.objects, None))
+            if value is None or value in one.objects:
+                break
+            values.append(value)
+        else:
+            yield fact, values
+
+
+def candidate_facts(transition: Transition, objects: tuple[str, ...]) -> list[LiftedAtom]:
+    """The facts of a situation about bound objects and one other, lifted; the other one is the next parameter."""
+    place = {name: number for number, name in enumerate(objects)}
+    found: dict[LiftedAtom, None] = {}
+    for predicate, rows in transition.before.rows.items():
+        for row in rows:
+            others = {name for name in row if name not in place}
+            if len(others) == 1 and (len(row) == 1 or len(others) < len(set(row))):
+                lifted = LiftedAtom(predicate, tuple([place.get(name, len(objects)) for name in row]))
+                found[lifted] = None
+    return sorted(found, key=lambda fact: (len(fact.arguments), str(fact)))

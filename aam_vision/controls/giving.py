@@ -1,0 +1,172 @@
+"""Giving controls to an agent and keeping what came of it, so that no control is given twice in one situation."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence, Set
+from itertools import product
+from typing import NamedTuple
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.enforcing import EnforcingAgent
+from aam_vision.controls.transitions import Transition
+from aam_vision.errors import AamError, AgentFailed
+from aam_vision.joins import StateIndices
+from aam_vision.query import Agent, Query, Situation
+from aam_vision.strips import ActionHeader, GroundAction, Objects, State
+
+
+def ground(controls: Sequence[ActionHeader], state: State) -> list[GroundAction]:
+    """All ways to give these controls in a state, no object twice."""
+    return [
+        GroundAction(control.name, objects)
+        for control in controls
+        for objects in product(*[state.objects.of_type(kind) for kind in control.types])
+        if len(set(objects)) == len(objects)
+    ]
+
+
+class StepsSpent(AgentFailed):
+    """Raised when no more controls may be given."""
+
+
+class TwoWays(AamError):
+    """Raised when one perceived situation and control went two ways: something matters that is not seen.
+
+    Args:
+        transitions: the two.
+    """
+
+    def __init__(self, transitions: tuple[Transition, Transition]) -> None:
+        self.transitions = transitions
+        first, second = transitions
+        differ = sorted(
+            {*first.change.items()} ^ {*second.change.items()}, key=lambda item: (str(item[0]), item[1])
+        )
+        atom = differ[0][0] if differ else "something that is not always seen"
+        super().__init__(
+            f"{first.control} went two ways in situations that look alike ({atom} differs afterwards): "
+            "it depends on something that the vocabulary does not tell"
+        )
+
+
+class Given(NamedTuple):
+    """A control that was given once: where, what was seen, and where it led."""
+
+    before: Situation
+    transition: Transition
+    after: Situation
+
+
+class Giving:
+    """An agent whose instructions are controls, and all transitions that it has shown.
+
+    Args:
+        agent: every one of its instructions is always carried out; its access is ``snapshot``.
+        max_steps: how many controls may be given.
+    """
+
+    def __init__(self, agent: Agent, max_steps: int | None = None) -> None:
+        self.agent = CountingAgent(EnforcingAgent(agent))
+        self.controls = agent.headers
+        self.transitions: dict[str, list[Transition]] = {control.name: [] for control in agent.headers}
+        """By control, what was seen, each kind of step (state, arguments) once."""
+        self.indices = StateIndices()
+        self.situations: dict[State, Situation] = {}
+        """By what was seen, the first situation that looked like that; in the order in which they were seen."""
+        self.problems: dict[Objects, list[Situation]] = {}
+        """The same, by the objects of their problem."""
+        self.given: list[Given] = []
+        """Everything that was given, in order."""
+        self._max_steps = max_steps
+        self._initial: tuple[Situation, ...] = ()
+        self._results: dict[tuple[Hashable, GroundAction], tuple[Transition, Situation]] = {}
+        self._known: dict[tuple[State, GroundAction], Transition] = {}
+        self._from: dict[State, set[GroundAction]] = {}
+        self._left: set[State] = set()
+
+    @property
+    def dead(self) -> list[ActionHeader]:
+        """The controls that never did anything."""
+        return [
+            control
+            for control in self.controls
+            if not any(one.change for one in self.transitions[control.name])
+        ]
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every control was given in every situation, and these were seen completely: nothing else can happen."""
+        return all(
+            not state.unknown and self.given_in(state) >= set(ground(self.controls, state))
+            for state in self.situations
+        )
+
+    @property
+    def steps(self) -> int:
+        """The number of controls that were given."""
+        return self.agent.counts.steps
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situation of every problem; looked at once only."""
+        if not self._initial:
+            self._initial = tuple(self.agent.initial())
+            for situation in self._initial:
+                self._seen(situation)
+        return self._initial
+
+    def given_in(self, state: State) -> Set[GroundAction]:
+        """The controls that were given in situations that look like this."""
+        return self._from.get(state, frozenset())
+
+    def known(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation] | None:
+        """What came of a control in a situation, if it was given there."""
+        return self._results.get((situation.handle, control))
+
+    def give(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
+        """What comes of a control in a situation, and where it leads; it is given once only.
+
+        Raises:
+            StepsSpent: no more controls may be given.
+            TwoWays: the same came out otherwise in a situation that looks the same.
+            AgentFailed: the agent can no longer answer.
+        """
+        known = self._results.get((situation.handle, control))
+        if known is not None:
+            return known
+        if self._max_steps is not None and self.steps >= self._max_steps:
+            raise StepsSpent(f"--max-steps: {self._max_steps} controls were given")
+        response = self.agent.ask(Query(situation, (control,)))
+        if not response.executed:
+            raise AgentFailed(f"the agent refused {control}, which is a control and can always be given")
+        after = response.final
+        transition = self._entered(Transition(situation.state, control, after.state))
+        self._results[situation.handle, control] = transition, after
+        self.given.append(Given(situation, transition, after))
+        self._from.setdefault(situation.state, set()).add(control)
+        if transition.change:
+            self._left.add(situation.state)
+        self._seen(after)
+        return transition, after
+
+    def stuck(self, situation: Situation) -> bool:
+        """Whether nothing that was given in such a situation did anything, and something else could be given."""
+        state = situation.state
+        return state not in self._left and not self.given_in(state) >= set(ground(self.controls, state))
+
+    def _seen(self, situation: Situation) -> None:
+        if situation.state not in self.situations:
+            self.situations[situation.state] = situation
+            self.problems.setdefault(situation.state.objects, []).append(situation)
+
+    def _entered(self, transition: Transition) -> Transition:
+        """The transition, or the one that is known already of an equal state."""
+        key = transition.before, transition.control
+        known = self._known.get(key)
+        if known is None:
+            self._known[key] = transition
+            self.transitions[transition.control.name].append(transition)
+            return transition
+        certain = not (transition.before.unknown or transition.after.unknown or known.after.unknown)
+        if certain and known.after != transition.after:
+            raise TwoWays((known, transition))
+        return known if certain else transition

@@ -1,0 +1,153 @@
+"""The whole interrogation of an agent of which only the controls are known.
+
+Walks, discovery, the interrogation that stands, with the discovered operators as instructions; and, whenever a transition
+refutes these, discovery and interrogation anew: nothing that was proven of operators that are none stays proven. What was
+given before is not given again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aam_vision.controls.agent import OperatorAgent
+from aam_vision.controls.discovery import Discovery
+from aam_vision.controls.exploring import explore, found
+from aam_vision.controls.giving import Giving, StepsSpent, TwoWays
+from aam_vision.controls.result import ControlsResult
+from aam_vision.controls.rules import Refuted, Rules
+from aam_vision.controls.watching import Watched, watch
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import Result
+from aam_vision.planning.planner import Planner
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.query import Agent
+
+MAX_ROUNDS = 40
+"""Discoveries of one interrogation."""
+SAME = 3
+"""Times that the same operators may be found again after they were refuted."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How controls are interrogated."""
+
+    max_steps: int | None = None
+    """Controls that may be given in all."""
+    max_queries: int | None = None
+    """Queries of the interrogation of the operators."""
+    exam: int | None = None
+    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
+    confirm: bool = False
+    tell: Callable[[str], None] = lambda text: None
+    """Called with a line when operators were discovered."""
+
+
+def interrogate(
+    agent: Agent,
+    seed: int = 0,
+    options: Options | None = None,
+    planner: Planner | None = None,
+) -> ControlsResult:
+    """Find out what the controls of an agent do.
+
+    Args:
+        agent: every one of its instructions is a control and always carried out; its access is ``snapshot``.
+        seed: of every random choice.
+        options: how.
+        planner: finds ways to situations in which there is something to ask.
+
+    Raises:
+        AgentFailed: the agent can no longer answer, and no operator is known yet.
+    """
+    return _Rounds(agent, seed, options or Options(), planner or PyperplanPlanner()).run()
+
+
+class _Rounds:
+    def __init__(self, agent: Agent, seed: int, options: Options, planner: Planner) -> None:
+        self._giving = Giving(agent, options.max_steps)
+        self._options = options
+        self._planner = planner
+        self._seed = seed
+        self._rounds = 0
+
+    def run(self) -> ControlsResult:
+        """The result of the first round that nothing refutes.
+
+        Operators that are refuted again and again, or found again although they were refuted, are kept: then the result
+        says so, and nothing is certain.
+        """
+        giving, result = self._giving, None
+        discovery: Discovery | None = None
+        known: Counter[Hashable] = Counter()
+        try:
+            discovery = explore(giving, np.random.default_rng([self._seed, 1]))
+            while True:
+                self._rounds += 1
+                kept = known[discovery.signature] >= SAME or self._rounds >= MAX_ROUNDS
+                known[discovery.signature] += 1
+                rules = Rules(discovery, giving, lasting=kept)
+                self._tell(discovery)
+                result = self._interrogated(rules)
+                if result is not None:
+                    rng = np.random.default_rng([self._seed, 2, self._rounds])
+                    seen = watch(giving, rules, result.model, rng)
+                    if kept or seen.surprise is None:
+                        return self._result(discovery, rules, result, seen)
+                discovery = found(giving)
+        except (StepsSpent, TwoWays) as error:
+            discovery = discovery or found(giving)
+            ended = self._result(
+                discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error)
+            )
+            return replace(ended, two_ways=error.transitions) if isinstance(error, TwoWays) else ended
+
+    def _interrogated(self, rules: Rules) -> Result | None:
+        """The result of one round; None if something refuted the operators.
+
+        Raises:
+            StepsSpent: no more controls may be given.
+        """
+        agent = OperatorAgent(self._giving, rules)
+        interrogation = Interrogation(
+            agent,
+            planner=self._planner,
+            budget=Budget(self._options.max_queries),
+            exam=self._options.exam,
+            confirm=self._options.confirm,
+        )
+        try:
+            return interrogation.run(np.random.default_rng(self._seed))
+        except Refuted as error:
+            self._options.tell(str(error))
+            return None
+        except Interrupted as error:
+            if isinstance(error.__cause__, StepsSpent) or error.contradicted:
+                return error.result
+            raise
+
+    def _tell(self, discovery: Discovery) -> None:
+        names = ", ".join(operator.header.name for operator in discovery.operators)
+        self._options.tell(f"{self._giving.steps} controls given; operators: {names or 'none'}")
+
+    def _result(
+        self, discovery: Discovery, rules: Rules, result: Result | None, seen: Watched, why: str = ""
+    ) -> ControlsResult:
+        return ControlsResult(
+            discovery,
+            result,
+            self._giving.controls,
+            {name: tuple(some) for name, some in self._giving.transitions.items()},
+            self._giving.steps,
+            self._rounds,
+            0 if seen.surprise is not None else seen.steps,
+            tuple(sorted(rules.guessed)),
+            why or rules.refuted or "",
+            exhausted=self._giving.exhausted,
+        )

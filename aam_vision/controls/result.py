@@ -1,0 +1,140 @@
+"""The result of an interrogation of controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from aam_vision.controls.discovery import Discovery
+from aam_vision.controls.operators import Operator
+from aam_vision.controls.prediction import ControlModel
+from aam_vision.controls.transitions import Transition
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS
+from aam_vision.strips import ActionHeader, LiftedAtom, Model
+
+
+@dataclass(frozen=True, repr=False)
+class ControlsResult:
+    """What controls do: the operators, their model, and how much of both is certain."""
+
+    discovery: Discovery
+    interrogation: Result | None
+    """The interrogation of the operators; None if it was not begun."""
+    controls: tuple[ActionHeader, ...]
+    transitions: Mapping[str, tuple[Transition, ...]]
+    """By control, all that was seen."""
+    steps: int
+    """The controls that were given, all of them."""
+    rounds: int
+    """How many times operators were discovered and interrogated."""
+    watched: int
+    """The controls of the last walk, given at random in situations seen before; all came out as predicted."""
+    guessed: tuple[str, ...] = ()
+    """Operators of which another one explains some transition, too."""
+    why: str = ""
+    """Why it ended early, if it did."""
+    two_ways: tuple[Transition, Transition] | None = None
+    """Transitions of one situation and control that went two ways, if that was seen: no model explains both."""
+    exhausted: bool = False
+    """Whether every control was given in every situation that can be reached."""
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        """The operators, in the order of the controls."""
+        return self.discovery.operators
+
+    @cached_property
+    def model(self) -> Model:
+        """The learned model; where nothing was interrogated, the one without any operator."""
+        if self.interrogation is None:
+            return Model(self.discovery.vocabulary, ())
+        return self.interrogation.model
+
+    @cached_property
+    def predictions(self) -> ControlModel:
+        """What the model says of controls."""
+        return ControlModel(self.model, self.operators if self.interrogation is not None else ())
+
+    @cached_property
+    def unexplained(self) -> tuple[Transition, ...]:
+        """What was seen and is not as the model predicts."""
+        return tuple(
+            transition
+            for some in self.transitions.values()
+            for transition in some
+            if not self.predictions.agrees(transition.before, transition.control, transition.after)
+        )
+
+    @property
+    def status(self) -> str:
+        """How it ended: as that of an interrogation; ``complete`` also where all was seen that can happen at all."""
+        if self.two_ways is not None:
+            return NOT_STRIPS
+        if self.interrogation is None or self.why:
+            return BUDGET
+        if self.unexplained:
+            return BUDGET if self.interrogation.complete else self.interrogation.status
+        return COMPLETE if self.exhausted and not self.interrogation.doubt else self.interrogation.status
+
+    @property
+    def case_bound(self) -> float:
+        """The share of controls that do something else than predicted, at most, with 95% confidence.
+
+        Of controls given at random in situations that were seen; exactly 0 if all were given in all situations. 1 if none
+        was watched, or something is unexplained.
+        """
+        if self.exhausted and not self.unexplained:
+            return 0.0
+        if self.unexplained or not self.watched:
+            return 1.0
+        return float(1 - 0.05 ** (1 / self.watched))
+
+    @property
+    def certain(self) -> tuple[str, str]:
+        """What is certain, in two statements: within the discovered cases, and of cases that nobody has seen."""
+        inner = "nothing was interrogated" if self.interrogation is None else self.interrogation.why
+        if self.why:
+            inner = f"nothing is certain: {self.why}"
+        elif self.exhausted and not self.unexplained:
+            inner = "every control was given in every situation: no query could tell more"
+        elif self.interrogation is not None and self.interrogation.complete:
+            inner = f"within the discovered cases no query could tell more ({self.interrogation.why})"
+        if self.unexplained:
+            count = len(self.unexplained)
+            beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"
+        elif self.exhausted:
+            beyond = (
+                "every control was given in every situation that can be reached from the given problems: "
+                "there is no other case"
+            )
+        else:
+            beyond = (
+                f"{self.watched} controls given at random in situations seen before came out as predicted: "
+                f"at most {100 * self.case_bound:.1f}% of such controls do something that no case describes "
+                "(95% confidence)"
+            )
+        return inner, beyond
+
+    @property
+    def mapping(self) -> list[dict[str, Any]]:
+        """The contents of ``controls.json``: for every operator its control, and where its arguments are."""
+        return [
+            {
+                "operator": operator.header.name,
+                "control": operator.control,
+                "arguments": list(operator.header.parameters[: operator.given]),
+                "parameters": list(operator.header.parameters),
+                "determined": {
+                    operator.header.parameters[one.parameter]: _text(one.fact, operator.header)
+                    for one in operator.derivations
+                },
+            }
+            for operator in self.operators
+        ]
+
+
+def _text(fact: LiftedAtom, header: ActionHeader) -> str:
+    return fact.text(header.parameters)

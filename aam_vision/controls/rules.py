@@ -1,0 +1,183 @@
+"""The operators of a discovery as rules that judge transitions: which operator a control has carried out, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from aam_vision.controls.cases import Condition, Example, contradiction
+from aam_vision.controls.discovery import Discovery
+from aam_vision.controls.giving import Giving
+from aam_vision.controls.matching import explanations
+from aam_vision.controls.operators import Operator, Outcome
+from aam_vision.controls.transitions import Transition
+from aam_vision.errors import AamError
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.joins import StateIndex
+from aam_vision.strips import ActionHeader, GroundAction, State
+
+
+class Refuted(AamError):
+    """Raised when a transition shows that the operators are not the right ones: they have to be found anew."""
+
+
+class Rule(NamedTuple):
+    """An operator, and the narrowest condition that it may have."""
+
+    operator: Operator
+    condition: Condition
+
+
+class Rules:
+    """The operators of a discovery, compared with every transition as it is seen.
+
+    Args:
+        discovery: the operators, with their examples.
+        giving: the agent, and what it has shown so far.
+        lasting: keep the operators whatever is seen; ``refuted`` says what refutes them.
+    """
+
+    def __init__(self, discovery: Discovery, giving: Giving, *, lasting: bool = False) -> None:
+        self.discovery = discovery
+        self.refuted: str | None = None
+        """What refuted the operators first, if anything did."""
+        self._lasting = lasting
+        self._giving = giving
+        self._rules: dict[str, list[Rule]] = {control.name: [] for control in giving.controls}
+        self.by_name: dict[str, Rule] = {}
+        for operator in discovery.operators:
+            index = AtomIndex(discovery.vocabulary, operator.header)
+            rule = Rule(operator, Condition(index, discovery.examples[operator.header.name]))
+            self._rules[operator.control].append(rule)
+            self.by_name[operator.header.name] = rule
+        self._owners: dict[int, tuple[Transition, Operator, tuple[str, ...]]] = {
+            id(example.transition): (example.transition, self.by_name[name].operator, example.objects)
+            for name, examples in discovery.examples.items()
+            for example in examples
+        }
+        self._unexplained = {id(one): one for one in discovery.unexplained}
+        self.widened = giving.steps
+        """How many controls had been given when a condition became wider for the last time."""
+        self.guessed: set[str] = set()
+        """Operators that were taken for the one carried out where another one would have explained it, too."""
+
+    def of(self, control: str) -> list[Rule]:
+        """The operators that a control may carry out, as rules."""
+        return self._rules[control]
+
+    def explanations(self, transition: Transition) -> Iterator[tuple[Rule, tuple[str, ...]]]:
+        """The operators that a transition may show, each with a binding."""
+        for rule in self._rules[transition.control.name]:
+            operator = rule.operator
+            for objects in explanations(
+                operator.effects, operator.header.arity, operator.derivations, transition
+            ):
+                if operator.pivot is None or operator.visible(transition.before, objects):
+                    yield rule, objects
+
+    def owner(self, transition: Transition) -> GroundAction | None:
+        """The operator that a transition shows; None where nothing changed, or no operator explains it.
+
+        Raises:
+            Refuted: a new transition cannot be explained by these operators, or not by conjunctions of facts.
+        """
+        known = self._owners.get(id(transition))
+        if known is None:
+            self._take_in(transition)
+            known = self._owners.get(id(transition))
+        return None if known is None else GroundAction(known[1].header.name, known[2])
+
+    def _take_in(self, transition: Transition) -> None:
+        """Compare a transition with all operators of its control, and widen the condition of the one that it shows."""
+        if id(transition) in self._unexplained:
+            return
+        index = self._giving.indices.of(transition.before)
+        if transition.change:
+            found = list(self.explanations(transition))
+            if not found:
+                self._refute(transition, f"{transition.control} did something that no operator explains")
+                return
+            self._widen(transition, found)
+        for rule in self._rules[transition.control.name]:
+            if contradiction(rule.condition, rule.operator.effects, transition, index) is not None:
+                self._refute(
+                    transition,
+                    f"{rule.operator.header.name} was not carried out though all that it may require held",
+                )
+
+    def _widen(self, transition: Transition, found: list[tuple[Rule, tuple[str, ...]]]) -> None:
+        certain = [
+            (rule, objects) for rule, objects in found if rule.condition.holds(transition.before, objects)
+        ]
+        rule, objects = (certain or found)[0]
+        if len(found) > 1 and not certain:
+            self.guessed.update(one.operator.header.name for one, _ in found)
+        self._owners[id(transition)] = transition, rule.operator, objects
+        if rule.condition.extend(Example(transition, objects)):
+            self.widened = self._giving.steps
+            for other in self._giving.transitions[transition.control.name]:
+                index = self._giving.indices.of(other.before)
+                if contradiction(rule.condition, rule.operator.effects, other, index) is not None:
+                    self._refute(
+                        transition,
+                        f"{rule.operator.header.name} requires different things in different situations",
+                    )
+                    return
+
+    def _refute(self, transition: Transition, why: str) -> None:
+        """Say that the operators are not the right ones.
+
+        Raises:
+            Refuted: unless they are to be kept.
+        """
+        self.refuted = self.refuted or why
+        if not self._lasting:
+            raise Refuted(why)
+        self._unexplained[id(transition)] = transition
+
+    def carried_out(
+        self, operator: Operator, transition: Transition, objects: tuple[str, ...]
+    ) -> bool | None:
+        """Whether a transition of its control carried out an operator under a binding; None if that cannot be told."""
+        for derivation in operator.derivations:
+            if transition.before.value(derivation.fact.ground(objects)) is False:
+                return False
+        outcome = operator.outcome(transition, objects)
+        if outcome is Outcome.CONTRADICTED:
+            return False
+        visible = operator.visible(transition.before, objects)
+        if outcome is Outcome.NOTHING_TO_SEE:
+            return False if visible is False else None
+        if operator.pivot is not None and visible is False:
+            return False
+        owner = self.owner(transition)
+        if owner == GroundAction(operator.header.name, objects):
+            alone = len(list(self.explanations(transition))) == 1
+            rule = self.by_name[operator.header.name]
+            return True if alone or rule.condition.holds(transition.before, objects) else None
+        return None
+
+    def likely(self, state: State, index: StateIndex) -> dict[GroundAction, State]:
+        """The controls that surely do something in a state if the conditions are as narrow as they may be.
+
+        With the state that they lead to. ``index`` is that of the state.
+        """
+        found: dict[GroundAction, State] = {}
+        for rule in self.by_name.values():
+            for objects in rule.condition.bindings(index):
+                after = changed(state, rule.operator, objects)
+                if after != state:
+                    found.setdefault(rule.operator.instructed(objects), after)
+        return found
+
+
+def changed(state: State, operator: Operator, objects: tuple[str, ...]) -> State:
+    """The state after an operator."""
+    added = frozenset(effect.atom.ground(objects) for effect in operator.effects if effect.becomes)
+    deleted = frozenset(effect.atom.ground(objects) for effect in operator.effects if not effect.becomes)
+    return State((state.true - deleted) | added, state.objects, state.unknown - added - deleted)
+
+
+def control_headers(discovery: Discovery) -> tuple[ActionHeader, ...]:
+    """The operators as instructions."""
+    return tuple(operator.header for operator in discovery.operators)

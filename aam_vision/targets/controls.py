@@ -1,0 +1,175 @@
+"""Agents of which only the controls are known: environments seen in images, and PDDL domains behind controls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Access
+from aam_vision.targets.images import PerceptionSettings, perception_of, settings_of
+from aam_vision.targets.target import Target, access_of, numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from aam_vision.agents.bare import Control
+    from aam_vision.arguments import Arguments
+    from aam_vision.strips import GroundAction, Model, State
+
+CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=\s*(?P<operators>[^()=]+)")
+WRITE = "write e.g. 'move(?dir)=push,move', with the control, its parameters and the operators that it may carry out"
+NativeSteps = Callable[[int, "np.random.Generator"], "Sequence[tuple[State, GroundAction, State]]"]
+"""Gives steps of held-out problems: a state, a control, and the state after it."""
+
+
+@dataclass(frozen=True)
+class ControlTarget:
+    """An agent whose instructions are controls, and a function that tells the truth about it afterwards."""
+
+    target: Target
+    native_steps: NativeSteps
+
+
+def of(arguments: Arguments) -> ControlTarget:
+    """The agent that a run's arguments name.
+
+    Raises:
+        UnusableInput: there is no such thing, or its controls are not known.
+    """
+    if arguments.domain is not None:
+        return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
+    assert arguments.env is not None, "one or the other is given"
+    return controlled(arguments.env, arguments.problem or (), arguments.access, settings_of(arguments))
+
+
+def from_bare(
+    domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None
+) -> ControlTarget:
+    """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
+
+    Raises:
+        UnusableInput: a file or a control cannot be used, or no problem is given.
+    """
+    from aam_vision.agents.bare import BARE_ACCESS, BareSymbolicAgent
+    from aam_vision.pddl import read_domain, read_problem
+
+    access_of(access, BARE_ACCESS, "--bare")
+    if not problems:
+        raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
+    model = read_domain(domain)
+    initial = [read_problem(domain, problem).initial for problem in problems]
+    controls = read_controls(model, bare)
+    agent = BareSymbolicAgent(model, controls, initial)
+    target = Target(
+        model.vocabulary.name,
+        tuple(Path(problem).name for problem in problems),
+        agent,
+        truth=lambda: model,
+        held_out=lambda: initial,
+    )
+    return ControlTarget(target, lambda count, rng: _walked(agent, initial, count, rng))
+
+
+def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
+    """The controls of a model, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
+
+    Raises:
+        UnusableInput: a text is not like that, names what the model lacks, or one control comes twice.
+    """
+    from aam_vision.agents.bare import control_of
+
+    found: dict[str, Control] = {}
+    for text in texts:
+        match = CONTROL.fullmatch(text)
+        if match is None:
+            raise UnusableInput(WRITE, "bare", text)
+        parameters = [
+            one.removeprefix("?") for one in re.split(r"[\s,]+", match["parameters"].strip()) if one
+        ]
+        operators = [one for one in re.split(r"[\s,]+", match["operators"].strip()) if one]
+        if match["name"] in found:
+            raise UnusableInput(f"the control {match['name']} comes twice", "bare")
+        found[match["name"]] = control_of(model, match["name"], parameters, operators)
+    return list(found.values())
+
+
+def _walked(
+    agent: object, initial: Sequence[State], count: int, rng: np.random.Generator
+) -> list[tuple[State, GroundAction, State]]:
+    """Steps of random walks; there is no way to make legal states of a PDDL domain at random."""
+    from aam_vision.agents.bare import BareSymbolicAgent, random_control
+
+    assert isinstance(agent, BareSymbolicAgent), "the agent of this target"
+    found: list[tuple[State, GroundAction, State]] = []
+    for number in range(count):
+        if number < len(initial) or number % 50 == 0:
+            state = initial[number % len(initial)]
+        control = random_control(agent.headers, state, rng)
+        if control is None:
+            break
+        after = agent.given(state, control)
+        found.append((state, control, after))
+        state = after
+    return found
+
+
+def controlled(
+    env: str, problems: Sequence[str], access: str | None, settings: PerceptionSettings
+) -> ControlTarget:
+    """An environment that is seen in images, by its controls.
+
+    Raises:
+        UnusableInput: its controls are not known, or there is no such problem, access or weights.
+    """
+    import numpy as np
+
+    from aam_vision.agents.image import ImageAgent
+    from aam_vision.agents.noise import NoisySimulator
+    from aam_vision.envs import DOMAINS
+    from aam_vision.envs.controls import control_headers, controlled, held_out_steps
+    from aam_vision.envs.registry import board_domain
+    from aam_vision.targets.images import places
+
+    if env not in DOMAINS:
+        raise UnusableInput(
+            f"the controls of {env} are not known; use one of {', '.join(DOMAINS)}, or --domain with --bare",
+            "controls",
+        )
+    access_of(access, (Access.SNAPSHOT,), "--controls")
+    domain = board_domain(env)
+    chosen = [
+        domain.interrogated[number]
+        for number in numbers(env, problems, len(domain.interrogated), Access.SNAPSHOT)
+    ]
+    clear = [controlled(domain, problem) for problem in chosen]
+    noise = np.random.default_rng([settings.seed, 2])
+    seen = [NoisySimulator(one, settings.noise, noise) for one in clear] if settings.noise else clear
+    perception = perception_of(env, settings)
+    agent = ImageAgent(
+        seen,
+        perception,
+        domain.visual.vocabulary(),
+        control_headers(domain),
+        Access.SNAPSHOT,
+        refuses_surely=True,
+    )
+    target = Target(
+        env,
+        tuple(f"{split}/{number}" for split, number in chosen),
+        agent,
+        truth=domain.truth,
+        held_out=lambda: domain.held_out_states(perception.look),
+        perception_s=lambda: agent.perception_s,
+        generators=(noise,),
+        keep_images=agent.keep_images,
+        sources={
+            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
+            for entry in domain.visual.stated
+        },
+        scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
+    )
+    return ControlTarget(target, lambda count, rng: held_out_steps(domain, count, rng))

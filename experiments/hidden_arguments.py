@@ -1,0 +1,146 @@
+"""``python -m experiments.hidden_arguments``: the packaged domains behind controls that name no or one argument.
+
+Every operator is a control of its own that names the first ``keep`` of its parameters; the state settles the others. Where
+several bindings apply, the first one is carried out, so that the control depends on the names of objects: no model
+without names describes it (``ambiguous``, the controls for which that came up on held-out problems). ``learned`` are the
+other controls that the model predicts exactly in all held-out steps; half of these are chosen so that something happens.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from aam_vision.commandline import run_command
+from aam_vision.domains import DOMAINS
+from experiments.jobs import Parameters, Row
+from experiments.options import Scale, chosen_domains
+from experiments.report import Presentation, report
+from experiments.tables import Table
+
+if TYPE_CHECKING:
+    from aam_vision.agents.bare import BareSymbolicAgent
+    from aam_vision.strips import GroundAction, State
+
+PROBLEMS, SIZE, HELD_OUT = 3, 2, 400
+"""Problems that are interrogated and as many that are held out, their size, and steps of each of the latter."""
+TRIES = 12
+COLUMNS = (
+    "domain",
+    "keep",
+    "controls",
+    "ambiguous",
+    "learned",
+    "wrong %",
+    "unexplained",
+    "steps",
+    "CPU s",
+    "status",
+)
+
+
+def hidden_arguments(
+    domain: Annotated[list[str] | None, typer.Option(help="Only this domain (repeatable).")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of problems and interrogation.")] = 0,
+    max_steps: Annotated[int, typer.Option(min=1, help="Controls that may be given.")] = 1500,
+    scale: Scale = Scale(out=Path("runs/hidden_arguments")),
+) -> int:
+    """Which operators are found when their arguments are hidden.
+
+    Examples:
+        python -m experiments.hidden_arguments --domain gripper --domain blocksworld
+    """
+    jobs: list[Parameters] = [
+        {"domain": name, "keep": keep, "seed": seed, "max_steps": max_steps}
+        for name in chosen_domains(domain, DOMAINS)
+        for keep in (0, 1)
+    ]
+    return report("hidden_arguments", jobs, Presentation(summary), scale, work=interrogated)
+
+
+def interrogated(*, domain: str, keep: int, seed: int, max_steps: int) -> Row:
+    """One domain, and how well the controls of held-out problems are predicted."""
+    from aam_vision.agents.bare import BareSymbolicAgent, control_of
+    from aam_vision.controls.interrogating import Options, interrogate
+    from aam_vision.domains import generate, load
+
+    began, rng, model = process_time(), np.random.default_rng([seed, 1]), load(domain)
+    initial = [generate(domain, SIZE, rng).initial for _ in range(2 * PROBLEMS)]
+    controls = [control_of(model, one.name, one.parameters[:keep], [one.name]) for one in model.headers]
+    agent = BareSymbolicAgent(model, controls, initial[:PROBLEMS])
+    result = interrogate(agent, seed, Options(max_steps))
+    seconds = process_time() - began
+    steps = wrong = 0
+    ambiguous, missed = set[str](), set[str]()
+    for before, control, after, several in held_out(agent, initial[PROBLEMS:], rng):
+        right = result.predictions.agrees(before, control, after)
+        steps, wrong = steps + 1, wrong + (not right)
+        if several:
+            ambiguous.add(control.name)
+        if not right:
+            missed.add(control.name)
+    names = {control.header.name for control in controls}
+    return {
+        "controls": len(names),
+        "ambiguous": len(ambiguous),
+        "learned": len(names - ambiguous - missed),
+        "wrong": round(100 * wrong / steps, 1),
+        "unexplained": len(result.unexplained),
+        "steps": result.steps,
+        "seconds": round(seconds, 1),
+        "status": result.status,
+        "missed": sorted(missed - ambiguous),
+    }
+
+
+def held_out(
+    agent: BareSymbolicAgent, starts: Sequence[State], rng: np.random.Generator
+) -> list[tuple[State, GroundAction, State, bool]]:
+    """Steps of walks: a state, a control, the state after it, and whether it could have led elsewhere, too."""
+    from aam_vision.agents.bare import random_control
+
+    found = []
+    for start in starts:
+        here = start
+        for number in range(HELD_OUT):
+            for _ in range(TRIES):
+                drawn = random_control(agent.headers, here, rng)
+                assert drawn is not None, "every domain has controls"
+                control = drawn
+                outcomes = agent.outcomes(here, control)
+                if outcomes or number % 2:
+                    break
+            after = outcomes[0] if outcomes else here
+            found.append((here, control, after, len(set(outcomes)) > 1))
+            here = after
+    return found
+
+
+def summary(rows: Sequence[Row]) -> Table:
+    """One line per domain and number of named arguments."""
+    lines = [
+        [
+            row["domain"],
+            row["keep"],
+            row["controls"],
+            row["ambiguous"],
+            row["learned"],
+            row["wrong"],
+            row["unexplained"],
+            row["steps"],
+            row["seconds"],
+            row["status"],
+        ]
+        for row in rows
+    ]
+    return Table("Operators found behind controls that hide arguments", COLUMNS, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(hidden_arguments))

@@ -1,0 +1,173 @@
+"""``python -m experiments.random_controls``: random domains whose controls hide arguments, checked by brute force.
+
+The actions of a random domain (``random_strips``) are put behind controls that name about half of their parameters; some
+controls carry out two actions. Each domain is interrogated by its controls alone, and the model then compared with what
+every control does in every reachable state. ``complete`` says that the result claims so, with nothing unexplained; ``wrong``
+that an operator is applicable where it should not be, or not where it should; ``missing case`` that only something which
+no operator describes was not seen. In ``ambiguous`` domains some control fits several outcomes, of which the first comes
+about, so that no model without names describes it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from aam_vision.commandline import run_command
+from experiments.jobs import Parameters, Row
+from experiments.options import Scale
+from experiments.report import Presentation, report
+from experiments.tables import Table
+
+if TYPE_CHECKING:
+    from aam_vision.agents.bare import BareSymbolicAgent
+    from aam_vision.controls.result import ControlsResult
+    from aam_vision.controls.transitions import Transition
+    from experiments.brute_force import Domain
+
+BATCH = 25
+"""Domains in one job."""
+MAX_STATES = 400
+"""Reachable states that are looked at."""
+KEPT, TOGETHER = 0.5, 0.5
+"""Share of parameters that controls name, and of actions that share a control with the one before, where they can."""
+
+
+def random_controls(
+    runs: Annotated[int, typer.Option(min=1, help="Domains.")] = 300,
+    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first domain.")] = 0,
+    scale: Scale = Scale(out=Path("runs/random_controls")),
+) -> int:
+    """Whether operators that are called certain are right, in random domains with hidden arguments.
+
+    Examples:
+        python -m experiments.random_controls --runs 300
+    """
+    jobs: list[Parameters] = [
+        {"seed": seed, "count": min(BATCH, first_seed + runs - seed)}
+        for seed in range(first_seed, first_seed + runs, BATCH)
+    ]
+    return report("random_controls", jobs, Presentation(summary), scale, work=batch)
+
+
+def batch(*, seed: int, count: int) -> Row:
+    """As many domains from this seed on."""
+    began, outcomes, wrong, steps = process_time(), Counter[str](), [], 0
+    for one in range(seed, seed + count):
+        outcome, taken = judged(one)
+        outcomes[outcome] += 1
+        steps += taken
+        if outcome.endswith("complete, wrong"):
+            wrong.append(one)
+    return {
+        "outcomes": dict(outcomes),
+        "wrong": wrong,
+        "steps": steps,
+        "seconds": round(process_time() - began, 2),
+    }
+
+
+def judged(seed: int) -> tuple[str, int]:
+    """How one interrogation ended, and its steps."""
+    from aam_vision.controls.interrogating import interrogate
+    from experiments.random_strips import random_domain
+
+    domain = random_domain(seed)
+    if domain.repeated:
+        return "one object named twice: left out", 0
+    agent = hidden(domain, seed)
+    seen = everything(agent)
+    if seen is None:
+        return f"more than {MAX_STATES} states", 0
+    if not any(transition.change for transition in seen):
+        return "nothing ever happens", 0
+    agent.ambiguous = 0
+    several = any(len(set(agent.outcomes(one.before, one.control))) > 1 for one in seen)
+    result = interrogate(agent, seed)
+    inner = result.interrogation
+    complete = inner is not None and inner.complete and not result.unexplained and not result.why
+    claim = "complete" if complete else "open"
+    return f"{'ambiguous: ' if several else ''}{claim}, {verdict(result, seen)}", result.steps
+
+
+def hidden(domain: Domain, seed: int) -> BareSymbolicAgent:
+    """The agent of a domain behind controls that name some of the parameters."""
+    from aam_vision.agents.bare import BareSymbolicAgent, Control, control_of
+
+    rng, controls = np.random.default_rng([seed, 77]), list[Control]()
+    left = list(domain.model.headers)
+    while left:
+        header = left.pop(0)
+        kept = [name for name in header.parameters if rng.random() < KEPT]
+        types = [header.types[header.parameters.index(name)] for name in kept]
+        names = [header.name]
+        if left and rng.random() < TOGETHER:
+            other = dict(zip(left[0].parameters, left[0].types, strict=True))
+            if all(other.get(name) == kind for name, kind in zip(kept, types, strict=True)):
+                names.append(left.pop(0).name)
+        controls.append(control_of(domain.model, f"c{len(controls)}", kept, names))
+    return BareSymbolicAgent(domain.model, controls, domain.problems)
+
+
+def everything(agent: BareSymbolicAgent) -> list[Transition] | None:
+    """What every control does in every reachable state; None if there are too many states."""
+    from aam_vision.controls.giving import ground
+    from aam_vision.controls.transitions import Transition
+
+    waiting = [situation.state for situation in agent.initial()]
+    known, found = dict.fromkeys(waiting), []
+    while waiting:
+        here = waiting.pop()
+        for control in ground(agent.headers, here):
+            after = agent.given(here, control)
+            found.append(Transition(here, control, after))
+            if after not in known:
+                if len(known) >= MAX_STATES:
+                    return None
+                known[after] = None
+                waiting.append(after)
+    return found
+
+
+def verdict(result: ControlsResult, seen: Sequence[Transition]) -> str:
+    """Whether the model is right, lacks a case, or is wrong."""
+    from aam_vision.controls.matching import explanations
+
+    said = "right"
+    for one in seen:
+        if result.predictions.agrees(one.before, one.control, one.after):
+            continue
+        explained = any(
+            any(True for _ in explanations(each.effects, each.header.arity, each.derivations, one))
+            for each in result.operators
+            if each.control == one.control.name
+        )
+        silent = result.predictions.next_states(one.before, one.control) == {one.before}
+        if not one.change or explained or not silent:
+            return "wrong"
+        said = "missing case"
+    return said
+
+
+def summary(rows: Sequence[Row]) -> Table:
+    """The number of domains by outcome."""
+    total = sum((Counter(row["outcomes"]) for row in rows), Counter[str]())
+    lines = [[outcome, number] for outcome, number in sorted(total.items())]
+    wrong = [seed for row in rows for seed in row["wrong"]]
+    lines += [
+        ["called certain and wrong: seeds", ", ".join(map(str, wrong)) or "none"],
+        ["steps", sum(row["steps"] for row in rows)],
+        ["CPU seconds", round(sum(row["seconds"] for row in rows), 1)],
+    ]
+    return Table("Random domains with hidden arguments", ["outcome", "domains"], lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(random_controls))

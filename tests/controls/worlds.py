@@ -1,0 +1,127 @@
+"""Small worlds behind controls: PDDL domains whose controls name only some parameters of the operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from aam_vision.agents.bare import BareSymbolicAgent
+from aam_vision.controls.giving import ground
+from aam_vision.controls.transitions import Transition
+from aam_vision.pddl import read_domain
+from aam_vision.strips import Atom, Model, Objects, State
+from aam_vision.targets.controls import read_controls
+
+WET = """(define (domain wet) (:requirements :strips :typing :negative-preconditions)
+  (:types cell - object)
+  (:predicates (at ?c - cell) (path ?a - cell ?b - cell) (puddle ?c - cell) (wet))
+  (:action walk :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (path ?a ?b) (not (puddle ?b)))
+    :effect (and (at ?b) (not (at ?a))))
+  (:action splash :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (path ?a ?b) (puddle ?b))
+    :effect (and (at ?b) (not (at ?a)) (wet)))
+  (:action dry :parameters () :precondition (and (wet)) :effect (and (not (wet)))))"""
+"""Walking makes wet where there is a puddle: a conditional effect, as two operators of one control."""
+
+DOOR = """(define (domain door) (:requirements :strips :typing)
+  (:types key - object)
+  (:predicates (open) (closed) (locked) (fits ?k - key) (held ?k - key) (lying ?k - key) (free))
+  (:action unlock :parameters (?k - key) :precondition (and (locked) (held ?k) (fits ?k))
+    :effect (and (open) (not (locked))))
+  (:action swing :parameters () :precondition (and (closed)) :effect (and (open) (not (closed))))
+  (:action shut :parameters () :precondition (and (open)) :effect (and (closed) (not (open))))
+  (:action lock :parameters (?k - key) :precondition (and (closed) (held ?k) (fits ?k))
+    :effect (and (locked) (not (closed))))
+  (:action take :parameters (?k - key) :precondition (and (lying ?k) (free))
+    :effect (and (held ?k) (not (lying ?k)) (not (free))))
+  (:action put :parameters (?k - key) :precondition (and (held ?k))
+    :effect (and (lying ?k) (free) (not (held ?k)))))"""
+"""``toggle`` opens a locked door with the fitting key in hand, and a closed one without."""
+
+LAMPS = """(define (domain lamps) (:requirements :strips :typing)
+  (:types lamp - object)
+  (:predicates (red ?l - lamp) (green ?l - lamp) (blue ?l - lamp))
+  (:action make-red :parameters (?l - lamp) :precondition (and)
+    :effect (and (red ?l) (not (green ?l)) (not (blue ?l))))
+  (:action make-green :parameters (?l - lamp) :precondition (and)
+    :effect (and (green ?l) (not (red ?l)) (not (blue ?l))))
+  (:action make-blue :parameters (?l - lamp) :precondition (and)
+    :effect (and (blue ?l) (not (red ?l)) (not (green ?l)))))"""
+"""What was so already is not seen: making a green lamp red and a blue one look like different effects."""
+
+ROOMS = """(define (domain rooms) (:requirements :strips :typing)
+  (:types cell - object room - object)
+  (:predicates (at ?c - cell) (in ?c - cell ?r - room) (lit ?r - room))
+  (:action go :parameters (?from - cell ?to - cell ?room - room)
+    :precondition (and (at ?from) (in ?to ?room) (lit ?room)) :effect (and (at ?to) (not (at ?from)))))"""
+"""Going depends on the room of the goal, which the control does not name and nothing changes."""
+
+
+def model(text: str, folder: Path) -> Model:
+    """The model of a domain in PDDL."""
+    path = folder / "domain.pddl"
+    path.write_text(text, encoding="utf-8")
+    return read_domain(path)
+
+
+def agent(text: str, controls: Sequence[str], states: Sequence[State], folder: Path) -> BareSymbolicAgent:
+    """The agent of a domain behind controls."""
+    known = model(text, folder)
+    return BareSymbolicAgent(known, read_controls(known, controls), states)
+
+
+def state(known: Model, kinds: dict[str, str], *facts: str) -> State:
+    """A state of facts, each written as its predicate and objects: ``path a b``."""
+    true = frozenset(Atom(one.split()[0], tuple(one.split()[1:])) for one in facts)
+    return State(true, Objects(kinds, known.vocabulary.types))
+
+
+def wet(known: Model) -> State:
+    """Four cells in a ring, two of them puddles."""
+    cells = ["a", "b", "c", "d"]
+    paths = [f"path {one} {other}" for one, other in product(cells, cells) if one != other]
+    return state(known, dict.fromkeys(cells, "cell"), "at a", "puddle b", "puddle c", *paths)
+
+
+def door(known: Model) -> State:
+    """A closed door and two keys, of which one fits."""
+    kinds = {"gold": "key", "tin": "key"}
+    return state(known, kinds, "closed", "fits gold", "lying gold", "lying tin", "free")
+
+
+def lamps(known: Model) -> State:
+    """A lamp of each colour."""
+    kinds = {"one": "lamp", "two": "lamp", "three": "lamp"}
+    return state(known, kinds, "red one", "green two", "blue three")
+
+
+def rooms(known: Model) -> State:
+    """Two cells in each of two lit rooms and a dark one."""
+    kinds = {**dict.fromkeys("abcdef", "cell"), **dict.fromkeys(("hall", "attic", "cellar"), "room")}
+    inside = ["in a hall", "in b hall", "in c cellar", "in d cellar", "in e attic", "in f attic"]
+    return state(known, kinds, "at a", "lit hall", "lit attic", *inside)
+
+
+def reachable(world: BareSymbolicAgent, starts: Sequence[State]) -> list[Transition]:
+    """What every control does in every state that can be reached."""
+    seen, waiting, found = dict.fromkeys(starts), list(starts), []
+    while waiting:
+        here = waiting.pop()
+        for control in ground(world.headers, here):
+            after = world.given(here, control)
+            found.append(Transition(here, control, after))
+            if after not in seen:
+                seen[after] = None
+                waiting.append(after)
+    return found
+
+
+def shuffled(transitions: Sequence[Transition], seed: int) -> dict[str, list[Transition]]:
+    """By control, the transitions in a random order."""
+    found: dict[str, list[Transition]] = {}
+    for place in np.random.default_rng(seed).permutation(len(transitions)):
+        one = transitions[int(place)]
+        found.setdefault(one.control.name, []).append(one)
+    return found

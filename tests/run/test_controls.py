@@ -1,0 +1,74 @@
+"""Runs that know only the controls of an agent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aam_vision.pddl import read_domain
+
+from .commands import command
+
+LAMP = """(define (domain lamp) (:requirements :strips :typing) (:types lamp - object)
+  (:predicates (on ?l - lamp) (off ?l - lamp))
+  (:action light :parameters (?l - lamp) :precondition (and (off ?l)) :effect (and (on ?l) (not (off ?l))))
+  (:action quench :parameters (?l - lamp) :precondition (and (on ?l)) :effect (and (off ?l) (not (on ?l)))))"""
+PROBLEM = """(define (problem two) (:domain lamp) (:objects a - lamp b - lamp)
+  (:init (on a) (off b)) (:goal (and (on b))))"""
+
+
+def test_an_environment_is_learned_from_images_by_its_controls(tmp_path: Path) -> None:
+    done = command("--env", "doors", "--controls", "--out", tmp_path / "run", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    assert result["controls"] == ["moveto(?location - location)", "pick(?key - key)"]
+    assert result["native_equivalent"] == 1.0
+    assert result["native_steps"] == 1000
+    assert result["unexplained"] == 0
+    assert result["steps"] <= 150
+    model = read_domain(tmp_path / "run" / "model.pddl")
+    mapping = json.loads((tmp_path / "run" / "controls.json").read_text(encoding="utf-8"))
+    assert [one["operator"] for one in mapping] == [header.name for header in model.headers]
+    assert {one["operator"]: one["control"] for one in mapping} == {"moveto": "moveto", "pick": "pick"}
+
+
+def test_a_domain_behind_controls_is_learned_and_the_run_can_be_resumed(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(LAMP, encoding="utf-8")
+    (tmp_path / "p.pddl").write_text(PROBLEM, encoding="utf-8")
+    given = "--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=light,quench"
+    done = command(*given, "--out", "run", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    assert result["operators"] == ["press-off(?l - lamp)", "press-on(?l - lamp)"]
+    assert result["status"] == "complete"
+    assert result["case_bound"] == 0  # every control was given in all four situations
+    again = command("--resume", "run", "--quiet", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    resumed = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    times = ("wall_s", "cpu_s")
+    assert {k: v for k, v in resumed.items() if k not in times} == {
+        k: v for k, v in result.items() if k not in times
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--env", "gripper", "--controls"), "the controls of gripper are not known"),
+        (("--env", "sokoban", "--bare", "a()=b"), "--bare"),
+        (("--env", "sokoban", "--controls", "--policy", "aia"), "--policy: cannot be used with --controls"),
+        (("--env", "sokoban", "--controls", "--access", "reset"), "--access reset: cannot be used"),
+        (("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=fly"), "no operator 'fly'"),
+        (("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press"), "write e.g."),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(tmp_path: Path, given: tuple[str, ...], said: str) -> None:
+    (tmp_path / "d.pddl").write_text(LAMP, encoding="utf-8")
+    (tmp_path / "p.pddl").write_text(PROBLEM, encoding="utf-8")
+    done = command(*given, "--out", "run", cwd=tmp_path)
+    assert done.returncode == 2
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert said in errors[0]
