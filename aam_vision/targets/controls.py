@@ -131,21 +131,26 @@ def controlled(
     from aam_vision.agents.noise import NoisySimulator
     from aam_vision.envs import DOMAINS
     from aam_vision.envs.controls import control_headers, controlled, held_out_steps
-    from aam_vision.envs.registry import board_domain
+    from aam_vision.envs.registry import board_domain, image_domain
+    from aam_vision.envs.worlds.ready import ReadyWorld
     from aam_vision.targets.images import places
 
-    if env not in DOMAINS:
+    ready = image_domain(env) if env not in DOMAINS else None
+    if ready is not None and not isinstance(ready, ReadyWorld):
         raise UnusableInput(
             f"the controls of {env} are not known; use one of {', '.join(DOMAINS)}, or --domain with --bare",
             "controls",
         )
     access_of(access, (Access.SNAPSHOT,), "--controls")
-    domain = board_domain(env)
+    domain = ready or board_domain(env)
     chosen = [
         domain.interrogated[number]
         for number in numbers(env, problems, len(domain.interrogated), Access.SNAPSHOT)
     ]
-    clear = [controlled(domain, problem) for problem in chosen]
+    if ready is None:
+        clear, headers = [controlled(domain, problem) for problem in chosen], control_headers(domain)
+    else:
+        clear, headers = [ready.controlled(problem) for problem in chosen], ready.control_headers
     noise = np.random.default_rng([settings.seed, 2])
     seen = [NoisySimulator(one, settings.noise, noise) for one in clear] if settings.noise else clear
     perception = perception_of(env, settings)
@@ -153,7 +158,7 @@ def controlled(
         seen,
         perception,
         domain.visual.vocabulary(),
-        control_headers(domain),
+        headers,
         Access.SNAPSHOT,
         refuses_surely=True,
     )
@@ -172,4 +177,6 @@ def controlled(
         },
         scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
     )
+    if ready is not None:
+        return ControlTarget(target, ready.held_out_steps)
     return ControlTarget(target, lambda count, rng: held_out_steps(domain, count, rng))
