@@ -68,6 +68,11 @@ class ControlsResult:
             if not self.predictions.agrees(transition.before, transition.control, transition.after)
         )
 
+    @cached_property
+    def idle(self) -> tuple[str, ...]:
+        """The controls that never did anything: what they would do elsewhere is not known, unless all was tried."""
+        return tuple(name for name, some in self.transitions.items() if not any(one.change for one in some))
+
     @property
     def status(self) -> str:
         """How it ended: as that of an interrogation; ``complete`` also where all was seen that can happen at all."""
@@ -75,7 +80,7 @@ class ControlsResult:
             return NOT_STRIPS
         if self.interrogation is None or self.why:
             return BUDGET
-        if self.unexplained:
+        if self.unexplained or (self.idle and not self.exhausted):
             return BUDGET if self.interrogation.complete else self.interrogation.status
         return COMPLETE if self.exhausted and not self.interrogation.doubt else self.interrogation.status
 
@@ -102,13 +107,15 @@ class ControlsResult:
             inner = "every control was given in every situation: no query could tell more"
         elif self.interrogation is not None and self.interrogation.complete:
             inner = f"within the discovered cases no query could tell more ({self.interrogation.why})"
-        if self.unexplained:
+        if self.idle and not self.exhausted:
+            beyond = f"{', '.join(self.idle)} never did anything: what it takes was not found"
+        elif self.unexplained:
             count = len(self.unexplained)
             beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"
         elif self.exhausted:
             beyond = (
                 "every control was given in every situation that can be reached from the given problems: "
-                "there is no other case"
+                "there is no other case, if situations that look alike are alike"
             )
         else:
             beyond = (

@@ -129,27 +129,29 @@ def controlled(
 
     from aam_vision.agents.image import ImageAgent
     from aam_vision.agents.noise import NoisySimulator
-    from aam_vision.envs import DOMAINS
+    from aam_vision.envs import DOMAINS, worlds
     from aam_vision.envs.controls import control_headers, controlled, held_out_steps
-    from aam_vision.envs.registry import board_domain, image_domain
-    from aam_vision.envs.worlds.ready import ReadyWorld
+    from aam_vision.envs.registry import board_domain
     from aam_vision.targets.images import places
 
-    ready = image_domain(env) if env not in DOMAINS else None
-    if ready is not None and not isinstance(ready, ReadyWorld):
+    if env not in DOMAINS and not worlds.known(env):
+        usable = ", ".join((*DOMAINS, *worlds.NAMES))
         raise UnusableInput(
-            f"the controls of {env} are not known; use one of {', '.join(DOMAINS)}, or --domain with --bare",
-            "controls",
+            f"the controls of {env} are not known; use one of {usable}, or --domain with --bare", "controls"
         )
+    ready = worlds.load(env) if env not in DOMAINS else None
     access_of(access, (Access.SNAPSHOT,), "--controls")
-    domain = ready or board_domain(env)
+    board = board_domain(env) if ready is None else None
+    domain = board or ready
+    assert domain is not None, "it is one of the two"
     chosen = [
         domain.interrogated[number]
         for number in numbers(env, problems, len(domain.interrogated), Access.SNAPSHOT)
     ]
-    if ready is None:
-        clear, headers = [controlled(domain, problem) for problem in chosen], control_headers(domain)
+    if board is not None:
+        clear, headers = [controlled(board, problem) for problem in chosen], control_headers(board)
     else:
+        assert ready is not None, "it is one of the two"
         clear, headers = [ready.controlled(problem) for problem in chosen], ready.control_headers
     noise = np.random.default_rng([settings.seed, 2])
     seen = [NoisySimulator(one, settings.noise, noise) for one in clear] if settings.noise else clear
@@ -179,4 +181,5 @@ def controlled(
     )
     if ready is not None:
         return ControlTarget(target, ready.held_out_steps)
-    return ControlTarget(target, lambda count, rng: held_out_steps(domain, count, rng))
+    assert board is not None, "it is one of the two"
+    return ControlTarget(target, lambda count, rng: held_out_steps(board, count, rng))

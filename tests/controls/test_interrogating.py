@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,15 @@ def test_no_control_is_given_twice_in_one_situation() -> None:
     control = GroundAction("pick-up", (start.state.objects.of_type("block")[0],))
     assert giving.give(start, control) == giving.give(start, control)
     assert giving.steps == 1
+
+
+def test_a_control_that_never_did_anything_is_named_and_nothing_is_complete() -> None:
+    result = replace(interrogate(blocks()), exhausted=False)
+    more = replace(result, transitions={**result.transitions, "wave": ()})
+    assert more.idle == ("wave",)
+    assert more.status == "budget"
+    assert more.certain[1].startswith("wave never did anything")
+    assert replace(more, exhausted=True).status != "budget", "all was tried"
 
 
 def test_steps_are_never_exceeded() -> None:
