@@ -184,8 +184,13 @@ def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outc
             return {"result": work(**job)}
     except MemoryError as error:
         return {"error": f"over its limit of {gibibytes:g} GiB" if gibibytes else f"MemoryError: {error}"}
-    except SystemError as error:  # raised by C code that does not check for memory
-        told = f"SystemError: {error}"
+    except ModuleNotFoundError as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    except (
+        SystemError,
+        ImportError,
+    ) as error:  # C code that does not check for memory; a library that does not fit
+        told = f"{type(error).__name__}: {error}"
         return {"error": f"over its limit of {gibibytes:g} GiB ({told})" if gibibytes else told}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
