@@ -184,16 +184,18 @@ def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outc
             return {"result": work(**job)}
     except MemoryError as error:
         return {"error": f"over its limit of {gibibytes:g} GiB" if gibibytes else f"MemoryError: {error}"}
-    except ModuleNotFoundError as error:
-        return {"error": f"{type(error).__name__}: {error}"}
-    except (
-        SystemError,
-        ImportError,
-    ) as error:  # C code that does not check for memory; a library that does not fit
-        told = f"{type(error).__name__}: {error}"
-        return {"error": f"over its limit of {gibibytes:g} GiB ({told})" if gibibytes else told}
     except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"}
+        told = f"{type(error).__name__}: {error}"
+        return {
+            "error": f"over its limit of {gibibytes:g} GiB ({told})"
+            if gibibytes and _lacks_memory(error)
+            else told
+        }
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Whether C code that does not check for memory may have raised it, or the loader of a library that did not fit."""
+    return isinstance(error, SystemError | ImportError) and not isinstance(error, ModuleNotFoundError)
 
 
 @contextmanager

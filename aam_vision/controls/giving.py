@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.transitions import Transition, idle
 from aam_vision.errors import AamError, AgentFailed
 from aam_vision.joins import StateIndices
 from aam_vision.query import Agent, Query, Situation
@@ -87,11 +87,8 @@ class Giving:
     @property
     def dead(self) -> list[ActionHeader]:
         """The controls that never did anything."""
-        return [
-            control
-            for control in self.controls
-            if not any(one.change for one in self.transitions[control.name])
-        ]
+        names = idle(self.transitions)
+        return [control for control in self.controls if control.name in names]
 
     @property
     def exhausted(self) -> bool:

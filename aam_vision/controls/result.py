@@ -10,7 +10,7 @@ from typing import Any
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.transitions import Transition, idle
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS
 from aam_vision.strips import ActionHeader, LiftedAtom, Model
@@ -71,7 +71,7 @@ class ControlsResult:
     @cached_property
     def idle(self) -> tuple[str, ...]:
         """The controls that never did anything: what they would do elsewhere is not known, unless all was tried."""
-        return tuple(name for name, some in self.transitions.items() if not any(one.change for one in some))
+        return idle(self.transitions)
 
     @property
     def status(self) -> str:
@@ -107,11 +107,11 @@ class ControlsResult:
             inner = "every control was given in every situation: no query could tell more"
         elif self.interrogation is not None and self.interrogation.complete:
             inner = f"within the discovered cases no query could tell more ({self.interrogation.why})"
-        if self.idle and not self.exhausted:
-            beyond = f"{', '.join(self.idle)} never did anything: what it takes was not found"
-        elif self.unexplained:
+        if self.unexplained:
             count = len(self.unexplained)
             beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"
+        elif self.idle and not self.exhausted:
+            beyond = f"{', '.join(self.idle)} never did anything: what it takes was not found"
         elif self.exhausted:
             beyond = (
                 "every control was given in every situation that can be reached from the given problems: "

@@ -6,6 +6,7 @@ A control (``right``, ``moveto(loc-1-2)``) can always be given; it changes somet
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,3 +32,8 @@ class Transition(Unchanging):
         gained = {atom: True for atom in after.true - before.true if atom not in before.unknown}
         lost = {atom: False for atom in before.true - after.true if atom not in after.unknown}
         return dict(sorted({**gained, **lost}.items()))
+
+
+def idle(transitions: Mapping[str, Sequence[Transition]]) -> tuple[str, ...]:
+    """The controls that never did anything, in order; ``transitions``: by control, all that was seen."""
+    return tuple(name for name, seen in transitions.items() if not any(one.change for one in seen))

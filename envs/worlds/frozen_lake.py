@@ -173,7 +173,6 @@ def world() -> ReadyWorld:
         number=TAUGHT,
         unseen=labelled_images([Lake], scene, shown, shake),
         restore=(_token, _put),
-        stops=False,
         truth=intended,
         controls=CONTROLS,
         shown=shown,

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from aam_vision.envs.controls import WALK, NativeStep
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Problem
 from aam_vision.envs.meaning import Instruction, headers, instruction
@@ -20,21 +21,10 @@ from aam_vision.envs.own import HELD_OUT, SPLIT, OwnEnvironment
 from aam_vision.perception import Defined, Given, Perceived, Reading, Scene
 from aam_vision.strips import ActionHeader, Atom, GroundAction, State
 
-WALK: Final = 40
-"""Controls of one of the walks on which held-out steps are met."""
-
-
-class NativeStep(NamedTuple):
-    """What a control does in a state: the simulator's own answer."""
-
-    before: State
-    control: GroundAction
-    after: State
-
 
 @dataclass(frozen=True)
 class ReadyWorld(OwnEnvironment):
-    """A world of ours.
+    """A world of ours; it goes on after the end of an episode, which is a matter of rewards.
 
     Args:
         controls: the environment's own actions as instructions without a condition.
@@ -42,6 +32,7 @@ class ReadyWorld(OwnEnvironment):
         shake: brings ``env.unwrapped`` into a random legal state.
     """
 
+    stops: bool = False
     controls: tuple[Instruction, ...] = ()
     shown: Callable[[Any], Iterable[Atom]] = lambda env: ()
     shake: Callable[[Any, np.random.Generator], None] = lambda env, rng: None

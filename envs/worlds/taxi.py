@@ -224,7 +224,6 @@ def world() -> ReadyWorld:
         number=TAUGHT,
         unseen=labelled_images([make], scene, labels, unseen),
         restore=(token, put),
-        stops=False,
         truth=intended,
         controls=CONTROLS,
         shown=labels,

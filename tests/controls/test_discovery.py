@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.patterns import pattern
 from aam_vision.controls.transitions import Transition
@@ -21,12 +20,8 @@ Start = Callable[[Model], State]
 def discovered(text: str, controls: list[str], start: Start, folder: Path, seed: int) -> Discovery:
     known = worlds.model(text, folder)
     world = worlds.agent(text, controls, [start(known)], folder)
-    found = worlds.reachable(world, world_starts(world))
+    found = worlds.reachable(world)
     return discover(known.vocabulary, world.headers, worlds.shuffled(found, seed))
-
-
-def world_starts(world: BareSymbolicAgent) -> list[State]:
-    return [situation.state for situation in world.initial()]
 
 
 def effects(discovery: Discovery, name: str) -> set[str]:

@@ -45,7 +45,7 @@ def test_the_model_predicts_every_control_in_every_reachable_state(
     world = worlds.agent(text, controls, [start(worlds.model(text, tmp_path))], tmp_path)
     result = interrogate(world, seed)
     assert not result.unexplained
-    for transition in worlds.reachable(world, [situation.state for situation in world.initial()]):
+    for transition in worlds.reachable(world):
         assert result.predictions.agrees(transition.before, transition.control, transition.after)
 
 
@@ -176,7 +176,7 @@ def test_no_wrong_operator_is_called_certain_in_random_domains(seed: int) -> Non
         return
     if not any(some for some in result.transitions.values()):
         return
-    for transition in worlds.reachable(world, [situation.state for situation in world.initial()]):
+    for transition in worlds.reachable(world):
         if not transition.change or result.predictions.next_states(transition.before, transition.control) != {
             transition.before
         }:

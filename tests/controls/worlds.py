@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from aam_vision.agents.bare import BareSymbolicAgent
-from aam_vision.controls.giving import ground
 from aam_vision.controls.transitions import Transition
 from aam_vision.pddl import read_domain
 from aam_vision.strips import Atom, Model, Objects, State
 from aam_vision.targets.controls import read_controls
+from experiments.random_controls import everything
 
 WET = """(define (domain wet) (:requirements :strips :typing :negative-preconditions)
   (:types cell - object)
@@ -104,17 +104,10 @@ def rooms(known: Model) -> State:
     return state(known, kinds, "at a", "lit hall", "lit attic", *inside)
 
 
-def reachable(world: BareSymbolicAgent, starts: Sequence[State]) -> list[Transition]:
+def reachable(world: BareSymbolicAgent) -> list[Transition]:
     """What every control does in every state that can be reached."""
-    seen, waiting, found = dict.fromkeys(starts), list(starts), []
-    while waiting:
-        here = waiting.pop()
-        for control in ground(world.headers, here):
-            after = world.given(here, control)
-            found.append(Transition(here, control, after))
-            if after not in seen:
-                seen[after] = None
-                waiting.append(after)
+    found = everything(world)
+    assert found is not None, "these worlds are small"
     return found
 
 
