@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     from aam_vision.agents.bare import Control
     from aam_vision.arguments import Arguments
-    from aam_vision.strips import GroundAction, Model, State
+    from aam_vision.envs.image_domain import ImageDomain, Problem
+    from aam_vision.perception import Simulator
+    from aam_vision.strips import ActionHeader, GroundAction, Model, State
 
 CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=\s*(?P<operators>[^()=]+)")
 WRITE = "write e.g. 'move(?dir)=push,move', with the control, its parameters and the operators that it may carry out"
@@ -117,6 +120,42 @@ def _walked(
     return found
 
 
+class _Environment(NamedTuple):
+    """What an environment offers that is known by its controls."""
+
+    domain: ImageDomain
+    headers: tuple[ActionHeader, ...]
+    controlled: Callable[[Problem], Simulator]
+    """A problem, ready to be given controls."""
+    held_out_steps: NativeSteps
+
+
+def _environment(env: str) -> _Environment:
+    """A board domain or a ready-made world, by its controls.
+
+    Raises:
+        UnusableInput: its controls are not known.
+    """
+    from aam_vision.envs import DOMAINS, controls, worlds
+    from aam_vision.envs.registry import board_domain
+
+    if env in DOMAINS:
+        board = board_domain(env)
+        return _Environment(
+            board,
+            controls.control_headers(board),
+            partial(controls.controlled, board),
+            partial(controls.held_out_steps, board),
+        )
+    if worlds.known(env):
+        world = worlds.load(env)
+        return _Environment(world, world.control_headers, world.controlled, world.held_out_steps)
+    usable = ", ".join((*DOMAINS, *worlds.NAMES))
+    raise UnusableInput(
+        f"the controls of {env} are not known; use one of {usable}, or --domain with --bare", "controls"
+    )
+
+
 def controlled(
     env: str, problems: Sequence[str], access: str | None, settings: PerceptionSettings
 ) -> ControlTarget:
@@ -129,30 +168,16 @@ def controlled(
 
     from aam_vision.agents.image import ImageAgent
     from aam_vision.agents.noise import NoisySimulator
-    from aam_vision.envs import DOMAINS, worlds
-    from aam_vision.envs.controls import control_headers, controlled, held_out_steps
-    from aam_vision.envs.registry import board_domain
     from aam_vision.targets.images import places
 
-    if env not in DOMAINS and not worlds.known(env):
-        usable = ", ".join((*DOMAINS, *worlds.NAMES))
-        raise UnusableInput(
-            f"the controls of {env} are not known; use one of {usable}, or --domain with --bare", "controls"
-        )
-    ready = worlds.load(env) if env not in DOMAINS else None
     access_of(access, (Access.SNAPSHOT,), "--controls")
-    board = board_domain(env) if ready is None else None
-    domain = board or ready
-    assert domain is not None, "it is one of the two"
+    known = _environment(env)
+    domain = known.domain
     chosen = [
         domain.interrogated[number]
         for number in numbers(env, problems, len(domain.interrogated), Access.SNAPSHOT)
     ]
-    if board is not None:
-        clear, headers = [controlled(board, problem) for problem in chosen], control_headers(board)
-    else:
-        assert ready is not None, "it is one of the two"
-        clear, headers = [ready.controlled(problem) for problem in chosen], ready.control_headers
+    clear = [known.controlled(problem) for problem in chosen]
     noise = np.random.default_rng([settings.seed, 2])
     seen = [NoisySimulator(one, settings.noise, noise) for one in clear] if settings.noise else clear
     perception = perception_of(env, settings)
@@ -160,7 +185,7 @@ def controlled(
         seen,
         perception,
         domain.visual.vocabulary(),
-        headers,
+        known.headers,
         Access.SNAPSHOT,
         refuses_surely=True,
     )
@@ -179,7 +204,4 @@ def controlled(
         },
         scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
     )
-    if ready is not None:
-        return ControlTarget(target, ready.held_out_steps)
-    assert board is not None, "it is one of the two"
-    return ControlTarget(target, lambda count, rng: held_out_steps(board, count, rng))
+    return ControlTarget(target, known.held_out_steps)
