@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -39,15 +38,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _token() -> Iterator[None]:
-    """A token of our own for cluster and sweep: Ray looks at these variables when it is first imported."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("RAY_AUTH_MODE", "token")
-        environment.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        yield
 
 
 @pytest.fixture(scope="module")
