@@ -167,6 +167,18 @@ class Separation:
                 return Counterexample(transition, objects)
         return None
 
+    def against(self, case: Case, among: Sequence[Transition] | None = None) -> list[Transition]:
+        """All transitions in which all held that the examples have in common and something else came about.
+
+        ``among``: those that were such for the same case with fewer parameters or constants; no other can be one.
+        """
+        condition, indices = self.condition(case), self._indices
+        return [
+            one
+            for one in (self._transitions if among is None else among)
+            if contradiction(condition, case.effects, one, indices.of(one.before)) is not None
+        ]
+
 
 def contradiction(
     condition: Condition, effects: Sequence[Effect], transition: Transition, index: StateIndex

@@ -12,12 +12,10 @@ from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.novelty import Novelty
 from aam_vision.controls.rules import Rules
 from aam_vision.query import Situation
-from aam_vision.strips import ActionHeader, GroundAction, State
+from aam_vision.strips import GroundAction, State
 
 LIKELY = 0.5
 """Share of the controls that are chosen because they probably do something."""
-DEAD = 0.5
-"""Share of the others that are controls which never did anything, while there are such."""
 DRAWN = 12
 """Controls of which the newest one is taken."""
 NEAR = 15
@@ -52,8 +50,7 @@ class Chooser:
     def note(self, state: State, control: GroundAction, rules: Rules | None) -> None:
         """Remember that a control is given; ``surprised`` tells whether anything about that is new."""
         index = self._giving.indices.of(state)
-        dead = any(one.name == control.name for one in self._giving.dead)
-        features = self._novelty.new(state, control, rules, index, together=dead)
+        features = self._novelty.new(state, control, rules, index)
         self.surprised = bool(features)
         self._novelty.note(features)
 
@@ -81,7 +78,7 @@ class Chooser:
         return None
 
     def _likely(self, here: Situation, rules: Rules, given: Set[GroundAction]) -> GroundAction | None:
-        """A control that probably does something: to where one that never did anything meets something new, if any."""
+        """A control that probably does something, rather where it leads to a situation that was not seen."""
         index = self._giving.indices.of(here.state)
         expected = {
             control: state
@@ -90,12 +87,7 @@ class Chooser:
         }
         if not expected:
             return None
-        dead = self._giving.dead
         options = list(expected)
-        if dead:
-            drawn = self._some(options)
-            counts = [self._newest(dead, expected[one]) for one in drawn]
-            options = [one for one, count in zip(drawn, counts, strict=True) if count == max(counts)]
         unseen = [control for control in options if expected[control] not in self._giving.situations]
         options = unseen or options
         names = sorted({control.name for control in options})
@@ -103,24 +95,14 @@ class Chooser:
         own = [control for control in options if control.name == name]
         return own[int(self._rng.integers(len(own)))]
 
-    def _newest(self, controls: list[ActionHeader], state: State) -> int:
-        """How much that is new links the arguments of one of these controls to others in a state, at most."""
-        some = self._some(ground(controls, state))
-        return max((len(self._novelty.linked(state, control, together=True)) for control in some), default=0)
-
     def _new(self, here: Situation, rules: Rules | None, given: Set[GroundAction]) -> GroundAction | None:
         """The control of those drawn with most that is new."""
-        dead = self._giving.dead
-        controls = dead if dead and self._rng.random() < DEAD else self._giving.controls
-        drawn = [random_control(controls, here.state, self._rng) for _ in range(DRAWN)]
+        drawn = [random_control(self._giving.controls, here.state, self._rng) for _ in range(DRAWN)]
         options = [one for one in dict.fromkeys(drawn) if one is not None and one not in given]
         if not options:
             return None
-        index, names = self._giving.indices.of(here.state), {control.name for control in dead}
-        return max(
-            options,
-            key=lambda one: len(self._novelty.new(here.state, one, rules, index, together=one.name in names)),
-        )
+        index = self._giving.indices.of(here.state)
+        return max(options, key=lambda one: len(self._novelty.new(here.state, one, rules, index)))
 
     def _some(self, options: list[GroundAction]) -> list[GroundAction]:
         if len(options) <= LOOKED_AT:

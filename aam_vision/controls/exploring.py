@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from aam_vision.controls.choosing import Chooser
 from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.rules import Refuted, Rules
+from aam_vision.controls.seeking import Seeker
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction
 
@@ -23,6 +27,10 @@ STARTS = 4
 """Situations that are drawn for the beginning of a walk."""
 WAYS = 30
 """Ways to something new that are looked for: each costs more time than steps."""
+SOUGHT = 20
+"""Ways to a new kind of situation for a control that never did anything."""
+FACTS, PAIRS = 0.5, 0.1
+"""Controls that are given to cover all such kinds, as shares of those given before: all facts, and pairs of facts."""
 IDLE = 20
 """Walks in a row that found nothing to give."""
 
@@ -36,15 +44,18 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     """
     discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
-    rules = Rules(discovery, giving)
-    quiet = idle = ways = 0
+    rules, seeker = Rules(discovery, giving), Seeker(giving)
+    quiet = idle = ways = sought = 0
     while idle < IDLE and giving.steps < MOST + least:
         here, before = start(giving, initial, rng), giving.steps
-        way: list[GroundAction] | None = None
-        done = giving.steps >= least and quiet >= PATIENCE and not giving.dead
-        if done and not any(map(giving.stuck, initial)):
-            ways += 1
-            if ways <= WAYS:
+        way: Sequence[GroundAction] | None = None
+        if giving.steps >= least and quiet >= PATIENCE and not any(map(giving.stuck, initial)):
+            kind = seeker.way(rules) if sought < SOUGHT else None
+            if kind is not None:
+                sought += 1
+                here, way = kind
+            elif ways < WAYS:
+                ways += 1
                 here, way = _way(giving, chooser, rules, rng)
             if way is None:
                 break
@@ -63,6 +74,42 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
             rules, quiet = Rules(found(giving), giving), 0
         idle = idle + 1 if giving.steps == before else 0
     return found(giving)
+
+
+class Cover(NamedTuple):
+    """The controls that never did anything were given in new kinds of situations.
+
+    ``woken``: one of them did something. ``covered``: there is no situation near in which anything would be new to one.
+    """
+
+    woken: bool
+    covered: bool
+
+
+def cover(giving: Giving, rules: Rules) -> Cover:
+    """Give the controls that never did anything where they meet something new, until one does something.
+
+    Raises:
+        Refuted: what was seen shows that the operators are not the right ones.
+        StepsSpent: no more controls may be given.
+        TwoWays: one situation and control went two ways.
+    """
+    seeker, dead, began = Seeker(giving), giving.dead, giving.steps
+    for pairs, share in ((False, FACTS), (True, PAIRS)):
+        most = giving.steps + int(share * began)
+        while giving.steps < most and giving.dead == dead:
+            way = seeker.way(rules, pairs=pairs)
+            if way is None:
+                break
+            here = way.start
+            for control in way.controls:
+                transition, here = giving.give(here, control)
+                rules.owner(transition)
+        else:
+            return Cover(giving.dead != dead, covered=pairs)
+        if not seeker.covered:
+            return Cover(woken=False, covered=False)
+    return Cover(woken=False, covered=True)
 
 
 def _way(

@@ -14,35 +14,47 @@ from aam_vision.controls.operators import Derivation
 from aam_vision.controls.transitions import Transition
 from aam_vision.strips import LiftedAtom
 
-LONGEST_CHAIN = 2
+MAX_COST = 4
 """Objects that are added to a case, at most."""
+BY_CHANCE = 3
+"""A constant that never differed perhaps by chance counts as so many objects."""
 MAX_CANDIDATES = 30
+"""Ways to add objects that are followed further: those that leave fewest counterexamples."""
 HARDLY_CHANCE = 4
-"""Examples of a control without arguments in which an object is the same, of several of its type, so that it is taken
-for a constant first."""
+"""Different bindings of a control without arguments in which an object is the same, of several of its type, so that it
+is taken for a constant first."""
 
 
 def separable(case: Case, separation: Separation) -> Case | None:
     """The case with as few additional parameters and constants as its conditions need; None if these do not help."""
     if separation.counterexample(case) is None:
         return case
-    tried = [case]
-    for _ in range(LONGEST_CHAIN):
+    tried = [[(case, separation.against(case))]]
+    for _ in range(MAX_COST):
         longer = []
-        for one in tried:
-            for extended in _extended(one):
-                if separation.counterexample(extended) is None:
-                    return extended
-                longer.append(extended)
-        tried = longer[:MAX_CANDIDATES]
+        for back in (1, BY_CHANCE):
+            for one, among in tried[-back] if back <= len(tried) else ():
+                for extended in _extended(one, by_chance=back != 1):
+                    left = separation.against(extended, among)
+                    if not left:
+                        return extended
+                    longer.append((extended, left))
+        if len(longer) > MAX_CANDIDATES:
+            longer.sort(key=lambda found: len(found[1]))
+        tried.append(longer[:MAX_CANDIDATES])
     return None
 
 
-def _extended(case: Case) -> Iterator[Case]:
-    """The case with one more object: as a constant where it never differed though it could have, else as a parameter."""
+def _extended(case: Case, *, by_chance: bool) -> Iterator[Case]:
+    """The case with one more object: as a constant where it never differed though it could have, or as a parameter.
+
+    ``by_chance``: only as a constant that may never have differed by chance.
+    """
     found = list(_determined(case))
     constants = _never_differing(case, found)
-    yield from [one for one, sure in constants if sure]
+    yield from [one for one, sure in constants if sure is not by_chance]
+    if by_chance:
+        return
     for fact, values in found:
         examples = tuple(
             Example(one.transition, (*one.objects, value))
@@ -50,18 +62,17 @@ def _extended(case: Case) -> Iterator[Case]:
         )
         derivation = Derivation(case.arity, fact)
         yield replace(case, examples=examples, derivations=(*case.derivations, derivation))
-    yield from [one for one, sure in constants if not sure]
 
 
 def _never_differing(case: Case, found: list[tuple[LiftedAtom, list[str]]]) -> list[tuple[Case, bool]]:
     """The case with each object that was the same in all examples as a constant, and whether that is hardly chance."""
     same = sorted({values[0] for _, values in found if len(set(values)) == 1} - set(case.constants))
+    often = not case.control.arity and len({one.objects for one in case.examples}) >= HARDLY_CHANCE
     constants = []
     for name in same:
         objects = case.examples[0].transition.before.objects
-        several = not case.control.arity and len(objects.of_type(objects[name])) > 1
         longer = replace(case, constants={**case.constants, name: objects[name]})
-        constants.append((longer, several and len(case.examples) >= HARDLY_CHANCE))
+        constants.append((longer, often and len(objects.of_type(objects[name])) > 1))
     return constants
 
 

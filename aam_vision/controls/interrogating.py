@@ -15,7 +15,7 @@ import numpy as np
 
 from aam_vision.controls.agent import OperatorAgent
 from aam_vision.controls.discovery import Discovery
-from aam_vision.controls.exploring import explore, found
+from aam_vision.controls.exploring import cover, explore, found
 from aam_vision.controls.giving import Giving, StepsSpent, TwoWays
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules
@@ -76,6 +76,7 @@ class _Rounds:
         self._planner = planner
         self._seed = seed
         self._rounds = 0
+        self._complete = False
 
     def run(self) -> ControlsResult:
         """The result of the first round that nothing refutes.
@@ -95,7 +96,7 @@ class _Rounds:
                 rules = Rules(discovery, giving, lasting=kept)
                 self._tell(discovery)
                 result = self._interrogated(rules)
-                if result is not None:
+                if result is not None and (kept or self._covered(rules)):
                     rng = np.random.default_rng([self._seed, 2, self._rounds])
                     seen = watch(giving, rules, result.model, rng)
                     if kept or seen.surprise is None:
@@ -132,6 +133,21 @@ class _Rounds:
                 return error.result
             raise
 
+    def _covered(self, rules: Rules) -> bool:
+        """Give the controls that never did anything in all kinds of situations; False if that asks for a new discovery.
+
+        Raises:
+            StepsSpent: no more controls may be given.
+            TwoWays: one situation and control went two ways.
+        """
+        try:
+            found = cover(self._giving, rules)
+        except Refuted as error:
+            self._options.tell(str(error))
+            return False
+        self._complete = found.covered
+        return not found.woken
+
     def _tell(self, discovery: Discovery) -> None:
         names = ", ".join(operator.header.name for operator in discovery.operators)
         self._options.tell(f"{self._giving.steps} controls given; operators: {names or 'none'}")
@@ -150,4 +166,5 @@ class _Rounds:
             tuple(sorted(rules.guessed)),
             why or rules.refuted or "",
             exhausted=self._giving.exhausted,
+            covered=self._complete,
         )

@@ -32,23 +32,11 @@ class Novelty:
         self._of_rules: Rules | None = None
         """The operators that ``_near`` is about; their conditions become wider meanwhile, which hardly matters here."""
 
-    def linked(self, state: State, control: GroundAction, *, together: bool = False) -> set[Feature]:
-        """The new facts that link the control's arguments to others; ``together``: their being true together counts, too."""
-        links = frozenset(self._of(state).links(control.objects))
-        found: set[Feature] = {(control.name, one) for one in links}
-        return (found | {(control.name, links)} if together else found) - self._seen
-
     def new(
-        self,
-        state: State,
-        control: GroundAction,
-        rules: Rules | None,
-        index: StateIndex,
-        *,
-        together: bool = False,
+        self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex
     ) -> set[Feature]:
         """All new facts of a control in a state."""
-        found = self.linked(state, control, together=together)
+        found = {(control.name, one) for one in self._of(state).links(control.objects)} - self._seen
         if rules is not None:
             if rules is not self._of_rules:
                 self._near, self._of_rules = {}, rules

@@ -40,6 +40,8 @@ class ControlsResult:
     """Transitions of one situation and control that went two ways, if that was seen: no model explains both."""
     exhausted: bool = False
     """Whether every control was given in every situation that can be reached."""
+    covered: bool = False
+    """Whether the controls that never did anything were given in situations of all kinds, as far as these were found."""
 
     @property
     def operators(self) -> tuple[Operator, ...]:
@@ -80,7 +82,7 @@ class ControlsResult:
             return NOT_STRIPS
         if self.interrogation is None or self.why:
             return BUDGET
-        if self.unexplained or (self.idle and not self.exhausted):
+        if self.unexplained or (self.idle and not (self.exhausted or self.covered)):
             return BUDGET if self.interrogation.complete else self.interrogation.status
         return COMPLETE if self.exhausted and not self.interrogation.doubt else self.interrogation.status
 
@@ -110,7 +112,7 @@ class ControlsResult:
         if self.unexplained:
             count = len(self.unexplained)
             beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"
-        elif self.idle and not self.exhausted:
+        elif self.idle and not (self.exhausted or self.covered):
             beyond = f"{', '.join(self.idle)} never did anything: what it takes was not found"
         elif self.exhausted:
             beyond = (

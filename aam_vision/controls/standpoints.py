@@ -1,0 +1,128 @@
+"""What kind of situation a control is given in: the facts about the objects that the situation itself points out.
+
+A situation points out the arguments of the control, the objects of facts of which there is always exactly one (where the
+agent is, the way it faces), and what facts determine from these (the cell ahead, what lies there; a chain of two); and what
+the only fact of a predicate that changes says something of (the key that is held). Names do not matter: an object is
+called by how it is pointed out. Situations of the same kind differ only in what is elsewhere. This chooses what is
+explored and says what was covered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from aam_vision.strips import GroundAction, Objects, State, Vocabulary
+
+if TYPE_CHECKING:
+    from aam_vision.joins import StateIndex
+
+CHAIN = 2
+"""Facts from what is pointed out directly to what these determine, at most."""
+MOST = 16
+"""Objects that a situation points out, at most."""
+
+Role = Hashable
+"""How an object is pointed out."""
+
+
+class Standpoints:
+    """The facts of situations in terms of what they point out, as small numbers.
+
+    Args:
+        vocabulary: the user's.
+        states: those that were seen: a predicate that has at most one fact in each of them points its objects out.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, states: Iterable[State]) -> None:
+        numbers: dict[str, set[int]] = {one.name: set() for one in vocabulary.predicates}
+        facts: dict[tuple[Objects, str], object] = {}
+        changing = set()
+        for state in states:
+            for predicate, some in numbers.items():
+                rows = state.rows.get(predicate, [])
+                some.add(len(rows))
+                if facts.setdefault((state.objects, predicate), rows) != rows:
+                    changing.add(predicate)
+        arity = {one.name: one.arity for one in vocabulary.predicates}
+        self._always = tuple(
+            [name for name, some in numbers.items() if some == {1} and (name in changing or arity[name] == 1)]
+        )
+        self._sometimes = tuple(
+            [
+                name
+                for name, some in numbers.items()
+                if some == {0, 1} and name in changing and arity[name] == 1
+            ]
+        )
+        self._vocabulary = vocabulary
+        self._numbers: dict[Hashable, int] = {}
+
+    @property
+    def pointing(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The predicates whose only facts point objects out: those that always have one, and those that have it at times."""
+        return self._always, self._sometimes
+
+    def facts(self, state: State, control: GroundAction, index: StateIndex) -> frozenset[int]:
+        """The facts of a control in a situation: what holds of what is pointed out, and what does not of one object."""
+        roles = self._roles(control, index)
+        return frozenset(self._number(fact) for fact in self._facts(state, roles, index))
+
+    def _number(self, fact: Hashable) -> int:
+        return self._numbers.setdefault(fact, len(self._numbers))
+
+    def _roles(self, control: GroundAction, index: StateIndex) -> dict[str, Role]:
+        roles: dict[str, Role] = {}
+        for place, name in enumerate(control.objects):
+            roles.setdefault(name, place)
+        _point_out(roles, self._always, index)
+        for _ in range(CHAIN):
+            for role, name in sorted(_determined(roles, index).items(), key=lambda item: str(item[0])):
+                if name not in roles and len(roles) < MOST:
+                    roles[name] = role
+        _point_out(roles, self._sometimes, index)
+        return roles
+
+    def _facts(self, state: State, roles: Mapping[str, Role], index: StateIndex) -> Iterator[Hashable]:
+        kinds = self._vocabulary.types
+        for name, role in roles.items():
+            yield role, state.objects[name]
+        for predicate in self._vocabulary.predicates:
+            rows = index.rows.get(predicate.name, ())
+            if predicate.arity == 1:
+                for name, role in roles.items():
+                    if kinds.is_a(state.objects[name], predicate.types[0]):
+                        yield predicate.name, role, (name,) in rows
+            elif not predicate.arity:
+                yield predicate.name, bool(rows)
+            else:
+                yield from self._links(predicate.name, roles, index)
+
+    def _links(self, predicate: str, roles: Mapping[str, Role], index: StateIndex) -> Iterator[Hashable]:
+        """The facts of a predicate about nothing but objects that are pointed out."""
+        for name in roles:
+            for row in index.matching(predicate, 0, name):
+                if all(other in roles for other in row):
+                    yield predicate, tuple([roles[other] for other in row])
+
+
+def _point_out(roles: dict[str, Role], predicates: Iterable[str], index: StateIndex) -> None:
+    """Give the objects of the only facts of these predicates their roles."""
+    for predicate in predicates:
+        for row in index.rows.get(predicate, ()):
+            for place, name in enumerate(row):
+                roles.setdefault(name, (predicate, place))
+
+
+def _determined(roles: Mapping[str, Role], index: StateIndex) -> dict[Role, str]:
+    """The objects that facts about those with a role determine: the only ones of which the fact holds."""
+    found: dict[Role, set[str]] = {}
+    for predicate, rows in index.rows.items():
+        for place in range(len(rows[0]) if rows else 0):
+            for name in roles:
+                for row in index.matching(predicate, place, name):
+                    others = {other for other in row if other not in roles}
+                    if len(others) == 1:
+                        role = predicate, tuple([roles.get(other, "?") for other in row])
+                        found.setdefault(role, set()).update(others)
+    return {role: next(iter(names)) for role, names in found.items() if len(names) == 1}
