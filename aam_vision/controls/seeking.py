@@ -15,7 +15,7 @@ import numpy as np
 
 from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.rules import Rules
-from aam_vision.controls.standpoints import Standpoints
+from aam_vision.controls.standpoints import Standpoint, Standpoints
 from aam_vision.joins import StateIndex
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, State
@@ -49,7 +49,7 @@ class Seeker:
         self._giving = giving
         self._standpoints = Standpoints(giving.agent.vocabulary, ())
         self._states = 0
-        self._facts: dict[tuple[State, tuple[str, ...]], frozenset[int]] = {}
+        self._known: dict[tuple[State, tuple[str, ...]], Standpoint] = {}
         self._tried: dict[str, _Tried] = {}
         self._ahead: dict[State, list[tuple[GroundAction, State]]] = {}
         self._indices: dict[State, StateIndex] = {}
@@ -65,7 +65,7 @@ class Seeker:
         best, found = 0.0, None
         for node in self._nodes(rules):
             for control in self._controls(node.state):
-                facts = self._facts_of(node.state, control)
+                facts = self._standpoint(node.state, control).facts
                 gain = self._tried[control.name].gain(facts, pairs=pairs) / (len(node.way) + 1)
                 if gain > best:
                     best, found = gain, Way(node.start, (*node.way, control))
@@ -85,17 +85,22 @@ class Seeker:
         """The situations that were seen, then where the operators lead from these."""
         waiting = deque(_Node(state, one, ()) for state, one in self._giving.situations.items())
         known = {node.state for node in waiting}
+        expanded: set[Standpoint] = set()
         self.covered = True
-        for _ in range(STATES):
-            if not waiting:
-                return
+        while waiting:
             node = waiting.popleft()
             yield node
+            standpoint = self._standpoint(node.state, GroundAction("", ()))
+            if standpoint in expanded:
+                continue
+            if len(expanded) == STATES:
+                self.covered = False
+                return
+            expanded.add(standpoint)
             for control, after in self._next(node.state, rules):
                 if after not in known:
                     known.add(after)
                     waiting.append(_Node(after, node.start, (*node.way, control)))
-        self.covered = self.covered and not waiting
 
     def _next(self, state: State, rules: Rules) -> list[tuple[GroundAction, State]]:
         found = self._ahead.get(state)
@@ -111,12 +116,12 @@ class Seeker:
         known = self._indices.get(state)
         return self._giving.indices.of(state) if known is None else known
 
-    def _facts_of(self, state: State, control: GroundAction) -> frozenset[int]:
+    def _standpoint(self, state: State, control: GroundAction) -> Standpoint:
         key = state, control.objects
-        facts = self._facts.get(key)
-        if facts is None:
-            facts = self._facts[key] = self._standpoints.facts(state, control, self._index(state))
-        return facts
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._standpoints.of(state, control, self._index(state))
+        return found
 
     def _bring_up_to_date(self, rules: Rules) -> None:
         """Take in what was seen and given since the last search."""
@@ -126,11 +131,11 @@ class Seeker:
             self._states = len(self._giving.situations)
             standpoints = Standpoints(self._giving.agent.vocabulary, self._giving.situations)
             if standpoints.pointing != self._standpoints.pointing:
-                self._standpoints, self._facts, self._tried = standpoints, {}, {}
+                self._standpoints, self._known, self._tried = standpoints, {}, {}
         for control in self._giving.dead:
             tried = self._tried.setdefault(control.name, _Tried())
             for transition in self._giving.transitions[control.name][tried.number :]:
-                tried.add(self._facts_of(transition.before, transition.control))
+                tried.add(self._standpoint(transition.before, transition.control).facts)
 
 
 class _Tried:

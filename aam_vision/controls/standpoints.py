@@ -1,29 +1,31 @@
 """What kind of situation a control is given in: the facts about the objects that the situation itself points out.
 
 A situation points out the arguments of the control, the objects of facts of which there is always exactly one (where the
-agent is, the way it faces), and what facts determine from these (the cell ahead, what lies there; a chain of two); and what
-the only fact of a predicate that changes says something of (the key that is held). Names do not matter: an object is
-called by how it is pointed out. Situations of the same kind differ only in what is elsewhere. This chooses what is
-explored and says what was covered.
+agent is, the way it faces), and what facts determine from these (the cell ahead); and what the only fact of a predicate
+that changes says something of (the key that is held). Names do not matter: an object is called by how it is pointed out,
+and any other that shares a fact with it by its type (a key lies ahead). Situations of the same kind differ only in what is
+elsewhere. This chooses what is explored and says what was covered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.strips import GroundAction, Objects, State, Vocabulary
 
 if TYPE_CHECKING:
     from aam_vision.joins import StateIndex
 
-CHAIN = 2
-"""Facts from what is pointed out directly to what these determine, at most."""
-MOST = 16
-"""Objects that a situation points out, at most."""
-
 Role = Hashable
 """How an object is pointed out."""
+
+
+class Standpoint(NamedTuple):
+    """What a situation points out: facts about it, as numbers, and the objects, each with how it is pointed out."""
+
+    facts: frozenset[int]
+    objects: frozenset[tuple[str, Role]]
 
 
 class Standpoints:
@@ -63,10 +65,11 @@ class Standpoints:
         """The predicates whose only facts point objects out: those that always have one, and those that have it at times."""
         return self._always, self._sometimes
 
-    def facts(self, state: State, control: GroundAction, index: StateIndex) -> frozenset[int]:
-        """The facts of a control in a situation: what holds of what is pointed out, and what does not of one object."""
+    def of(self, state: State, control: GroundAction, index: StateIndex) -> Standpoint:
+        """The standpoint of a control in a situation; ``index`` is that of the situation."""
         roles = self._roles(control, index)
-        return frozenset(self._number(fact) for fact in self._facts(state, roles, index))
+        facts = frozenset(self._number(fact) for fact in self._facts(state, roles, index))
+        return Standpoint(facts, frozenset(roles.items()))
 
     def _number(self, fact: Hashable) -> int:
         return self._numbers.setdefault(fact, len(self._numbers))
@@ -74,12 +77,10 @@ class Standpoints:
     def _roles(self, control: GroundAction, index: StateIndex) -> dict[str, Role]:
         roles: dict[str, Role] = {}
         for place, name in enumerate(control.objects):
-            roles.setdefault(name, place)
+            roles.setdefault(name, ("given", place))
         _point_out(roles, self._always, index)
-        for _ in range(CHAIN):
-            for role, name in sorted(_determined(roles, index).items(), key=lambda item: str(item[0])):
-                if name not in roles and len(roles) < MOST:
-                    roles[name] = role
+        for role, name in sorted(_determined(roles, index).items(), key=lambda item: str(item[0])):
+            roles.setdefault(name, role)
         _point_out(roles, self._sometimes, index)
         return roles
 
@@ -96,14 +97,10 @@ class Standpoints:
             elif not predicate.arity:
                 yield predicate.name, bool(rows)
             else:
-                yield from self._links(predicate.name, roles, index)
-
-    def _links(self, predicate: str, roles: Mapping[str, Role], index: StateIndex) -> Iterator[Hashable]:
-        """The facts of a predicate about nothing but objects that are pointed out."""
-        for name in roles:
-            for row in index.matching(predicate, 0, name):
-                if all(other in roles for other in row):
-                    yield predicate, tuple([roles[other] for other in row])
+                for place in range(predicate.arity):
+                    for name in roles:
+                        for row in index.matching(predicate.name, place, name):
+                            yield predicate.name, tuple([roles.get(one) or state.objects[one] for one in row])
 
 
 def _point_out(roles: dict[str, Role], predicates: Iterable[str], index: StateIndex) -> None:
