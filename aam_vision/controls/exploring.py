@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.controls.checking import Checker
 from aam_vision.controls.choosing import Chooser
 from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.giving import Giving
+from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.controls.seeking import Seeker
+from aam_vision.controls.seeking import Seeker, Way
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction
 
@@ -29,8 +32,9 @@ WAYS = 30
 """Ways to something new that are looked for: each costs more time than steps."""
 SOUGHT = 20
 """Ways to a new kind of situation for a control that never did anything."""
-FACTS, PAIRS = 0.5, 0.1
-"""Controls that are given to cover all such kinds, as shares of those given before: all facts, and pairs of facts."""
+FACTS, PAIRS, CHECKS = 0.5, 0.1, 0.25
+"""Controls that are given to cover all such kinds (all facts, and pairs of facts), and to refute cases: as shares of those
+given before, at most."""
 IDLE = 20
 """Walks in a row that found nothing to give."""
 
@@ -44,13 +48,13 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     """
     discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
-    rules, seeker = Rules(discovery, giving), Seeker(giving)
+    rules, near = Rules(discovery, giving), Near(giving)
     quiet = idle = ways = sought = 0
     while idle < IDLE and giving.steps < MOST + least:
         here, before = start(giving, initial, rng), giving.steps
         way: Sequence[GroundAction] | None = None
         if giving.steps >= least and quiet >= PATIENCE and not any(map(giving.stuck, initial)):
-            kind = seeker.way(rules) if sought < SOUGHT else None
+            kind = near.way(rules) if sought < SOUGHT else None
             if kind is not None:
                 sought += 1
                 here, way = kind
@@ -76,10 +80,22 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     return found(giving)
 
 
-class Cover(NamedTuple):
-    """The controls that never did anything were given in new kinds of situations.
+class Near:
+    """What is worth trying near the situations that were seen."""
 
-    ``woken``: one of them did something. ``covered``: there is no situation near in which anything would be new to one.
+    def __init__(self, giving: Giving) -> None:
+        reach = Reach(giving)
+        self.seeker, self.checker = Seeker(reach), Checker(reach)
+
+    def way(self, rules: Rules) -> Way | None:
+        """The way to a new kind of situation for a control that never did anything, or to one that may refute a case."""
+        return self.seeker.way(rules) or self.checker.way(rules)
+
+
+class Cover(NamedTuple):
+    """What became of trying the controls that never did anything, and the cases, in new kinds of situations.
+
+    ``woken``: such a control did something. ``covered``: there is no situation near in which anything would be new to one.
     """
 
     woken: bool
@@ -87,29 +103,39 @@ class Cover(NamedTuple):
 
 
 def cover(giving: Giving, rules: Rules) -> Cover:
-    """Give the controls that never did anything where they meet something new, until one does something.
+    """Try what could refute a case; then controls that never did anything where they meet something new.
 
     Raises:
         Refuted: what was seen shows that the operators are not the right ones.
         StepsSpent: no more controls may be given.
         TwoWays: one situation and control went two ways.
     """
-    seeker, dead, began = Seeker(giving), giving.dead, giving.steps
+    near, dead, began = Near(giving), giving.dead, giving.steps
+    _follow(giving, rules, near.checker.way, int(CHECKS * began))
+    covered = True
     for pairs, share in ((False, FACTS), (True, PAIRS)):
-        most = giving.steps + int(share * began)
-        while giving.steps < most and giving.dead == dead:
-            way = seeker.way(rules, pairs=pairs)
-            if way is None:
-                break
-            here = way.start
-            for control in way.controls:
-                transition, here = giving.give(here, control)
-                rules.owner(transition)
-        else:
-            return Cover(giving.dead != dead, covered=pairs)
-        if not seeker.covered:
-            return Cover(woken=False, covered=False)
-    return Cover(woken=False, covered=True)
+        ended = _follow(giving, rules, partial(near.seeker.way, pairs=pairs), int(share * began))
+        if giving.dead != dead:
+            return Cover(woken=True, covered=False)
+        covered &= pairs or (ended and near.seeker.covered)
+    return Cover(woken=False, covered=covered)
+
+
+def _follow(giving: Giving, rules: Rules, way_of: Callable[[Rules], Way | None], most: int) -> bool:
+    """Follow such ways until there is none, or so many controls were given, or one did something for the first time.
+
+    Whether there is none.
+    """
+    dead, most = giving.dead, giving.steps + most
+    while giving.steps < most and giving.dead == dead:
+        way = way_of(rules)
+        if way is None:
+            return True
+        here = way.start
+        for control in way.controls:
+            transition, here = giving.give(here, control)
+            rules.owner(transition)
+    return False
 
 
 def _way(

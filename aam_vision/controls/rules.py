@@ -65,6 +65,14 @@ class Rules:
         """The operators that a control may carry out, as rules."""
         return self._rules[control]
 
+    def examples(self, name: str) -> list[Example]:
+        """The transitions that show an operator, in the order in which they were taken in."""
+        return [
+            Example(transition, objects)
+            for transition, operator, objects in self._owners.values()
+            if operator.header.name == name
+        ]
+
     def explanations(self, transition: Transition) -> Iterator[tuple[Rule, tuple[str, ...]]]:
         """The operators that a transition may show, each with a binding."""
         for rule in self._rules[transition.control.name]:

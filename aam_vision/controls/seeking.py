@@ -1,59 +1,44 @@
 """Ways to situations of a new kind for controls that never did anything.
 
-The operators found so far say where their controls probably lead. Of all situations that were seen, or that they lead to,
-the one is sought in which a control that never did anything meets most that is new to it for the fewest steps: facts about
-what the situation points out (``standpoints``), then pairs of such facts.
+Of all situations that were seen, or that the operators found so far lead to, the one is sought in which a control that
+never did anything meets most that is new to it for the fewest steps: facts about what the situation points out
+(``standpoints``), then pairs of such facts.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.controls.giving import Giving, ground
+from aam_vision.controls.giving import ground
+from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Rules
-from aam_vision.controls.standpoints import Standpoint, Standpoints
-from aam_vision.joins import StateIndex
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, State
 
-STATES = 1200
-"""Situations that are looked at in one search, at most."""
 PLACES = 8
-"""Ways to give one control in one situation that are looked at, at most: as many as this, in the order of the objects."""
+"""Ways to give one control in one situation that are looked at, at most."""
 
 
 class Way(NamedTuple):
-    """Controls from a situation that was seen; the last one never did anything, and meets something new."""
+    """Controls from a situation that was seen; the last one meets something new."""
 
     start: Situation
     controls: tuple[GroundAction, ...]
 
 
-class _Node(NamedTuple):
-    state: State
-    start: Situation
-    way: tuple[GroundAction, ...]
-
-
 class Seeker:
     """Looks for situations of a new kind for controls that never did anything.
 
-    ``covered`` says of the latest search that found nothing: nothing was left out of it.
+    ``covered`` says of the latest search: no situation and no way to give a control was left out of it.
     """
 
-    def __init__(self, giving: Giving) -> None:
-        self._giving = giving
-        self._standpoints = Standpoints(giving.agent.vocabulary, ())
-        self._states = 0
-        self._known: dict[tuple[State, tuple[str, ...]], Standpoint] = {}
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._giving = reach.giving
         self._tried: dict[str, _Tried] = {}
-        self._ahead: dict[State, list[tuple[GroundAction, State]]] = {}
-        self._indices: dict[State, StateIndex] = {}
-        self._of: tuple[Rules, int] | None = None
         self.covered = False
 
     def way(self, rules: Rules, *, pairs: bool = False) -> Way | None:
@@ -61,14 +46,18 @@ class Seeker:
 
         ``pairs``: two facts that were never true together are new, too.
         """
+        if not self._giving.dead:
+            return None
         self._bring_up_to_date(rules)
         best, found = 0.0, None
-        for node in self._nodes(rules):
+        self.covered = True
+        for node in self._reach.nodes(rules):
             for control in self._controls(node.state):
-                facts = self._standpoint(node.state, control).facts
+                facts = self._reach.standpoint(node.state, control).facts
                 gain = self._tried[control.name].gain(facts, pairs=pairs) / (len(node.way) + 1)
                 if gain > best:
                     best, found = gain, Way(node.start, (*node.way, control))
+        self.covered &= self._reach.whole
         return found
 
     def _controls(self, state: State) -> Iterator[GroundAction]:
@@ -81,61 +70,14 @@ class Seeker:
                 if control not in given:
                     yield control
 
-    def _nodes(self, rules: Rules) -> Iterator[_Node]:
-        """The situations that were seen, then where the operators lead from these."""
-        waiting = deque(_Node(state, one, ()) for state, one in self._giving.situations.items())
-        known = {node.state for node in waiting}
-        expanded: set[Standpoint] = set()
-        self.covered = True
-        while waiting:
-            node = waiting.popleft()
-            yield node
-            standpoint = self._standpoint(node.state, GroundAction("", ()))
-            if standpoint in expanded:
-                continue
-            if len(expanded) == STATES:
-                self.covered = False
-                return
-            expanded.add(standpoint)
-            for control, after in self._next(node.state, rules):
-                if after not in known:
-                    known.add(after)
-                    waiting.append(_Node(after, node.start, (*node.way, control)))
-
-    def _next(self, state: State, rules: Rules) -> list[tuple[GroundAction, State]]:
-        found = self._ahead.get(state)
-        if found is None:
-            index = self._index(state)
-            found = self._ahead[state] = list(rules.likely(state, index).items())
-            for _, after in found:
-                if after not in self._indices and after not in self._giving.situations:
-                    self._indices[after] = index.of(after)
-        return found
-
-    def _index(self, state: State) -> StateIndex:
-        known = self._indices.get(state)
-        return self._giving.indices.of(state) if known is None else known
-
-    def _standpoint(self, state: State, control: GroundAction) -> Standpoint:
-        key = state, control.objects
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._standpoints.of(state, control, self._index(state))
-        return found
-
     def _bring_up_to_date(self, rules: Rules) -> None:
-        """Take in what was seen and given since the last search."""
-        if self._of != (rules, rules.widened):
-            self._ahead, self._of = {}, (rules, rules.widened)
-        if len(self._giving.situations) != self._states:
-            self._states = len(self._giving.situations)
-            standpoints = Standpoints(self._giving.agent.vocabulary, self._giving.situations)
-            if standpoints.pointing != self._standpoints.pointing:
-                self._standpoints, self._known, self._tried = standpoints, {}, {}
+        """Take in what was given since the last search."""
+        if self._reach.bring_up_to_date(rules):
+            self._tried = {}
         for control in self._giving.dead:
             tried = self._tried.setdefault(control.name, _Tried())
             for transition in self._giving.transitions[control.name][tried.number :]:
-                tried.add(self._standpoint(transition.before, transition.control).facts)
+                tried.add(self._reach.standpoint(transition.before, transition.control).facts)
 
 
 class _Tried:

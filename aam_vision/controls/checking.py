@@ -1,0 +1,128 @@
+"""Situations that could show that a case is described too simply.
+
+Two things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
+an object that only this concerns (all things that were ever held before a locked door were keys): it is tried where its
+condition holds and something of that is missing. And where several visible changes were read as one case, since what was
+not seen was so already, each of them may have a condition of its own: the case is tried where all but one fact of its
+condition hold, in the company of each of these changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from aam_vision.controls.cases import Condition
+from aam_vision.controls.operators import Operator
+from aam_vision.controls.reach import Node, Reach
+from aam_vision.controls.rules import Rule, Rules
+from aam_vision.controls.seeking import Way
+from aam_vision.controls.transitions import Transition
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.joins import StateIndex, bindings
+from aam_vision.strips import GroundAction, LiftedAtom
+
+NEAR = 3
+"""Bindings that are looked at for each fact that is left out."""
+
+
+@dataclass
+class _Checked:
+    """What the examples of one case have in common, and what was tried with it."""
+
+    rule: Rule
+    common: frozenset[int] | None = None
+    """Facts about what the situation points out."""
+    changes: dict[Hashable, Condition] = field(default_factory=dict)
+    """By visible change, what its examples have in common."""
+    left_out: set[tuple[Hashable, LiftedAtom]] = field(default_factory=set)
+    """By visible change, the facts that were left out once."""
+    number: int = 0
+    """Transitions of the control that were looked at for that."""
+
+
+class Checker:
+    """Looks for situations that could refute a case."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._giving = reach.giving
+        self._checked: dict[str, _Checked] = {}
+        self._of: tuple[Rules, int] | None = None
+
+    def way(self, rules: Rules) -> Way | None:
+        """The way to where most can be refuted for the fewest steps; None if there is nothing to refute near."""
+        self._bring_up_to_date(rules)
+        best, found = 0.0, None
+        for node in self._reach.nodes(rules):
+            given, index = self._giving.given_in(node.state), self._reach.index(node.state)
+            for one in self._checked.values():
+                for control, gain in self._gains(one, node, index):
+                    if control not in given and gain / (len(node.way) + 1) > best:
+                        best, found = gain / (len(node.way) + 1), Way(node.start, (*node.way, control))
+        return found
+
+    def _gains(self, one: _Checked, node: Node, index: StateIndex) -> Iterator[tuple[GroundAction, int]]:
+        operator = one.rule.operator
+        for objects in islice(one.rule.condition.bindings(index), NEAR):
+            control = operator.instructed(objects)
+            facts = self._reach.standpoint(node.state, control).facts
+            yield control, len((one.common or frozenset()) - facts)
+        for control, _ in _left_out(one, index, None):
+            yield control, 1
+
+    def _bring_up_to_date(self, rules: Rules) -> None:
+        changed = self._reach.bring_up_to_date(rules)
+        if changed or self._of != (rules, rules.widened):
+            self._checked = {name: self._case(rule, rules) for name, rule in rules.by_name.items()}
+            self._of = rules, rules.widened
+        for one in self._checked.values():
+            transitions = self._giving.transitions[one.rule.operator.control]
+            for transition in transitions[one.number :]:
+                self._take_in(one, transition, rules)
+            one.number = len(transitions)
+
+    def _case(self, rule: Rule, rules: Rules) -> _Checked:
+        one = _Checked(rule)
+        index = AtomIndex(rules.discovery.vocabulary, rule.operator.header)
+        for example in rules.examples(rule.operator.header.name):
+            change = _visible(rule.operator, example.transition, example.objects)
+            one.changes.setdefault(change, Condition(index)).extend(example)
+        if len(one.changes) == 1:
+            one.changes.clear()
+        return one
+
+    def _take_in(self, one: _Checked, transition: Transition, rules: Rules) -> None:
+        owner = rules.owner(transition)
+        if owner is not None and owner.name == one.rule.operator.header.name:
+            facts = self._reach.standpoint(transition.before, transition.control).facts
+            one.common = facts if one.common is None else one.common & facts
+        elif one.changes:
+            index = self._giving.indices.of(transition.before)
+            one.left_out |= {left for _, left in _left_out(one, index, transition.control)}
+
+
+def _visible(operator: Operator, transition: Transition, objects: tuple[str, ...]) -> Hashable:
+    """The effects of an operator that were seen."""
+    return tuple([effect.atom.ground(objects) in transition.change for effect in operator.effects])
+
+
+def _left_out(
+    one: _Checked, index: StateIndex, control: GroundAction | None
+) -> Iterator[tuple[GroundAction, tuple[Hashable, LiftedAtom]]]:
+    """What was not left out yet of the conditions of a case, and is in a situation; ``control``: with these arguments."""
+    operator, true = one.rule.operator, index.state.true
+    match = None
+    if control is not None:
+        match = LiftedAtom("", tuple(range(operator.given))), control.objects
+    for change, condition in one.changes.items():
+        for atom in one.rule.condition.required:
+            if (change, atom) in one.left_out:
+                continue
+            others = [other for other in condition.required if other != atom]
+            found = bindings(index, operator.header, others, match=match)
+            for objects in islice(found, NEAR):
+                if atom.ground(objects) not in true:
+                    yield operator.instructed(objects), (change, atom)
+                    break
