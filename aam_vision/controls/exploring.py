@@ -131,10 +131,12 @@ def _follow(giving: Giving, rules: Rules, way_of: Callable[[Rules], Way | None],
         way = way_of(rules)
         if way is None:
             return True
-        here = way.start
+        here, before = way.start, giving.steps
         for control in way.controls:
             transition, here = giving.give(here, control)
             rules.owner(transition)
+        if giving.steps == before:  # it did not lead where it was expected to
+            break
     return False
 
 

@@ -115,6 +115,11 @@ class Giving:
         """The controls that were given in situations that look like this."""
         return self._from.get(state, frozenset())
 
+    def seen_after(self, state: State, control: GroundAction) -> State | None:
+        """What was seen after a control in situations that look like this, if it was given in one."""
+        known = self._known.get((state, control))
+        return None if known is None else known.after
+
     def known(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation] | None:
         """What came of a control in a situation, if it was given there."""
         return self._results.get((situation.handle, control))

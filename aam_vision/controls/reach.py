@@ -92,7 +92,9 @@ class Reach:
         found = self._ahead.get(state)
         if found is None:
             index = self.index(state)
-            found = self._ahead[state] = list(rules.likely(state, index).items())
+            likely = rules.likely(state, index)
+            found = [(one, self.giving.seen_after(state, one) or after) for one, after in likely.items()]
+            self._ahead[state] = found
             for _, after in found:
                 if after not in self._indices and after not in self.giving.situations:
                     self._indices[after] = index.of(after)
