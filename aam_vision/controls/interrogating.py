@@ -76,7 +76,7 @@ class _Rounds:
         self._planner = planner
         self._seed = seed
         self._rounds = 0
-        self._complete = False
+        self._covers = False
 
     def run(self) -> ControlsResult:
         """The result of the first round that nothing refutes.
@@ -145,7 +145,7 @@ class _Rounds:
         except Refuted as error:
             self._options.tell(str(error))
             return False
-        self._complete = found.covered
+        self._covers = found.covered
         return not found.woken
 
     def _tell(self, discovery: Discovery) -> None:
@@ -166,5 +166,6 @@ class _Rounds:
             tuple(sorted(rules.guessed)),
             why or rules.refuted or "",
             exhausted=self._giving.exhausted,
-            covered=self._complete,
+            covered=self._covers,
+            in_a_row=seen.in_a_row,
         )

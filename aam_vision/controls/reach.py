@@ -26,14 +26,10 @@ class Node(NamedTuple):
 
 
 class Reach:
-    """What is near, worked out once for the same operators.
-
-    ``whole`` says of the latest search whether it ended because nothing was left.
-    """
+    """What is near, worked out once for the same operators."""
 
     def __init__(self, giving: Giving) -> None:
         self.giving = giving
-        self.whole = False
         self.standpoints = Standpoints(giving.agent.vocabulary, ())
         self._seen = 0
         self._known: dict[tuple[State, tuple[str, ...]], Standpoint] = {}
@@ -59,7 +55,6 @@ class Reach:
         waiting = deque(Node(state, one, ()) for state, one in self.giving.situations.items())
         known = {node.state for node in waiting}
         left: set[Standpoint] = set()
-        self.whole = False
         while waiting:
             node = waiting.popleft()
             yield node
@@ -73,7 +68,6 @@ class Reach:
                 if after not in known:
                     known.add(after)
                     waiting.append(Node(after, node.start, (*node.way, control)))
-        self.whole = True
 
     def standpoint(self, state: State, control: GroundAction) -> Standpoint:
         """The standpoint of a control in a situation."""

@@ -41,7 +41,10 @@ class ControlsResult:
     exhausted: bool = False
     """Whether every control was given in every situation that can be reached."""
     covered: bool = False
-    """Whether the controls that never did anything were given in situations of all kinds, as far as these were found."""
+    """Whether the controls that never did anything met every fact about what a situation points out, of the situations
+    that were seen or are expected near."""
+    in_a_row: int = 0
+    """The controls of a walk without a return, most of them given before; all came out as predicted."""
 
     @property
     def operators(self) -> tuple[Operator, ...]:
@@ -125,7 +128,20 @@ class ControlsResult:
                 f"at most {100 * self.case_bound:.1f}% of such controls do something that no case describes "
                 "(95% confidence)"
             )
+            if self.in_a_row:
+                beyond += f"; so did {self.in_a_row} in a row: what shows itself only later in an episode was not looked for"
+            if self.idle:
+                beyond += f"; {self._idle_told}"
         return inner, beyond
+
+    @property
+    def _idle_told(self) -> str:
+        """What was tried with the controls that never did anything."""
+        tried = [f"{name} ({len(self.transitions[name])} situations)" for name in self.idle]
+        return (
+            f"{', '.join(tried)} never did anything: no situation that was seen or is expected near has a fact about what "
+            "it points out that was not tried"
+        )
 
     @property
     def mapping(self) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ class Way(NamedTuple):
 class Seeker:
     """Looks for situations of a new kind for controls that never did anything.
 
-    ``covered`` says of the latest search: no situation and no way to give a control was left out of it.
+    ``covered`` says of the latest search: no way to give a control in a situation that was looked at was left out of it.
     """
 
     def __init__(self, reach: Reach) -> None:
@@ -57,7 +57,6 @@ class Seeker:
                 gain = self._tried[control.name].gain(facts, pairs=pairs) / (len(node.way) + 1)
                 if gain > best:
                     best, found = gain, Way(node.start, (*node.way, control))
-        self.covered &= self._reach.whole
         return found
 
     def _controls(self, state: State) -> Iterator[GroundAction]:

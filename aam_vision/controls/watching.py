@@ -12,10 +12,13 @@ from aam_vision.controls.giving import Giving
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.transitions import Transition
+from aam_vision.query import Situation
 from aam_vision.strips import Model
 
-SHARE, LEAST = 0.15, 30
+SHARE, LEAST = 0.3, 30
 """Controls of the walk: this share of those given before, at least so many."""
+EPISODE, EACH = 20, 4
+"""Controls of one long walk without a return: these, or so many for each control."""
 IDLE = 20
 """Walks in a row that found nothing to give: all was given before."""
 
@@ -26,6 +29,8 @@ class Watched:
 
     steps: int
     surprise: Transition | None
+    in_a_row: int = 0
+    """Controls of a walk without a return, most of them given before, that came out as before."""
 
 
 def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) -> Watched:
@@ -37,8 +42,11 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
         StepsSpent: no more controls may be given.
     """
     predicted = ControlModel(model, rules.discovery.operators)
-    steps, wanted, idle = 0, max(LEAST, int(SHARE * giving.steps)), 0
     initial = list(giving.initial())
+    in_a_row, surprise = _without_return(giving, rules, predicted, initial, rng)
+    if surprise is not None:
+        return Watched(0, surprise)
+    steps, wanted, idle = 0, max(LEAST, int(SHARE * giving.steps)), 0
     while steps < wanted and idle < IDLE:
         here, before = start(giving, initial, rng), steps
         for _ in range(STRIDE):
@@ -47,12 +55,46 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
                 break
             transition, after = giving.give(here, control)
             here = after if transition.change else here
-            if not predicted.agrees(transition.before, control, transition.after):
-                return Watched(steps, transition)
-            try:
-                rules.owner(transition)
-            except Refuted:
+            if _surprises(transition, rules, predicted):
                 return Watched(steps, transition)
             steps += 1
         idle = idle + 1 if steps == before else 0
-    return Watched(steps, None)
+    return Watched(steps, None, in_a_row)
+
+
+def _without_return(
+    giving: Giving, rules: Rules, predicted: ControlModel, initial: list[Situation], rng: np.random.Generator
+) -> tuple[int, Transition | None]:
+    """Give controls that do something again and again in one episode: does what was done before matter?
+
+    How many came out as predicted, and the first one that did not.
+
+    Raises:
+        TwoWays: one came out otherwise than before in a situation that looks the same.
+        StepsSpent: no more controls may be given.
+    """
+    here, steps = initial[int(rng.integers(len(initial)))], 0
+    for _ in range(max(EPISODE, EACH * len(giving.controls))):
+        likely = list(rules.likely(here.state, giving.indices.of(here.state)))
+        names = sorted({control.name for control in likely})
+        if not names:
+            break
+        name = names[int(rng.integers(len(names)))]
+        own = [control for control in likely if control.name == name]
+        before = giving.steps
+        transition, here = giving.give(here, own[int(rng.integers(len(own)))])
+        if _surprises(transition, rules, predicted):
+            return steps, transition
+        steps += giving.steps - before
+    return steps, None
+
+
+def _surprises(transition: Transition, rules: Rules, predicted: ControlModel) -> bool:
+    """Whether a transition did not come out as predicted, or shows that the operators are not the right ones."""
+    if not predicted.agrees(transition.before, transition.control, transition.after):
+        return True
+    try:
+        rules.owner(transition)
+    except Refuted:
+        return True
+    return False
