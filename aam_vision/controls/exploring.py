@@ -112,6 +112,7 @@ def cover(giving: Giving, rules: Rules) -> Cover:
     """
     near, dead, began = Near(giving), giving.dead, giving.steps
     _follow(giving, rules, near.checker.way, int(CHECKS * began))
+    _follow(giving, rules, partial(near.seeker.way, dead=False), int(CHECKS * began))
     covered = True
     for pairs, share in ((False, FACTS), (True, PAIRS)):
         ended = _follow(giving, rules, partial(near.seeker.way, pairs=pairs), int(share * began))

@@ -36,9 +36,9 @@ class Novelty:
         self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex
     ) -> set[Feature]:
         """All new facts of a control in a state."""
-        found: set[Feature] = {
-            (control.name, one) for one in self._of(state).links(control.objects)
-        } - self._seen
+        links = self._of(state).links(control.objects)
+        found: set[Feature] = {(control.name, one) for one in links}
+        found -= self._seen
         if rules is not None:
             if rules is not self._of_rules:
                 self._near, self._of_rules = {}, rules

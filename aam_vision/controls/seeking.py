@@ -1,13 +1,13 @@
-"""Ways to situations of a new kind for controls that never did anything.
+"""Ways to situations of a new kind for a control, above all for those that never did anything.
 
-Of all situations that were seen, or that the operators found so far lead to, the one is sought in which a control that
-never did anything meets most that is new to it for the fewest steps: facts about what the situation points out
-(``standpoints``), then pairs of such facts.
+Of all situations that were seen, or that the operators found so far lead to, the one is sought in which a control meets
+most that is new to it for the fewest steps: facts about what the situation points out (``standpoints``), then pairs of such
+facts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from aam_vision.controls.giving import ground
 from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Rules
 from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, State
+from aam_vision.strips import ActionHeader, GroundAction, State
 
 PLACES = 8
 """Ways to give one control in one situation that are looked at, at most."""
@@ -30,7 +30,7 @@ class Way(NamedTuple):
 
 
 class Seeker:
-    """Looks for situations of a new kind for controls that never did anything.
+    """Looks for situations of a new kind.
 
     ``covered`` says of the latest search: no way to give a control in a situation that was looked at was left out of it.
     """
@@ -41,39 +41,43 @@ class Seeker:
         self._tried: dict[str, _Tried] = {}
         self.covered = False
 
-    def way(self, rules: Rules, *, pairs: bool = False) -> Way | None:
+    def way(self, rules: Rules, *, dead: bool = True, pairs: bool = False) -> Way | None:
         """The way to what is newest for the fewest steps; None if nothing new is found.
 
-        ``pairs``: two facts that were never true together are new, too.
+        ``dead``: for controls that never did anything only. ``pairs``: two facts that were never true together are new, too.
         """
-        if not self._giving.dead:
+        controls = self._giving.dead if dead else self._giving.controls
+        if not controls:
             return None
-        self._bring_up_to_date(rules)
+        self._bring_up_to_date(rules, controls)
         best, found = 0.0, None
         self.covered = True
-        for node in self._reach.nodes(rules):
-            for control in self._controls(node.state):
+        for number, node in enumerate(self._reach.nodes(rules)):
+            for control in self._some(controls, node.state, number):
                 facts = self._reach.standpoint(node.state, control).facts
                 gain = self._tried[control.name].gain(facts, pairs=pairs) / (len(node.way) + 1)
                 if gain > best:
                     best, found = gain, Way(node.start, (*node.way, control))
         return found
 
-    def _controls(self, state: State) -> Iterator[GroundAction]:
-        """The controls that never did anything and were not given in a state."""
+    def _some(self, controls: Sequence[ActionHeader], state: State, number: int) -> Iterator[GroundAction]:
+        """Ways to give controls that were not given in a state; in another state, of another number, others of many."""
         given = self._giving.given_in(state)
-        for header in self._giving.dead:
+        for header in controls:
             options = ground([header], state)
-            self.covered &= len(options) <= PLACES
-            for control in options[:PLACES]:
+            if len(options) > PLACES:
+                self.covered = False
+                first = number * PLACES % len(options)
+                options = (options + options)[first : first + PLACES]
+            for control in options:
                 if control not in given:
                     yield control
 
-    def _bring_up_to_date(self, rules: Rules) -> None:
+    def _bring_up_to_date(self, rules: Rules, controls: Sequence[ActionHeader]) -> None:
         """Take in what was given since the last search."""
         if self._reach.bring_up_to_date(rules):
             self._tried = {}
-        for control in self._giving.dead:
+        for control in controls:
             tried = self._tried.setdefault(control.name, _Tried())
             for transition in self._giving.transitions[control.name][tried.number :]:
                 tried.add(self._reach.standpoint(transition.before, transition.control).facts)

@@ -15,9 +15,9 @@ from aam_vision.controls.transitions import Transition
 from aam_vision.query import Situation
 from aam_vision.strips import Model
 
-SHARE, LEAST = 0.3, 30
+SHARE, LEAST = 0.25, 30
 """Controls of the walk: this share of those given before, at least so many."""
-EPISODE, EACH = 20, 4
+EPISODE, EACH = 12, 4
 """Controls of one long walk without a return: these, or so many for each control."""
 IDLE = 20
 """Walks in a row that found nothing to give: all was given before."""
