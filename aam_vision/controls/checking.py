@@ -1,16 +1,17 @@
 """Situations that could show that a case is described too simply.
 
-Two things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
+Three things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
 an object that only this concerns (all things that were ever held before a locked door were keys): it is tried where its
 condition holds and something of that is missing. And where several visible changes were read as one case, since what was
 not seen was so already, each of them may have a condition of its own: the case is tried where all but one fact of its
-condition hold, in the company of each of these changes.
+condition hold, in the company of each of these changes. And its parameters have the types of what was met so far: it is
+tried where its condition holds of things of another type.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from aam_vision.controls.cases import Condition
@@ -21,7 +22,7 @@ from aam_vision.controls.seeking import Way
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.joins import StateIndex, bindings
-from aam_vision.strips import GroundAction, LiftedAtom
+from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Vocabulary
 
 NEAR = 3
 """Bindings that are looked at for each fact that is left out."""
@@ -38,6 +39,10 @@ class _Checked:
     """By visible change, what its examples have in common."""
     left_out: set[tuple[Hashable, LiftedAtom]] = field(default_factory=set)
     """By visible change, the facts that were left out once."""
+    wider: ActionHeader | None = None
+    """The parameters with the types that the vocabulary allows, where these are wider."""
+    types: set[tuple[int, str]] = field(default_factory=set)
+    """By parameter, other types that were tried."""
     number: int = 0
     """Transitions of the control that were looked at for that."""
 
@@ -71,6 +76,8 @@ class Checker:
             yield control, len((one.common or frozenset()) - facts)
         for control, _ in _left_out(one, index, None):
             yield control, 1
+        for control, _ in _other_types(one, index, None):
+            yield control, 1
 
     def _bring_up_to_date(self, rules: Rules) -> None:
         changed = self._reach.bring_up_to_date(rules)
@@ -84,7 +91,7 @@ class Checker:
             one.number = len(transitions)
 
     def _case(self, rule: Rule, rules: Rules) -> _Checked:
-        one = _Checked(rule)
+        one = _Checked(rule, wider=_wider(rule, rules.discovery.vocabulary))
         index = AtomIndex(rules.discovery.vocabulary, rule.operator.header)
         for example in rules.examples(rule.operator.header.name):
             change = _visible(rule.operator, example.transition, example.objects)
@@ -98,9 +105,47 @@ class Checker:
         if owner is not None and owner.name == one.rule.operator.header.name:
             facts = self._reach.standpoint(transition.before, transition.control).facts
             one.common = facts if one.common is None else one.common & facts
-        elif one.changes:
-            index = self._giving.indices.of(transition.before)
+            return
+        index = self._giving.indices.of(transition.before)
+        one.types |= {new for _, new in _other_types(one, index, transition.control)}
+        if one.changes:
             one.left_out |= {left for _, left in _left_out(one, index, transition.control)}
+
+
+def _wider(rule: Rule, vocabulary: Vocabulary) -> ActionHeader | None:
+    """The header with the widest types that its atoms allow; None if these are its own."""
+    header, types = rule.operator.header, list(rule.operator.header.types)
+    declared = {predicate.name: predicate.types for predicate in vocabulary.predicates}
+    atoms = [*rule.condition.required, *[effect.atom for effect in rule.operator.effects]]
+    for place in range(rule.operator.given, header.arity):
+        allowed = {
+            kind
+            for atom in atoms
+            for kind, argument in zip(declared[atom.predicate], atom.arguments, strict=True)
+            if argument == place
+        }
+        for kind in sorted(allowed):
+            if all(vocabulary.types.is_a(kind, other) for other in allowed):
+                types[place] = kind
+    return None if tuple(types) == header.types else replace(header, types=tuple(types))
+
+
+def _other_types(
+    one: _Checked, index: StateIndex, control: GroundAction | None
+) -> Iterator[tuple[GroundAction, tuple[int, str]]]:
+    """Parameters and their types, other than those of the case, with which its condition holds and that were not tried.
+
+    ``control``: with these arguments.
+    """
+    if one.wider is None:
+        return
+    operator, objects = one.rule.operator, index.state.objects
+    match = None if control is None else (LiftedAtom("", tuple(range(operator.given))), control.objects)
+    for found in islice(bindings(index, one.wider, one.rule.condition.required, match=match), NEAR):
+        for place, (name, kind) in enumerate(zip(found, operator.header.types, strict=True)):
+            new = place, objects[name]
+            if name not in objects.members(kind) and new not in one.types:
+                yield operator.instructed(found), new
 
 
 def _visible(operator: Operator, transition: Transition, objects: tuple[str, ...]) -> Hashable:
@@ -113,9 +158,7 @@ def _left_out(
 ) -> Iterator[tuple[GroundAction, tuple[Hashable, LiftedAtom]]]:
     """What was not left out yet of the conditions of a case, and is in a situation; ``control``: with these arguments."""
     operator, true = one.rule.operator, index.state.true
-    match = None
-    if control is not None:
-        match = LiftedAtom("", tuple(range(operator.given))), control.objects
+    match = None if control is None else (LiftedAtom("", tuple(range(operator.given))), control.objects)
     for change, condition in one.changes.items():
         for atom in one.rule.condition.required:
             if (change, atom) in one.left_out:
