@@ -80,6 +80,8 @@ class Rules:
             for objects in explanations(
                 operator.effects, operator.header.arity, operator.derivations, transition
             ):
+                if not _typed(operator.header, objects, transition.before):
+                    continue
                 if operator.pivot is None or operator.visible(transition.before, objects):
                     yield rule, objects
 
@@ -177,6 +179,12 @@ class Rules:
                 if after != state:
                     found.setdefault(rule.operator.instructed(objects), after)
         return found
+
+
+def _typed(header: ActionHeader, objects: tuple[str, ...], state: State) -> bool:
+    return all(
+        name in state.objects.members(kind) for name, kind in zip(objects, header.types, strict=True)
+    )
 
 
 def changed(state: State, operator: Operator, objects: tuple[str, ...]) -> State:
