@@ -95,8 +95,12 @@ class _Rounds:
                 known[discovery.signature] += 1
                 rules = Rules(discovery, giving, lasting=kept)
                 self._tell(discovery)
-                result = self._interrogated(rules)
-                if result is not None and (kept or self._covered(rules)):
+                if kept or self._covered(rules):
+                    result = self._interrogated(rules)
+                    certain = result is not None and (kept or self._covered(rules))
+                else:  # what refutes operators at once saves an interrogation of them
+                    certain = False
+                if result is not None and certain:
                     rng = np.random.default_rng([self._seed, 2, self._rounds])
                     seen = watch(giving, rules, result.model, rng)
                     if kept or seen.surprise is None:

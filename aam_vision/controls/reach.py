@@ -13,7 +13,7 @@ from aam_vision.joins import StateIndex
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, State
 
-MOST = 2000
+MOST = 1200
 """Situations that are left in one search, at most."""
 
 

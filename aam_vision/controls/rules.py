@@ -182,9 +182,7 @@ class Rules:
 
 
 def _typed(header: ActionHeader, objects: tuple[str, ...], state: State) -> bool:
-    return all(
-        name in state.objects.members(kind) for name, kind in zip(objects, header.types, strict=True)
-    )
+    return all(name in state.objects.members(kind) for name, kind in zip(objects, header.types, strict=True))
 
 
 def changed(state: State, operator: Operator, objects: tuple[str, ...]) -> State:
