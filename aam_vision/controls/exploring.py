@@ -52,18 +52,18 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     quiet = idle = ways = sought = 0
     while idle < IDLE and giving.steps < MOST + least:
         here, before = start(giving, initial, rng), giving.steps
-        way: Sequence[GroundAction] | None = None
-        if giving.steps >= least and quiet >= PATIENCE and not any(map(giving.stuck, initial)):
-            kind = near.way(rules) if sought < SOUGHT else None
-            if kind is not None:
-                sought += 1
-                here, way = kind
-            elif ways < WAYS:
-                ways += 1
-                here, way = _way(giving, chooser, rules, rng)
-            if way is None:
-                break
         try:
+            way: Sequence[GroundAction] | None = None
+            if giving.steps >= least and quiet >= PATIENCE and not any(map(giving.stuck, initial)):
+                kind = near.way(rules) if sought < SOUGHT else None
+                if kind is not None:
+                    sought += 1
+                    here, way = kind
+                elif ways < WAYS:
+                    ways += 1
+                    here, way = _way(giving, chooser, rules, rng)
+                if way is None:
+                    break
             for number in range(STRIDE if way is None else len(way)):
                 control = chooser.next(here, rules) if way is None else way[number]
                 if control is None:

@@ -17,7 +17,7 @@ from aam_vision.controls.interrogating import Options, interrogate
 from aam_vision.domains import generate, load
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Query, Response
-from aam_vision.strips import GroundAction, Model, State
+from aam_vision.strips import ActionHeader, GroundAction, Model, State
 from aam_vision.targets.controls import read_controls
 from experiments.random_strips import random_domain
 
@@ -88,18 +88,53 @@ def test_no_control_is_given_twice_in_one_situation() -> None:
 
 
 def test_a_control_that_never_did_anything_is_named_and_nothing_is_complete() -> None:
-    result = replace(interrogate(blocks()), exhausted=False)
+    result = replace(interrogate(blocks()), exhausted=False, covered=False)
     more = replace(result, transitions={**result.transitions, "wave": ()})
     assert more.idle == ("wave",)
     assert more.status == "budget"
     assert more.certain[1].startswith("wave never did anything")
     assert replace(more, exhausted=True).status != "budget", "all was tried"
+    tried = replace(more, covered=True)
+    assert tried.status != "budget", "all kinds of situations were tried"
+    assert "wave (0 situations) never did anything" in tried.certain[1]
+
+
+def test_a_control_that_does_nothing_anywhere_meets_every_fact_around_it_and_the_run_is_complete() -> None:
+    world = blocks()
+    idle = Idle(world)
+    result = interrogate(idle)
+    assert result.idle == ("wave",)
+    assert result.exhausted or result.covered
+    assert result.status.startswith("complete")
 
 
 def test_steps_are_never_exceeded() -> None:
     result = interrogate(blocks(), options=Options(max_steps=25))
     assert result.steps == 25
     assert "max-steps" in result.why
+
+
+class Idle(BareSymbolicAgent):
+    """With one more control, which does nothing."""
+
+    def __init__(self, agent: BareSymbolicAgent) -> None:
+        self.__dict__ = agent.__dict__
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return (*super().headers, ActionHeader("wave", (), ()))
+
+    def ask(self, query: Query) -> Response:
+        waved = [step.name for step in query.plan] == ["wave"]
+        return Response(1, query.initial) if waved else super().ask(query)
+
+
+def test_a_locked_door_is_opened_by_a_control_that_did_nothing_before(tmp_path: Path) -> None:
+    controls = ["toggle()=unlock", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
+    world = worlds.agent(worlds.DOOR, controls, [worlds.door(worlds.model(worlds.DOOR, tmp_path))], tmp_path)
+    result = interrogate(world)
+    assert not result.idle
+    assert not result.unexplained
 
 
 class Forgetful(BareSymbolicAgent):
