@@ -183,7 +183,7 @@ def execute_plan(
            pick(key-0): as predicted; +unlocked(room-1), -keyat(key-0, loc-3-0)
         Goal reached: all 2 steps came out as predicted.
     """
-    from aam_vision.execution.mapping import carriers
+    from aam_vision.controls.mapping import carriers
     from aam_vision.execution.tasks import for_goal, for_plan
     from aam_vision.execution.watching import carried_out
     from aam_vision.planning.engines import planner_named

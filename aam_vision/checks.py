@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_AGENT_SECONDS = 1e6
 MAX_AGENT_MEMORY = 2**40
 """Megabytes."""
-RESULTS = ("model.pddl", "result.json", "report.html", "truth.pddl")
+RESULTS = ("model.pddl", "result.json", "report.html", "truth.pddl", "controls.json")
 """The files that a run writes into its folder at its end."""
 
 

@@ -131,7 +131,7 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
     from rich.console import Console
     from rich.text import Text
 
-    from aam_vision.execution.mapping import read_carriers
+    from aam_vision.controls.mapping import read_carriers
     from aam_vision.execution.tasks import for_goal, for_plan, goal_text
     from aam_vision.execution.watching import carried_out
     from aam_vision.pddl import read_domain

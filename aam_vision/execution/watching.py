@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from aam_vision.controls.mapping import Carriers
 from aam_vision.errors import AgentFailed
-from aam_vision.execution.mapping import Carriers
 from aam_vision.execution.tasks import Task, open_goals
 from aam_vision.query import Agent, Query, Situation
 from aam_vision.strips import Atom, GroundAction, Model, State

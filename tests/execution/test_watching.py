@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.bare import BareSymbolicAgent, control_of
+from aam_vision.controls.mapping import Carrier, Carriers
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.execution.mapping import Carrier, Carriers
 from aam_vision.execution.tasks import for_goal, for_plan
 from aam_vision.execution.watching import carried_out
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -26,7 +26,7 @@ from tests.profiles import thorough
 def behind_controls(model: Model, initial: Sequence[State]) -> tuple[BareSymbolicAgent, Carriers]:
     """An agent with one control for every operator, which names all of its parameters."""
     controls = [control_of(model, one.name, one.parameters, [one.name]) for one in model.headers]
-    carriers = {one.name: Carrier(one.name, tuple(range(one.arity))) for one in model.headers}
+    carriers = {one.name: Carrier(one.name, one.arity) for one in model.headers}
     return BareSymbolicAgent(model, controls, initial), carriers
 
 

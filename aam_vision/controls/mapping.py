@@ -22,12 +22,12 @@ class Carrier:
     """The control that carries out an operator."""
 
     control: str
-    places: tuple[int, ...]
-    """Which parameters of the operator are the control's arguments."""
+    given: int
+    """How many of the operator's parameters, the first ones, are the control's arguments."""
 
     def instructed(self, objects: Sequence[str]) -> GroundAction:
         """The control to give, where these objects stand for the operator's parameters."""
-        return GroundAction(self.control, tuple(objects[place] for place in self.places))
+        return GroundAction(self.control, tuple(objects[: self.given]))
 
 
 Carriers = Mapping[str, Carrier]
@@ -70,11 +70,11 @@ def carriers(told: Any, model: Model, controls: Sequence[ActionHeader]) -> Carri
         if control not in offered:
             raise Malformed(f"the agent has no control {control[:40]!r}")
         parameters = headers[name].parameters
-        if any(argument not in parameters for argument in arguments):
-            raise Malformed(f"{name} has no such parameters")
+        if tuple(arguments) != parameters[: len(arguments)]:
+            raise Malformed(f"the arguments of {control} are not the first parameters of {name}")
         if len(arguments) != offered[control].arity:
             raise Malformed(f"{control} takes {offered[control].arity} arguments")
-        found[name] = Carrier(control, tuple(map(parameters.index, arguments)))
+        found[name] = Carrier(control, len(arguments))
     missing = [name for name in headers if name not in found]
     if missing:
         raise Malformed(f"no control is given for {missing[0]}")
