@@ -110,7 +110,9 @@ def _save(
         **figures(arguments, known, result, wall_s),
     }
     write_atomically(folder / "model.pddl", model)
-    write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
+    known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
+    mapping = [one for one in result.mapping if one["operator"] in known_operators]
+    write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
     print(model)
     can = abilities_of_controls(result)

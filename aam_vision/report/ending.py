@@ -96,10 +96,10 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
     if ending.status == NOT_STRIPS and ending.diagnosis is None:
         false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
         return Verdict("no STRIPS model fits", f"{ending.why}.", "", "", (false,))
-    first, second = (f"{text[:1].upper()}{text[1:]}." for text in (within, beyond))
-    if cases_missing:
-        return replace(usual, main=second, details=(first,))
-    return replace(usual, main=first, details=(f"Beyond these cases: {second}",))
+    first = f"{within[:1].upper()}{within[1:]}."
+    if cases_missing:  # the name of a control may come first
+        return replace(usual, main=f"{beyond}.", details=(first,))
+    return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.",))
 
 
 def unfinished(decided: int, size: int) -> Verdict:

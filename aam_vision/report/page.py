@@ -46,7 +46,6 @@ def page(account: Account) -> str:
         lstrip_blocks=True,
     )
     environment.filters["variables"] = _variables
-    environment.filters["capitalized"] = lambda text: text[:1].upper() + text[1:]
     script = _resource("report.js")
     actions = [_ActionView(one, [*_views(account, one)]) for one in account.actions]
     questions = _questions(account)

@@ -17,12 +17,7 @@ from aam_vision.arguments import Arguments
 from aam_vision.commandline import run_command
 from aam_vision.execute import execute_plan
 from aam_vision.run import interrogate_agent
-
-from .test_controls import LAMP, PROBLEM
-
-OTHER = PROBLEM.replace("a - lamp b - lamp", "a - lamp b - lamp c - lamp").replace(
-    "(off b)", "(off b) (off c)"
-)
+from tests.controls.runs import lamps as controls_of_lamps
 
 
 def execute(*arguments: str | Path) -> tuple[int, str, str]:
@@ -38,21 +33,10 @@ def execute(*arguments: str | Path) -> tuple[int, str, str]:
 
 @pytest.fixture(scope="module")
 def lamps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two lamps, each with one control."""
-    place = tmp_path_factory.mktemp("lamps")
-    (place / "d.pddl").write_text(LAMP, encoding="utf-8")
-    (place / "p.pddl").write_text(PROBLEM, encoding="utf-8")
-    (place / "other.pddl").write_text(OTHER, encoding="utf-8")
-    with contextlib.redirect_stdout(io.StringIO()):
-        given = Arguments(
-            domain=place / "d.pddl",
-            problem=[str(place / "p.pddl")],
-            bare=["press(?l)=light,quench"],
-            out=place / "run",
-            quiet=True,
-        )
-        assert interrogate_agent(given) == 0
-    return place / "run"
+    """A run of two lamps, which one control switches."""
+    code, run = controls_of_lamps(tmp_path_factory.mktemp("lamps"))
+    assert code == 0
+    return run
 
 
 @pytest.fixture(scope="module")
