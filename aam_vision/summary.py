@@ -58,13 +58,15 @@ def summary(
 def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Images) -> dict[str, Any]:
     """The figures of the interrogation of discovered operators, for ``result.json`` of a run that knew only controls."""
     inner = result.interrogation
-    figures = (
-        {"failed_steps": 0, "walk_steps": 0, "resets": 0, "lower_bound": 0, "undetermined": []}
-        if inner is None
-        else interrogation_figures(inner, images)
+    unknown: dict[str, Any] = dict.fromkeys(
+        ("accuracy", "exact", "equivalent", "interrogation_s", "planner_s", "differences")
     )
+    none: dict[str, Any] = {"undetermined": [], "curve": []} | dict.fromkeys(
+        ("predicates", "actions", "failed_steps", "walk_steps", "resets", "lower_bound"), 0
+    )
+    figures = none if inner is None else interrogation_figures(inner, images)
     curve = [] if inner is None else [[point.queries, point.steps, None] for point in inner.curve]
-    return {**figures, "policy": arguments.policy, "planner": arguments.planner, "curve": curve}
+    return {**unknown, **figures, "policy": arguments.policy, "planner": arguments.planner, "curve": curve}
 
 
 def abilities_of_controls(result: ControlsResult) -> Abilities:

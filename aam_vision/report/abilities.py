@@ -24,8 +24,10 @@ _NAMES = 90
 """Characters of the list of actions that are only named, about."""
 ALL = 10_000
 """More than the conditions or changes of any action."""
-_SHARES = ((4, 3), (3, 2), (2, 2), (2, 1), (1, 1))
-"""Conditions and changes of each action, tried in turn."""
+_SHARES: Sequence[tuple[int, int]] = ((4, 3), (3, 2), (2, 2), (2, 1), (1, 1))
+"""Conditions and changes of each action, tried in turn; of a control's cases, which nobody has named, never one and one."""
+_MOST_OF_CONTROLS = 390
+"""The same as ``MOST`` where the verdict beside it has two statements."""
 
 _Literal = tuple[LiftedAtom, Mode]
 
@@ -103,11 +105,12 @@ def abilities(
     """
     if controls is None:
         cases = {schema.header.name: [schema] for schema in model.actions}
-        total, noun, unknown = len(cases), "action", ""
+        total, noun, unknown, most, shares = len(cases), "action", "", MOST, _SHARES
     else:
         cases = controls.cases(model)
         total, noun, unknown = len(controls.names), "control", controls.unknown(cases)
-    for conditions, changes in _SHARES:
+        most, shares = _MOST_OF_CONTROLS, _SHARES[:-1]
+    for conditions, changes in shares:
         deeds = [_deed(name, model, some, executed, (conditions, changes)) for name, some in cases.items()]
         whole = all(
             len(schema.positive | schema.negative) <= conditions
@@ -117,9 +120,9 @@ def abilities(
         beginning = (
             f"It has {wording.counted(total, noun)}{_qualified(whole, complete, total == 1)}.{unknown}"
         )
-        if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= MOST:
+        if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= most:
             return Abilities(beginning, tuple(deeds), "")
-    told, left = list[Deed](), MOST - len(beginning) - _NAMES
+    told, left = list[Deed](), most - len(beginning) - _NAMES
     for deed in deeds:
         left -= len(str(deed)) + 2
         if left < 0 and told:
@@ -196,7 +199,7 @@ def _marked(atoms: Iterable[LiftedAtom], mode: Mode) -> list[_Literal]:
 
 
 def _importance(model: Model, schema: ActionSchema) -> Callable[[_Literal], tuple[object, ...]]:
-    """Conditions of this action alone first, then those that some action changes, then facts that never change."""
+    """Conditions of this action alone, or on constants, first, then those that some action changes, then the others."""
     shared = Counter(
         predicate
         for other in model.actions
@@ -206,7 +209,8 @@ def _importance(model: Model, schema: ActionSchema) -> Callable[[_Literal], tupl
 
     def key(literal: _Literal) -> tuple[object, ...]:
         atom, mode = literal
-        alone = shared[atom.predicate] == 1 and len(model.actions) > 1
+        constant = any(isinstance(argument, str) for argument in atom.arguments)
+        alone = (shared[atom.predicate] == 1 or constant) and len(model.actions) > 1
         return (
             not alone,
             atom.predicate not in changing,

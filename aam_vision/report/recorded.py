@@ -99,9 +99,28 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
             raise UnusableInput(
                 f"{folder}: the run was stopped before its operators were known; go on with --resume"
             )
+        _check_figures_of_controls(folder, found)
         return replace(found, transcript=_of_operators(folder, found.transcript), controls=found.transcript)
     except (Malformed, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
+
+
+def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
+    """Refuse a ``result.json`` that lacks what a run that knew only controls writes.
+
+    Raises:
+        UnusableInput: a figure is missing, or of another kind.
+    """
+    try:
+        for name in ("unexplained", "native_steps", "watched_steps", "discoveries"):
+            field(run.figures, name, int)
+        share = (run.figures or {}).get("native_equivalent")
+        if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
+            raise Malformed("'native_equivalent' is no share")
+        if run.ending is None or run.ending.certain is None:
+            raise Malformed("it does not say what is certain")
+    except Malformed as error:
+        raise UnusableInput(f"{folder / 'result.json'}: damaged, or of another version ({error})") from None
 
 
 def _of_operators(folder: Path, controls: Transcript) -> Transcript:
