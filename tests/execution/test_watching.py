@@ -172,8 +172,10 @@ def test_a_plan_that_the_model_rules_out_is_refused_before_anything_is_done(
     ("goal", "said"),
     [
         ("(near r0)", "undeclared predicate 'near'"),
-        ("(at r77)", "undeclared object 'r77'; did you mean"),
+        ("(at r77)", "the problem has no object 'r77'; did you mean 'r7'"),
+        ("(at room-one)", "no object 'room-one'; of type object it has r0, r1, r2, r3, r4, r5, r6, r7, r8$"),
         ("(at r0 r1)", "takes 1 argument, found 2"),
+        ("at r0", "expected '\\(' in the goal, found 'at'"),
         ("(at r0", "still open"),
         ("(at r0))", "unexpected '\\)'"),
         ("()", "the goal is empty"),

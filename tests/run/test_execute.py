@@ -96,7 +96,7 @@ def test_what_comes_out_otherwise_is_named_and_ends_the_plan(lamps: Path, tmp_pa
         ((), "give either --goal GOAL or --plan FILE"),
         (("--goal", "(on a)", "--plan", "plan.txt"), "give either --goal GOAL or --plan FILE"),
         (("--goal", "(glows a)"), "undeclared predicate 'glows'"),
-        (("--goal", "(on z)"), "undeclared object 'z'"),
+        (("--goal", "(on z)"), "the problem has no object 'z'; of type lamp it has a, b"),
         (("--goal", "(on a) (off a)"), "no plan of the learned operators"),
         (("--goal", "nowhere.pddl"), "--goal nowhere.pddl: no goal such as"),
         (("--plan", "nowhere.txt"), "cannot read nowhere.txt"),
