@@ -39,11 +39,11 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     began = perf_counter()
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.control_folder import clear_operators, keep_operators
+    from aam_vision.control_folder import clear_operators
     from aam_vision.controls.interrogating import Options, interrogate
     from aam_vision.interrogation.task.verdict import NOT_STRIPS
     from aam_vision.planning.engines import planner_named
-    from aam_vision.run_folder import clear, keep_images, note_origins, write_report
+    from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.controls import of
 
     planner = planner_named(arguments.planner)
@@ -77,10 +77,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
         except AgentFailed as error:
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
-        if result.interrogation is not None:
-            keep_operators(folder, result.interrogation.transcript)
         told = _save(folder, arguments, known, result, journal, perf_counter() - began)
-        write_report(replace(target, truth=None), folder, journal)  # its operators are others
         journal.note("finished", told["status"])
     if told["status"] == NOT_STRIPS:
         print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
@@ -99,11 +96,15 @@ def _save(
     wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+    from aam_vision.control_folder import keep_operators
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
+    from aam_vision.run_folder import write_report
     from aam_vision.summary import abilities_of_controls, figures_of_controls
 
+    if result.interrogation is not None:
+        keep_operators(folder, result.interrogation.transcript)
     model = domain_text(result.model)
     told = {
         **figures_of_controls(arguments, result, partial(images, journal)),
@@ -118,6 +119,7 @@ def _save(
     can = abilities_of_controls(result)
     agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
     print(aligned([*agent, *lines(told, folder)]))
+    write_report(replace(known.target, truth=None), folder, journal)  # its operators are others
     return told
 
 
