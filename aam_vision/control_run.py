@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -37,10 +39,11 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     began = perf_counter()
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
+    from aam_vision.control_folder import clear_operators
     from aam_vision.controls.interrogating import Options, interrogate
     from aam_vision.interrogation.task.verdict import NOT_STRIPS
     from aam_vision.planning.engines import planner_named
-    from aam_vision.run_folder import clear, note_origins
+    from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.controls import of
 
     planner = planner_named(arguments.planner)
@@ -57,6 +60,8 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     ):
         if resumed is None:
             clear(folder)
+            clear_operators(folder)
+        keep_images(target, folder)
         note_origins(target, journal)
         agent = JournalledAgent(target.agent, journal, target.generators)
         progress = Progress()
@@ -72,7 +77,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
         except AgentFailed as error:
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
-        told = _save(folder, arguments, known, result, perf_counter() - began)
+        told = _save(folder, arguments, known, result, journal, perf_counter() - began)
         journal.note("finished", told["status"])
     if told["status"] == NOT_STRIPS:
         print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
@@ -83,18 +88,38 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
 
 
 def _save(
-    folder: Path, arguments: Arguments, known: ControlTarget, result: ControlsResult, wall_s: float
+    folder: Path,
+    arguments: Arguments,
+    known: ControlTarget,
+    result: ControlsResult,
+    journal: Journal,
+    wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+    from aam_vision.control_folder import keep_operators
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import domain_text
+    from aam_vision.report.recorded import images
+    from aam_vision.run_folder import write_report
+    from aam_vision.summary import abilities_of_controls, figures_of_controls
 
-    model, told = domain_text(result.model), figures(arguments, known, result, wall_s)
+    if result.interrogation is not None:
+        keep_operators(folder, result.interrogation.transcript)
+    model = domain_text(result.model)
+    told = {
+        **figures_of_controls(arguments, result, partial(images, journal)),
+        **figures(arguments, known, result, wall_s),
+    }
     write_atomically(folder / "model.pddl", model)
-    write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
+    known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
+    mapping = [one for one in result.mapping if one["operator"] in known_operators]
+    write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
     print(model)
-    print(aligned(lines(told, folder)))
+    can = abilities_of_controls(result)
+    agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
+    print(aligned([*agent, *lines(told, folder)]))
+    write_report(replace(known.target, truth=None), folder, journal)  # its operators are others
     return told
 
 
@@ -121,12 +146,13 @@ def figures(
         "operators": [str(operator.header) for operator in result.operators],
         "constants": dict(result.discovery.vocabulary.constants),
         "unexplained": len(result.unexplained),
+        "idle": list(result.idle),
         "two_ways": None if result.two_ways is None else str(result.two_ways[0].control),
         "guessed": list(result.guessed),
         "native_equivalent": right / len(steps) if steps else None,
         "native_steps": len(steps),
         "steps": result.steps,
-        "idle": {name: len(result.transitions[name]) for name in result.idle},
+        "idle_tried": {name: len(result.transitions[name]) for name in result.idle},
         "idle_covered": result.covered or result.exhausted,
         "watched_steps": result.watched,
         "in_a_row": result.in_a_row,
@@ -134,7 +160,6 @@ def figures(
         "queries": 0 if inner is None else inner.counts.queries,
         "discoveries": result.rounds,
         "pal_tuples": 0 if inner is None else inner.hypotheses.size,
-        "undetermined": 0 if inner is None else len(inner.undetermined),
         "case_bound": round(result.case_bound, 4),
         "certain_within": within,
         "certain_beyond": beyond,

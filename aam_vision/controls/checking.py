@@ -169,3 +169,8 @@ def _left_out(
                 if atom.ground(objects) not in true:
                     yield operator.instructed(objects), (change, atom)
                     break
+        forbidden = one.rule.condition.index.select(one.rule.condition.literals.negative)
+        for objects in islice(bindings(index, operator.header, condition.required, match=match), NEAR):
+            for atom in forbidden:
+                if (change, atom) not in one.left_out and atom.ground(objects) in true:
+                    yield operator.instructed(objects), (change, atom)
