@@ -111,17 +111,18 @@ def adjacent(description: str, steps: Mapping[str, tuple[int, int]] = STEPS) -> 
 
 
 def nowhere(searched: str, description: str) -> Source:
-    """p(thing): the thing is at no place, by the perceived predicate ``searched(thing, place)``."""
+    """p(thing): the thing is at no place, by the perceived predicate ``searched(thing, place)``; p(): some thing is not."""
 
     def source(predicate: Predicate) -> Defined:
         def define(scene: Scene, seen: State) -> Truths:
             true: list[Atom] = []
             unknown: list[Atom] = []
-            for thing in scene.objects.of_type(predicate.types[0]):
+            for thing in scene.objects.of_type(predicate.types[0]) if predicate.types else scene.looks:
                 values = [seen.value(Atom(searched, (thing, place))) for place in scene.cells]
                 if True not in values:
-                    (unknown if None in values else true).append(Atom(predicate.name, (thing,)))
-            return true, unknown
+                    missing = Atom(predicate.name, (thing,) if predicate.types else ())
+                    (unknown if None in values else true).append(missing)
+            return list(dict.fromkeys(true)), [] if true and not predicate.types else unknown
 
         return Defined(predicate, define, description)
 
