@@ -86,7 +86,7 @@ def _resume(arguments: Arguments, folder: Path) -> int:
     if (
         arguments.out is not None
         or arguments.force
-        or arguments != Arguments(agent=arguments.agent).resumed(arguments)
+        or arguments != Arguments(agent=arguments.agent, env=arguments.env).resumed(arguments)
     ):
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)
     with Journal.open(folder) as journal:
@@ -95,6 +95,14 @@ def _resume(arguments: Arguments, folder: Path) -> int:
             raise UnusableInput(
                 f"a run of {'--agent ' + repr(kept.agent) if kept.agent else 'no program'}; "
                 f"{'give that' if kept.agent else 'leave out'} --agent, too",
+                "resume",
+                folder,
+            )
+        imported = kept.env if kept.env is not None and targets.is_imported(kept.env) else None
+        if arguments.env != imported:  # nor to have a module imported
+            raise UnusableInput(
+                f"a run of {'--env ' + imported if imported else 'no environment of a module'}; "
+                f"{'give that' if imported else 'leave out'} --env, too",
                 "resume",
                 folder,
             )

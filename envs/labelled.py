@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -74,6 +74,10 @@ def labelled_images(
     return images
 
 
+Kind = frozenset[frozenset[str]]
+"""Sets of predicates that are true of one object."""
+
+
 @dataclass(frozen=True)
 class Explored:
     """An environment that is explored by random controls.
@@ -96,11 +100,12 @@ class Explored:
 def explored_images(world: Explored, rng: np.random.Generator) -> Iterator[Labelled]:
     """Images of random walks, those of rare kinds of situations as often as the others.
 
-    Two situations are of one kind if as many atoms of each predicate are true in them. Some walks go on from a situation of
-    a rare kind, so that what lies behind it (the open door, once the key was found) is seen, too.
+    Two situations are of one kind if the same predicates are true together of some object in them (the arrow in an open door,
+    pointing right). Some walks go on from a situation of a rare kind, so that what lies behind it (the open door, once the
+    key was found) is seen, too.
     """
-    seen: Counter[frozenset[tuple[str, int]]] = Counter()
-    kept: dict[frozenset[tuple[str, int]], tuple[Env, Scene]] = {}
+    seen: Counter[Kind] = Counter()
+    kept: dict[Kind, tuple[Env, Scene]] = {}
     env = world.make()
     while True:
         if kept and rng.random() < FROM_RARE:
@@ -111,7 +116,7 @@ def explored_images(world: Explored, rng: np.random.Generator) -> Iterator[Label
             scene = world.scene(env.unwrapped)
         for step in range(LONGEST_WALK):
             true = world.true(env.unwrapped, scene)
-            kind = frozenset(Counter(atom.predicate for atom in true).items())
+            kind = _kind(true)
             rare = seen[kind] * len(seen) <= seen.total()
             if step == 0 or rare or rng.random() < COMMON:
                 seen[kind] += 1
@@ -121,6 +126,14 @@ def explored_images(world: Explored, rng: np.random.Generator) -> Iterator[Label
                 yield Labelled(scene, true, np.array(image, np.uint8))
             if world.act(env, scene, rng):
                 break
+
+
+def _kind(true: frozenset[Atom]) -> Kind:
+    together: dict[str, set[str]] = defaultdict(set)
+    for predicate, objects in true:
+        for name in objects or ("",):
+            together[name].add(predicate)
+    return frozenset(frozenset(predicates) for predicates in together.values())
 
 
 def distinct(source: LabelledImages, number: int, rng: np.random.Generator) -> Iterator[Labelled]:
