@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     from aam_vision.controls.interrogating import Options, interrogate
     from aam_vision.interrogation.task.verdict import NOT_STRIPS
     from aam_vision.planning.engines import planner_named
-    from aam_vision.run_folder import clear, note_origins
+    from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.controls import of
 
     planner = planner_named(arguments.planner)
@@ -57,6 +58,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     ):
         if resumed is None:
             clear(folder)
+        keep_images(target, folder)
         note_origins(target, journal)
         agent = JournalledAgent(target.agent, journal, target.generators)
         progress = Progress()
@@ -72,24 +74,42 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
         except AgentFailed as error:
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
-        told = _save(folder, arguments, known, result, perf_counter() - began)
+        told = _save(folder, arguments, known, result, journal, perf_counter() - began)
         journal.note("finished", told["status"])
     if told["status"] == NOT_STRIPS:
         print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
         return CONTRADICTED
-    if told["why"]:
+    if told["diagnosis"] is not None:
+        print(f"warning: {told['diagnosis']['why']}{_seen(told['diagnosis'], folder)}", file=sys.stderr)
+    elif told["why"]:
         print(f"warning: {told['why']}", file=sys.stderr)
     return 0
 
 
+def _seen(diagnosis: dict[str, Any], folder: Path) -> str:
+    """Where the images of a diagnosis are, if there are any."""
+    names = [one["image"] for one in diagnosis["examples"]]
+    return (
+        "" if None in names else f" (compare {' and '.join(f'{folder}/frames/{name}.png' for name in names)})"
+    )
+
+
 def _save(
-    folder: Path, arguments: Arguments, known: ControlTarget, result: ControlsResult, wall_s: float
+    folder: Path,
+    arguments: Arguments,
+    known: ControlTarget,
+    result: ControlsResult,
+    journal: Journal,
+    wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import domain_text
+    from aam_vision.report.recorded import images
+    from aam_vision.summary import diagnosis_figures
 
     model, told = domain_text(result.model), figures(arguments, known, result, wall_s)
+    told["diagnosis"] = diagnosis_figures(result.diagnosis, partial(images, journal))
     write_atomically(folder / "model.pddl", model)
     write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")

@@ -266,7 +266,6 @@ def bare_environment(
         shake: brings ``env.unwrapped`` into a random legal state, for labelled images; None: random controls do.
         held_out: problems on which the learned model is compared with the environment.
     """
-
     return ControlledEnvironment(
         name,
         visual,

@@ -16,7 +16,8 @@ import numpy as np
 from aam_vision.controls.agent import OperatorAgent
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.exploring import explore, found
-from aam_vision.controls.giving import Giving, StepsSpent, TwoWays
+from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
+from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.watching import Watched, watch
@@ -106,7 +107,15 @@ class _Rounds:
             ended = self._result(
                 discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error)
             )
-            return replace(ended, two_ways=error.transitions) if isinstance(error, TwoWays) else ended
+            if not isinstance(error, TwoWays):
+                return ended
+            ended = replace(ended, two_ways=error.transitions, diagnosis=None)
+            return replace(ended, diagnosis=diagnosed(giving, (), self._situations(error)))
+
+    def _situations(self, error: TwoWays) -> tuple[Given, Given] | None:
+        """The two situations that look alike, with what came of the control in each."""
+        first = [one for one in self._giving.given if one.transition is error.transitions[0]]
+        return None if error.latest is None or not first else (first[0], error.latest)
 
     def _interrogated(self, rules: Rules) -> Result | None:
         """The result of one round; None if something refuted the operators.
@@ -139,7 +148,7 @@ class _Rounds:
     def _result(
         self, discovery: Discovery, rules: Rules, result: Result | None, seen: Watched, why: str = ""
     ) -> ControlsResult:
-        return ControlsResult(
+        found = ControlsResult(
             discovery,
             result,
             self._giving.controls,
@@ -151,3 +160,4 @@ class _Rounds:
             why or rules.refuted or "",
             exhausted=self._giving.exhausted,
         )
+        return replace(found, diagnosis=diagnosed(self._giving, found.unexplained, None))

@@ -73,7 +73,7 @@ def test_an_environment_with_instructions_has_controls_too() -> None:
     from aam_vision.envs.controlled import load
 
     module = types.ModuleType("some_module")
-    module.HERE = with_instructions()  # type: ignore[attr-defined]
+    module.HERE = with_instructions()
     sys.modules["some_module"] = module
     try:
         assert own.load("some_module:HERE") is module.HERE
@@ -116,9 +116,7 @@ def test_after_the_end_controls_change_nothing_unless_the_world_goes_on() -> Non
 def test_labelled_images_come_from_walks_that_show_rare_sights() -> None:
     images = list(bare(number=40).lessons(np.random.default_rng(0)))
     assert len(images) == 40
-    assert all(
-        set(shown_atoms.predicate for shown_atoms in one.states[0].true) <= {"at", "lit"} for one in images
-    )
+    assert all({atom.predicate for atom in one.states[0].true} <= {"at", "lit"} for one in images)
     again = list(bare(number=40).lessons(np.random.default_rng(0)))
     assert [one.states for one in images] == [one.states for one in again]
 
@@ -154,13 +152,13 @@ class Locked(Corridor):
 class Pushed(Corridor):
     def __init__(self) -> None:
         super().__init__()
-        self.action_space = gymnasium.spaces.Box(-1, 1, (2,))  # type: ignore[assignment]
+        self.action_space = gymnasium.spaces.Box(-1, 1, (2,))
 
 
 class Pressed(Corridor):
     def __init__(self) -> None:
         super().__init__()
-        self.action_space = gymnasium.spaces.MultiBinary(2)  # type: ignore[assignment]
+        self.action_space = gymnasium.spaces.MultiBinary(2)
 
 
 @pytest.mark.parametrize(
