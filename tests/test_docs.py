@@ -35,7 +35,10 @@ from tests import documentation
 from tests.commands import commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
-ELSEWHERE = {"docs/tutorials/own-environment.md": "tests/test_tutorial.py"}
+ELSEWHERE = {
+    "docs/tutorials/own-environment.md": "tests/test_tutorial.py",
+    "docs/tutorials/thirty-lines.md": "tests/test_tutorial.py",
+}
 """Pages that take a test of their own."""
 PAGES = [page for page in pages() if blocks(page) and str(page.relative_to(ROOT)) not in ELSEWHERE]
 PROTOCOL = ROOT / "docs" / "agent-protocol.md"
