@@ -36,7 +36,7 @@ class Arguments:
         "With --env the number of a problem, with --domain a PDDL file (repeatable)."
     )
     problem_size: int = option("Size of a packaged domain's problems.", 2, min=1)
-    controls: bool = flag("With --env: bring nothing but the environment's controls; find out what they do.")
+    controls: bool = flag("With --env or --agent: bring nothing but the controls; find out what they do.")
     bare: list[str] | None = option(
         "With --domain: a control, and the operators that it may carry out: 'move(?dir)=move,push' (repeatable)."
     )

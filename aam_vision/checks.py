@@ -66,15 +66,15 @@ def _check_controls(arguments: Arguments) -> None:
     """Refuse what cannot be done where only the controls are known."""
     if arguments.bare and arguments.domain is None:
         raise UnusableInput("says what the controls of a PDDL domain do: give --domain, too", "bare")
-    if arguments.controls and arguments.env is None:
+    if arguments.controls and arguments.env is arguments.agent is None:
         raise UnusableInput(
-            "asks an environment for its controls: give --env NAME, or --domain with --bare", "controls"
+            "asks for controls: give --env NAME, --agent COMMAND, or --domain with --bare", "controls"
         )
     if not (arguments.controls or arguments.bare):
         return
     usual = Arguments()
     others = (
-        "agent", "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
+        "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
         "cache", "record", "write_ppo",
     )  # fmt: skip
     for name in others:

@@ -47,8 +47,30 @@ def of(arguments: Arguments) -> ControlTarget:
     """
     if arguments.domain is not None:
         return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
+    if arguments.agent is not None:
+        return ControlTarget(_program(arguments.agent, arguments), lambda count, rng: [])
     assert arguments.env is not None, "one or the other is given"
     return controlled(arguments.env, arguments.problem or (), arguments.access, settings_of(arguments))
+
+
+def _program(command: str, arguments: Arguments) -> Target:
+    """A program that offers its controls, and tells its states or shows images.
+
+    Raises:
+        UnusableInput: there is no such program, it does not speak the protocol, or offers no controls.
+    """
+    from aam_vision.targets.programs import from_program, from_shown_program
+
+    if arguments.env is not None:
+        return from_shown_program(arguments)
+    return from_program(
+        command,
+        arguments.problem or (),
+        access=arguments.access,
+        seconds=arguments.agent_seconds,
+        megabytes=arguments.agent_memory,
+        controls=True,
+    )
 
 
 def from_bare(
