@@ -80,15 +80,23 @@ class ControlledEnvironment(OwnEnvironment):
         """A problem, ready to be instructed; by its controls where there are no instructions."""
         return super().simulator(problem) if self.instructions else self.controlled(problem)
 
-    def controlled(self, problem: Problem) -> ControlSimulator:
+    def controlled(self, problem: Problem, *, checked: bool = True) -> ControlSimulator:
         """A problem, ready to be given controls: each is carried out, whatever comes of it.
+
+        ``checked``: it is tried whether controls always do the same.
 
         Raises:
             UnusableInput: the environment cannot be made or used.
         """
         _, seed = problem
         return ControlSimulator(
-            self.made(), self.control_instructions, self.scene, self.restore, seed, stops=self.stops
+            self.made(),
+            self.control_instructions,
+            self.scene,
+            self.restore,
+            seed,
+            stops=self.stops,
+            checked=checked,
         )
 
     def bare_agent(
@@ -205,7 +213,7 @@ class ControlledEnvironment(OwnEnvironment):
 
     def _steps(self, problem: Problem, count: int, rng: np.random.Generator) -> Iterator[NativeStep]:
         """Steps of one problem."""
-        simulator = self.controlled(problem)
+        simulator = self.controlled(problem, checked=False)
         scene = simulator.scene
         for number in range(count):
             shaking = number >= count // 2 and self.shake is not None

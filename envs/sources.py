@@ -11,6 +11,7 @@ from typing import Any
 
 from aam_vision.envs.grids import STEPS, neighbours, places_by_cell
 from aam_vision.envs.notation import predicate as declared
+from aam_vision.envs.per_scene import PerScene
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import (
     Constraint,
@@ -102,10 +103,11 @@ def adjacent(description: str, steps: Mapping[str, tuple[int, int]] = STEPS) -> 
     """p(place, next place, direction): neighbouring cells; ``steps`` gives each direction's (down, right)."""
 
     def source(predicate: Predicate) -> Defined:
-        def define(scene: Scene, seen: State) -> Truths:
-            return [Atom(predicate.name, objects) for objects in neighbours(places_by_cell(scene), steps)], []
+        def adjoining(scene: Scene) -> list[Atom]:
+            return [Atom(predicate.name, objects) for objects in neighbours(places_by_cell(scene), steps)]
 
-        return Defined(predicate, define, description)
+        known = PerScene(adjoining)
+        return Defined(predicate, lambda scene, seen: (known(scene), []), description)
 
     return source
 

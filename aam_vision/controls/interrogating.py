@@ -109,8 +109,12 @@ class _Rounds:
             )
             if not isinstance(error, TwoWays):
                 return ended
-            ended = replace(ended, two_ways=error.transitions, diagnosis=None)
-            return replace(ended, diagnosis=diagnosed(giving, (), self._situations(error)))
+            pair = self._situations(error)
+            return replace(
+                ended,
+                two_ways=error.transitions,
+                diagnose=lambda unexplained: diagnosed(giving, unexplained, pair),
+            )
 
     def _situations(self, error: TwoWays) -> tuple[Given, Given] | None:
         """The two situations that look alike, with what came of the control in each."""
@@ -148,7 +152,7 @@ class _Rounds:
     def _result(
         self, discovery: Discovery, rules: Rules, result: Result | None, seen: Watched, why: str = ""
     ) -> ControlsResult:
-        found = ControlsResult(
+        return ControlsResult(
             discovery,
             result,
             self._giving.controls,
@@ -158,6 +162,6 @@ class _Rounds:
             0 if seen.surprise is not None else seen.steps,
             tuple(sorted(rules.guessed)),
             why or rules.refuted or "",
+            diagnose=lambda unexplained: diagnosed(self._giving, unexplained, None),
             exhausted=self._giving.exhausted,
         )
-        return replace(found, diagnosis=diagnosed(self._giving, found.unexplained, None))
