@@ -80,6 +80,10 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def having(self, keep: Mask) -> Table:
+        """The table of some of the rows; shape (facts,)."""
+        return Table(self.rows[keep], self._base)
+
     def _by(self, places: tuple[int, ...]) -> tuple[Numbers, Numbers, int]:
         """Codes of these places in order, the rows in that order, and how many codes differ."""
         if places not in self._sorted:

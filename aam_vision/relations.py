@@ -9,44 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.compatibility import Compatibility
-from aam_vision.fact_tables import Mask, Numbers, Table
+from aam_vision.conditions import Absence, Condition, columns_of, narrowed
+from aam_vision.fact_tables import Mask, Numbers
 
 BLOCK = 8192
 """Partial bindings that are followed together. More: fewer operations of numpy, more memory, a later first answer."""
 MAX_BINDINGS = 2_000_000
 """Partial bindings of one query. More: answers in larger worlds, slower."""
+MAX_SCANNED = 10_000_000
+"""Facts that are looked at beside the partial bindings of one query; most of them may not go together."""
 
 
 class TooManyBindings(ValueError):
     """Raised when a query has more bindings than are looked at."""
-
-
-class Condition(NamedTuple):
-    """An atom that is to be true: a table and, for each place, a parameter's number or, negative, ``-1 - object``."""
-
-    table: Table
-    arguments: tuple[int, ...]
-    literals: Numbers | None = None
-    """For each row of the table the literal that it is, where compatibility matters."""
-
-    def holds(self, rows: Numbers) -> Mask:
-        """Under which of these complete bindings the atom is true."""
-        return self.table.find(columns_of(rows, self.arguments), len(rows)) >= 0
-
-
-class Absence(NamedTuple):
-    """An atom that is to be false."""
-
-    table: Table
-    """The facts that may be false, or may not."""
-    arguments: tuple[int, ...]
-    literals: Numbers
-    """For each row of the table the literal that the fact is false; negative where it never is."""
 
 
 @dataclass
@@ -64,25 +43,13 @@ class Relation:
     """Partial bindings that are followed at most; default ``MAX_BINDINGS``."""
     _steps: list[_Step] = field(default_factory=list)
     _followed: int = 0
+    _scanned: int = 0
 
     def __post_init__(self) -> None:
-        self.allowed = self._domains()
+        self.allowed, self.conditions = narrowed(
+            self.allowed, self.conditions, self.absences, distinct=self.distinct
+        )
         self._plan()
-
-    def _domains(self) -> list[Mask | None]:
-        """The values of each parameter that no single condition rules out."""
-        domains = list(self.allowed)
-        for table, arguments, _ in self.conditions:
-            for place, argument in enumerate(arguments):
-                if argument >= 0 and (domain := domains[argument]) is not None:
-                    domains[argument] = domain & table.occurring(place, len(domain))
-        for absence in self.absences:
-            parameter = absence.arguments[0] if len(absence.arguments) == 1 else -1
-            if parameter >= 0 and (domain := domains[parameter]) is not None:
-                domain = domain.copy()
-                domain[absence.table.rows[absence.literals < 0, 0]] = False
-                domains[parameter] = domain
-        return domains
 
     def solutions(self, given: Numbers | None = None) -> Iterator[Numbers]:
         """Blocks of bindings, depth first; each of shape (some, parameters).
@@ -91,14 +58,14 @@ class Relation:
             given: partial bindings to begin with, -1 where a parameter is open; default one that is open everywhere.
 
         Raises:
-            TooManyBindings: more than ``most`` partial bindings were followed.
+            TooManyBindings: more than ``most`` partial bindings were followed, or too many facts looked at for them.
         """
         for rows, _ in self.supported(given):
             yield rows
 
     def supported(self, given: Numbers | None = None) -> Iterator[tuple[Numbers, Numbers]]:
         """The same with the literals that each binding uses; shapes (some, parameters), (some, literals)."""
-        self._followed = 0
+        self._followed = self._scanned = 0
         if self._nothing:
             return
         rows = np.full((1, len(self.allowed)), -1, dtype=np.int64) if given is None else given
@@ -211,6 +178,9 @@ class Relation:
         first, count, order = step.table.ranges(places, columns, len(rows))
         for begin, end in _blocks(count):
             number = count[begin:end]
+            self._scanned += int(number.sum())
+            if self._scanned > MAX_SCANNED:
+                raise TooManyBindings(f"{MAX_SCANNED} facts looked at")
             source = np.repeat(np.arange(begin, end), number)
             offset = np.arange(len(source)) - np.repeat(np.cumsum(number) - number, number)
             fact = order[first[source] + offset]
@@ -258,11 +228,6 @@ class Relation:
 
 
 _Step = Condition | Absence | int
-
-
-def columns_of(rows: Numbers, arguments: Sequence[int]) -> list[Numbers]:
-    """The values of an atom's arguments under each binding."""
-    return [rows[:, a] if a >= 0 else np.full(len(rows), -1 - a) for a in arguments]
 
 
 def _growth(condition: Condition, bound: set[int]) -> float:

@@ -41,15 +41,27 @@ MISREAD_TOO = ("effect depends on own atom", "silent no-op")
 """Families that are also run with misread atoms, 5% of them at every look."""
 KINDS = ("noise", "program", "fault", "honest")
 COLUMNS = (
-    "agents", "access", "runs", "complete", "assumed", "budget", "not-strips", "silently wrong", "wrong certain",
-    "assumed, unnamed", "showed", "named right", "diagnosed, right", "literal", "frequency", "accused", "exam", "steps", "seconds",
+    "agents", "access", "runs", "complete", "assumed", "budget", "not-strips", "silently wrong", "over the bound",
+    "wrong certain", "assumed, unnamed", "showed", "named right", "diagnosed, right", "literal", "frequency", "accused", "exam",
+    "steps", "seconds",
 )  # fmt: skip
-"""``assumed``: complete under its assumptions; ``assumed, unnamed``: of those, wrong with nothing said. ``named right``: of those that showed; ``diagnosed,
-right``: of those in which an answer contradicted the others, which leaves out faults that nobody could notice in what was
-asked; ``literal`` and ``frequency``: of those that were named right. ``accused``: honest agents of which anything was said."""
+"""``over the bound``: of the silently wrong ones, those whose model is wrong about a greater share of the 500 steps than
+the run's own figure allows (``exam_bound``). ``assumed``: complete under its assumptions; ``assumed, unnamed``: of those,
+wrong with nothing said. ``named right``: of those that showed; ``diagnosed, right``: of those in which an answer
+contradicted the others, which leaves out faults that nobody could notice in what was asked; ``literal`` and ``frequency``:
+of those that were named right. ``accused``: honest agents of which anything was said."""
 NAMED = ("agent", "access", "flip_rate", "refusal_rate", "flips", "exam", "seed", "size")
 """The parameters of a job: with these ``trust_runs.trusted`` repeats a run."""
-DETAILS = ("assumed, unnamed", "diagnosed, right", "literal", "frequency", "exam", "steps", "seconds")
+DETAILS = (
+    "over the bound",
+    "assumed, unnamed",
+    "diagnosed, right",
+    "literal",
+    "frequency",
+    "exam",
+    "steps",
+    "seconds",
+)
 """Columns that the terminal has no room for."""
 
 
@@ -208,6 +220,7 @@ def _line(agents: str, access: str, rows: Sequence[Row]) -> list[Any]:
         status("budget"),
         status("not-strips"),
         sum(row["silently_wrong"] for row in rows),
+        sum(row["over_bound"] is True for row in rows),
         sum(row["wrong"] for row in rows),
         sum(row["equivalent"] is False and row["diagnosis"] is None for row in assumed),
         len(showed) if showed else None,

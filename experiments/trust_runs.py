@@ -19,7 +19,7 @@ from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
 from aam_vision.targets import Target
 from experiments.faults.agent import FaultyAgent
-from experiments.faults.held_out import equivalent
+from experiments.faults.held_out import STEPS, mispredicted
 from experiments.faults.registry import HONEST, faulty_agent, right_verdicts
 from experiments.faults.seen import MisreadStates
 from experiments.faults.verdicts import frequency_right, literal_right
@@ -90,6 +90,7 @@ def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: 
         "frequency_right": None,
         "showed": None,
         "equivalent": None,
+        "over_bound": None,
         "accused": asked.honest and bool(result.diagnosis is not None or result.doubt or stopped),
         **_certain(result, target.truth() if target.truth is not None else None),
     }
@@ -152,7 +153,9 @@ def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
     fault, diagnosis = agent.fault, result.diagnosis
     row: Row = {"fault": str(fault), "showed": agent.showed > 0}
     if result.complete:
-        row["equivalent"] = equivalent(result, agent, np.random.default_rng([seed, 7]))
+        missed = mispredicted(result, agent, np.random.default_rng([seed, 7]))
+        row["equivalent"] = not missed
+        row["over_bound"] = result.status == "complete" and missed / STEPS > result.exam.bound
         if not fault.only_seen and diagnosis is None:
             row["showed"] = row["showed"] and not row["equivalent"]
     if case.family not in HONEST:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import relations
+from aam_vision import conditions, relations
 from aam_vision.compatibility import Compatibility
+from aam_vision.conditions import Absence, Condition
 from aam_vision.fact_tables import ObjectNumbers, Table
-from aam_vision.relations import Absence, Condition, Relation
+from aam_vision.relations import Relation
 from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State, lifted_atoms
 from tests import domains
 from tests.profiles import thorough
@@ -53,11 +54,12 @@ def _relation(query: Query, numbers: ObjectNumbers, *, repeated: bool) -> Relati
 
 
 @pytest.mark.parametrize("repeated", [False, True])
-@pytest.mark.parametrize("block", [2, 8192])
+@pytest.mark.parametrize(("block", "large"), [(2, 1000), (8192, 1000), (8192, 1)])
 def test_solutions_are_those_of_enumeration(
-    repeated: bool, block: int, monkeypatch: pytest.MonkeyPatch
+    repeated: bool, block: int, large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relations, "BLOCK", block)
+    monkeypatch.setattr(conditions, "LARGE", large)
 
     @thorough(120)
     @given(queries(repeated=repeated))
@@ -83,11 +85,17 @@ def test_solutions_are_those_of_enumeration(
     check()
 
 
+@pytest.mark.parametrize("large", [1000, 1])
+def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
+    large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conditions, "LARGE", large)
+    compatible_by_pairs()
+
+
 @thorough(80)
 @given(queries(repeated=False), st.data())
-def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
-    query: Query, data: st.DataObject
-) -> None:
+def compatible_by_pairs(query: Query, data: st.DataObject) -> None:
     state, header, required, _ = query
     numbers = ObjectNumbers(state.objects)
     facts = sorted(state.true)
@@ -103,13 +111,13 @@ def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
         tables[name] = numbers.table(numbers.rows(rows, len(rows[0]))), literals
     if any(atom.predicate not in tables for atom in required):
         return
-    conditions = [
+    joined = [
         Condition(tables[atom.predicate][0], numbers.arguments(atom), tables[atom.predicate][1])
         for atom in required
     ]
     packed = np.packbits(together, axis=1, bitorder="little")
     allowed = [numbers.members(kind) for kind in header.types]
-    relation = Relation(allowed, conditions, compatibility=Compatibility(packed))
+    relation = Relation(allowed, joined, compatibility=Compatibility(packed))
     found = {
         tuple(numbers.names[number] for number in row)
         for rows in relation.solutions()
@@ -131,6 +139,18 @@ def test_a_query_with_too_many_bindings_is_given_up(monkeypatch: pytest.MonkeyPa
     with pytest.raises(relations.TooManyBindings, match="12000"):
         list(Relation([everything] * 3, []).solutions())
     assert Relation([everything] * 3, []).any(), "a first answer comes before the limit"
+
+
+def test_a_query_that_looks_at_too_many_facts_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few of them go together."""
+    monkeypatch.setattr(relations, "MAX_SCANNED", 12_000)
+    everything = np.ones(200, dtype=bool)
+    pairs = np.argwhere(np.ones((200, 200), dtype=bool))
+    larger, smaller = (
+        Table(pairs[mask], 201) for mask in (pairs[:, 0] < pairs[:, 1], pairs[:, 0] > pairs[:, 1])
+    )
+    with pytest.raises(relations.TooManyBindings, match="12000 facts"):
+        Relation([everything] * 2, [Condition(larger, (0, 1)), Condition(smaller, (0, 1))]).any()
 
 
 def test_rows_too_wide_for_64_bits_are_found_as_well() -> None:

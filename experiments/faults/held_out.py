@@ -74,9 +74,9 @@ def _instruction(agent: FaultyAgent, state: State, rng: np.random.Generator) -> 
             return GroundAction(header.name, tuple(drawn))
 
 
-def equivalent(result: Result, agent: FaultyAgent, rng: np.random.Generator, count: int = STEPS) -> bool:
-    """Whether the learned model predicts every one of so many steps, as far as it is determined."""
-    return not any(wrong(result.hypotheses, one) for one in attempts(agent, count, rng))
+def mispredicted(result: Result, agent: FaultyAgent, rng: np.random.Generator, count: int = STEPS) -> int:
+    """How many of so many steps the learned model predicts wrongly, as far as it is determined."""
+    return sum(wrong(result.hypotheses, one) for one in attempts(agent, count, rng))
 
 
 def wrong(hypotheses: Hypotheses, attempt: Attempt) -> bool:

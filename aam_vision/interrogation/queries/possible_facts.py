@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from aam_vision.conditions import Absence, Condition
 from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
@@ -15,7 +16,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.joins import Fact, Row
 from aam_vision.planning.grounding import Grounding
 from aam_vision.planning.mutexes import Mutexes
-from aam_vision.relations import Absence, Condition, Relation, TooManyBindings
+from aam_vision.relations import Relation, TooManyBindings
 from aam_vision.strips import Objects
 
 TOGETHER = 100_000

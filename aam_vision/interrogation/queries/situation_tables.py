@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.conditions import Absence, Condition
 from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.joins import Row
-from aam_vision.relations import Absence, Condition, Relation, TooManyBindings
+from aam_vision.relations import Relation, TooManyBindings
 from aam_vision.strips import LiftedAtom, Objects, State
 
 MAX_BINDINGS = 100_000
