@@ -25,7 +25,7 @@ class Arguments:
     """All options. Those marked ``kept=False`` do not change what is asked and answered; the journal leaves them out."""
 
     env: str | None = option(
-        "Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain; with --agent that "
+        "Environment of the agent: sokoban, doors, ..., one of a package of yours, MODULE:NAME, or a PDDL domain; with --agent that "
         "whose concepts and classifiers read its images."
     )
     domain: Path | None = option("A PDDL domain file: a symbolic agent.")

@@ -94,7 +94,12 @@ def _alike(one: Transition, others: Sequence[Transition], indices: StateIndices)
 def _concerned(one: Transition) -> tuple[str, ...]:
     """The control's arguments, the objects of the change, and those that facts single out, in a fixed order."""
     found = dict.fromkeys([*one.control.objects, *(name for atom in one.change for name in atom.objects)])
-    rows = dict(sorted(one.before.rows.items()))
+    rows, changed = dict(sorted(one.before.rows.items())), set(found)
+    for predicate_rows in rows.values():  # what links two of them: the direction from one cell to the next
+        for row in predicate_rows:
+            others = [name for name in row if name not in changed]
+            if len(others) == 1 and len(row) > 2:
+                found.setdefault(others[0])
     for predicate_rows in rows.values():
         if len(predicate_rows) == 1 and len(predicate_rows[0]) == 1:
             found.setdefault(predicate_rows[0][0])
@@ -154,7 +159,10 @@ def diagnosed(
         next(given for given in giving.given if given.transition is transition)
         for transition in (pair.one, pair.other)
     )
-    apart = [names for names in zip(pair.objects, pair.others, strict=True) if names[0] != names[1]]
+    parts = list(zip(pair.objects, pair.others, strict=True))
+    changed = {name for atom in pair.one.change for name in (*pair.one.control.objects, *atom.objects)}
+    apart = [names for names in parts if names[0] != names[1] and names[0] in changed]
+    apart = apart or [names for names in parts if names[0] != names[1]]
     ours, theirs = (", ".join(names) for names in zip(*apart, strict=True)) if apart else ("one", "the other")
     why = f"{pair.one.control.name} went two ways, and no predicate tells {ours} from {theirs} there: add one that does"
     return _diagnosis(giving, (first, second), why)
