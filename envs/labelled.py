@@ -114,18 +114,20 @@ def explored_images(world: Explored, rng: np.random.Generator) -> Iterator[Label
         else:
             env.reset(seed=int(rng.integers(2**31)))
             scene = world.scene(env.unwrapped)
+        ended = False
         for step in range(LONGEST_WALK):
             true = world.true(env.unwrapped, scene)
             kind = _kind(true)
             rare = seen[kind] * len(seen) <= seen.total()
             if step == 0 or rare or rng.random() < COMMON:
                 seen[kind] += 1
-                if world.copied and rare:
+                if world.copied and rare and not ended:
                     kept[kind] = deepcopy(env), scene
                 image: Any = env.render()
                 yield Labelled(scene, true, np.array(image, np.uint8))
-            if world.act(env, scene, rng):
+            if ended:
                 break
+            ended = world.act(env, scene, rng)
 
 
 def _kind(true: frozenset[Atom]) -> Kind:

@@ -121,6 +121,20 @@ def test_labelled_images_come_from_walks_that_show_rare_sights() -> None:
     assert [one.states for one in images] == [one.states for one in again]
 
 
+class Ending(Corridor):
+    """The first lamp that is lit ends the episode."""
+
+    def step(self, action: Any) -> Any:
+        frame, reward, _, truncated, info = super().step(action)
+        return frame, reward, any(self.lit), truncated, info
+
+
+def test_the_end_of_an_episode_is_among_the_labelled_images() -> None:
+    images = list(bare(Ending, number=8).lessons(np.random.default_rng(0)))
+    lit = [sum(atom.predicate == "lit" for atom in one.states[0].true) for one in images]
+    assert set(lit) == {0, 1}, "and nothing after it"
+
+
 # --- what cannot be used ----------------------------------------------------------------------------
 
 
