@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aam_vision.api import agent_for, interrogate, interrogate_controls, symbolic_agent
+    from aam_vision.api import agent_for, execute_plan, interrogate, interrogate_controls, symbolic_agent
     from aam_vision.controls.result import ControlsResult
     from aam_vision.interrogation.task.result import Result
     from aam_vision.query import Access, Agent
@@ -33,6 +33,7 @@ __all__ = [
     "Result",
     "__version__",
     "agent_for",
+    "execute_plan",
     "interrogate",
     "interrogate_controls",
     "symbolic_agent",
@@ -44,6 +45,7 @@ _HOMES = {
     "ControlsResult": "controls.result",
     "Result": "interrogation.task.result",
     "agent_for": "api",
+    "execute_plan": "api",
     "interrogate": "api",
     "interrogate_controls": "api",
     "symbolic_agent": "api",

@@ -29,6 +29,7 @@ from aam_vision.query import Access, Agent
 
 if TYPE_CHECKING:
     from aam_vision.controls.result import ControlsResult
+    from aam_vision.execution.watching import Execution
     from aam_vision.interrogation.task.result import Result
     from aam_vision.strips import Model
 
@@ -144,6 +145,63 @@ def interrogate_controls(
     if agent.access is not Access.SNAPSHOT:
         raise UnusableInput("controls need snapshot access", "access", agent.access.value)
     return interrogated(agent, seed, ControlOptions(max_steps, exam=exam))
+
+
+def execute_plan(
+    agent: Agent,
+    result: ControlsResult,
+    *,
+    goal: str | None = None,
+    plan: Iterable[str] | None = None,
+    problem: int = 0,
+    planner: str = "pyperplan",
+) -> Execution:
+    """Carry out a plan of discovered operators with the controls of an agent, and compare every step with the model.
+
+    Args:
+        agent: The one that was interrogated, or another one with the same controls and vocabulary.
+        result: What was found out of its controls.
+        goal: What is to be reached, literals of PDDL: ``(unlocked room-1)``; a planner finds the plan.
+        plan: Instead of a goal, the operators one after the other: ``pick(key-0, loc-3-0, room-1)``.
+        problem: The number of the agent's problem.
+        planner: ``pyperplan``, or an installed engine of unified-planning.
+
+    Returns:
+        Every step and the verdict; it ends at the first step that did not come out as predicted.
+
+    Raises:
+        UnusableInput: something given cannot be used; nothing was done.
+
+    Examples:
+        >>> import aam_vision
+        >>> agent = aam_vision.agent_for("doors", controls=True)
+        >>> result = aam_vision.interrogate_controls(agent)
+        >>> print(aam_vision.execute_plan(agent, result, goal="(unlocked room-1)"))
+        1. moveto(loc-3-0, loc-0-0, room-0)
+           moveto(loc-3-0): as predicted; +at(loc-3-0), -at(loc-0-0)
+        2. pick(key-0, loc-3-0, room-1)
+           pick(key-0): as predicted; +unlocked(room-1), -keyat(key-0, loc-3-0)
+        Goal reached: all 2 steps came out as predicted.
+    """
+    from aam_vision.controls.mapping import carriers
+    from aam_vision.execution.tasks import for_goal, for_plan
+    from aam_vision.execution.watching import carried_out
+    from aam_vision.planning.engines import planner_named
+    from aam_vision.report.plans import read_step
+
+    if (plan is None) is (goal is None):
+        raise UnusableInput("give either a goal or a plan")
+    initial = agent.initial()
+    if not 0 <= problem < len(initial):
+        raise UnusableInput(f"the agent has problems 0 to {len(initial) - 1}", "problem", problem)
+    start, model = initial[problem], result.model
+    if goal is not None:
+        task = for_goal(model, start.state, goal, "goal", planner_named(planner))
+    else:
+        given, objects = enumerate(plan or (), 1), start.state.objects
+        steps = [read_step(f"step {n}", text.lower(), model, objects) for n, text in given]
+        task = for_plan(model, start.state, steps)
+    return carried_out(agent, start, model, carriers(result.mapping, model, agent.headers), task)
 
 
 def _refuse_unknown(options: Options) -> None:

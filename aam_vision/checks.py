@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aam_vision import targets
 from aam_vision.arguments import MAX_NUMBER, MAX_PROBLEM_SIZE, Arguments
 from aam_vision.errors import UnusableInput
 
+if TYPE_CHECKING:
+    from aam_vision.agents.journal import Journal
+
 MAX_AGENT_SECONDS = 1e6
 MAX_AGENT_MEMORY = 2**40
 """Megabytes."""
-RESULTS = ("model.pddl", "result.json", "report.html", "truth.pddl")
+RESULTS = ("model.pddl", "result.json", "report.html", "truth.pddl", "controls.json")
 """The files that a run writes into its folder at its end."""
 
 
@@ -28,6 +32,36 @@ def check(arguments: Arguments) -> None:
     _check_agent(arguments)
     _check_controls(arguments)
     _check_ranges(arguments)
+
+
+def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Arguments:
+    """The options of a recorded run, checked; those that are not recorded are the command's own.
+
+    Args:
+        journal: of the run.
+        folder: of the run.
+        command: names the program of the run once more, if the agent is one, or the environment of a module: a file must
+            not be able to start the one, or to have the other imported.
+
+    Raises:
+        UnusableInput: an option cannot be used, another program is named, or a file of the run has changed.
+    """
+    kept = Arguments.from_json(journal.about("arguments"), journal.path).resumed(command)
+    if kept.agent != command.agent:
+        raise UnusableInput(
+            f"{folder}: a run of {'--agent ' + repr(kept.agent) if kept.agent else 'no program'}; "
+            f"{'give that' if kept.agent else 'leave out'} --agent, too"
+        )
+    imported = kept.env if kept.env is not None and targets.is_imported(kept.env) else None
+    if command.env != imported:
+        raise UnusableInput(
+            f"{folder}: a run of {'--env ' + imported if imported else 'no environment of a module'}; "
+            f"{'give that' if imported else 'leave out'} --env, too"
+        )
+    check(kept)
+    if kept.inputs() != journal.about("inputs"):
+        raise UnusableInput(f"{folder}: the files of that run have changed; start a new run")
+    return kept
 
 
 def check_unused(folder: Path, *, force: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -38,6 +39,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     began = perf_counter()
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
+    from aam_vision.control_folder import clear_operators
     from aam_vision.controls.interrogating import Options, interrogate
     from aam_vision.interrogation.task.verdict import NOT_STRIPS
     from aam_vision.planning.engines import planner_named
@@ -58,6 +60,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     ):
         if resumed is None:
             clear(folder)
+            clear_operators(folder)
         keep_images(target, folder)
         note_origins(target, journal)
         agent = JournalledAgent(target.agent, journal, target.generators)
@@ -77,21 +80,21 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
         told = _save(folder, arguments, known, result, journal, perf_counter() - began)
         journal.note("finished", told["status"])
     if told["status"] == NOT_STRIPS:
-        print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
+        print(f"error: {_why(told, folder)}; what was learned is saved in {folder}", file=sys.stderr)
         return CONTRADICTED
-    if told["diagnosis"] is not None:
-        print(f"warning: {told['diagnosis']['why']}{_seen(told['diagnosis'], folder)}", file=sys.stderr)
-    elif told["why"]:
-        print(f"warning: {told['why']}", file=sys.stderr)
+    if why := _why(told, folder):
+        print(f"warning: {why}", file=sys.stderr)
     return 0
 
 
-def _seen(diagnosis: dict[str, Any], folder: Path) -> str:
-    """Where the images of a diagnosis are, if there are any."""
+def _why(told: dict[str, Any], folder: Path) -> str:
+    """Why a result is worth less, in one line, with the images of the situations that show it; empty if it is not."""
+    diagnosis = told["diagnosis"]
+    if diagnosis is None:
+        return str(told["why"])
     names = [one["image"] for one in diagnosis["examples"]]
-    return (
-        "" if None in names else f" (compare {' and '.join(f'{folder}/frames/{name}.png' for name in names)})"
-    )
+    shown = " and ".join(f"{folder}/frames/{name}.png" for name in names)
+    return f"{diagnosis['why']}{'' if not names or None in names else f' (compare {shown})'}"
 
 
 def _save(
@@ -103,18 +106,33 @@ def _save(
     wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+    from aam_vision.control_folder import keep_operators
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
-    from aam_vision.summary import diagnosis_figures
+    from aam_vision.run_folder import write_report
+    from aam_vision.summary import abilities_of_controls, diagnosis_figures, figures_of_controls
 
-    model, told = domain_text(result.model), figures(arguments, known, result, wall_s)
-    told["diagnosis"] = diagnosis_figures(result.diagnosis, partial(images, journal))
+    if result.interrogation is not None:
+        keep_operators(folder, result.interrogation.transcript)
+    model = domain_text(result.model)
+    told: dict[str, Any] = {
+        "diagnosis": None,
+        **figures_of_controls(arguments, result, partial(images, journal)),
+        **figures(arguments, known, result, wall_s),
+    }
+    if result.diagnosis is not None:
+        told["diagnosis"] = diagnosis_figures(result.diagnosis, partial(images, journal))
     write_atomically(folder / "model.pddl", model)
-    write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
+    known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
+    mapping = [one for one in result.mapping if one["operator"] in known_operators]
+    write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
     print(model)
-    print(aligned(lines(told, folder)))
+    can = abilities_of_controls(result)
+    agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
+    print(aligned([*agent, *lines(told, folder)]))
+    write_report(replace(known.target, truth=None), folder, journal)  # its operators are others
     return told
 
 
@@ -141,6 +159,7 @@ def figures(
         "operators": [str(operator.header) for operator in result.operators],
         "constants": dict(result.discovery.vocabulary.constants),
         "unexplained": len(result.unexplained),
+        "idle": list(result.idle),
         "two_ways": None if result.two_ways is None else str(result.two_ways[0].control),
         "guessed": list(result.guessed),
         "native_equivalent": right / len(steps) if steps else None,
@@ -151,7 +170,6 @@ def figures(
         "queries": 0 if inner is None else inner.counts.queries,
         "discoveries": result.rounds,
         "pal_tuples": 0 if inner is None else inner.hypotheses.size,
-        "undetermined": 0 if inner is None else len(inner.undetermined),
         "case_bound": round(result.case_bound, 4),
         "certain_within": within,
         "certain_beyond": beyond,

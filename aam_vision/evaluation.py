@@ -14,8 +14,8 @@ import numpy as np
 
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.pddl import Problem
-from aam_vision.planning.grounding import LiftedOperator, Operator, ground
-from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem
+from aam_vision.planning.planner import Found, Limits, Planner
+from aam_vision.planning.plans import planned
 from aam_vision.strips import (
     ActionSchema,
     Atom,
@@ -96,26 +96,7 @@ def sample_states(
 
 def solve(model: Model, problem: Problem, planner: Planner, limits: Limits) -> list[GroundAction] | None:
     """A plan for a problem with a (learned) model; None if none was found within the limits."""
-    operators = [
-        LiftedOperator(
-            schema.header,
-            *(
-                tuple(sorted(part, key=_key))
-                for part in (schema.positive, schema.negative, schema.add, schema.delete)
-            ),
-        )
-        for schema in model.actions
-    ]
-    true = frozenset(problem.initial.true)
-    grounding = ground(operators, true, problem.initial.objects)
-    goal = Operator(
-        GroundAction("goal", ()),
-        frozenset(problem.goal),
-        frozenset(problem.goal_false),
-        frozenset(),
-        frozenset(),
-    )
-    outcome = planner.solve(SearchProblem(grounding.operators, [(true, frozenset())], [goal]), limits)
+    outcome = planned(model, problem, planner, limits)
     return list(outcome.plan) if isinstance(outcome, Found) else None
 
 

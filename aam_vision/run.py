@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision import targets
 from aam_vision.arguments import Arguments
-from aam_vision.checks import check, check_unused
+from aam_vision.checks import check, check_unused, recorded_arguments
 from aam_vision.commandline import INTERRUPTED, check_writable, run_command, told_if_slow, told_warnings
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
@@ -90,25 +90,7 @@ def _resume(arguments: Arguments, folder: Path) -> int:
     ):
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)
     with Journal.open(folder) as journal:
-        kept = Arguments.from_json(journal.about("arguments"), journal.path).resumed(arguments)
-        if kept.agent != arguments.agent:  # a file must not be able to start a program
-            raise UnusableInput(
-                f"a run of {'--agent ' + repr(kept.agent) if kept.agent else 'no program'}; "
-                f"{'give that' if kept.agent else 'leave out'} --agent, too",
-                "resume",
-                folder,
-            )
-        imported = kept.env if kept.env is not None and targets.is_imported(kept.env) else None
-        if arguments.env != imported:  # nor to have a module imported
-            raise UnusableInput(
-                f"a run of {'--env ' + imported if imported else 'no environment of a module'}; "
-                f"{'give that' if imported else 'leave out'} --env, too",
-                "resume",
-                folder,
-            )
-        check(kept)
-        if kept.inputs() != journal.about("inputs"):
-            raise UnusableInput("the files of that run have changed; start a new run", "resume", folder)
+        kept = recorded_arguments(journal, folder, arguments)
         return _run(kept, folder, journal)
 
 

@@ -82,11 +82,11 @@ def save(
     write_atomically(folder / "result.json", json.dumps(found, indent=2) + "\n")
     print(model)
     print(text(found, result, folder))
-    _write_report(target, folder, journal)
+    write_report(target, folder, journal)
     return str(found["status"])
 
 
-def _write_report(target: Target, folder: Path, journal: Journal) -> None:
+def write_report(target: Target, folder: Path, journal: Journal) -> None:
     """Write ``report.html`` from the contents of the folder, and the true model that it compares with."""
     from aam_vision.pddl import domain_text
     from aam_vision.report.page import page

@@ -10,11 +10,13 @@ import numpy as np
 
 from aam_vision import evaluation
 from aam_vision.arguments import Arguments
+from aam_vision.controls.result import ControlsResult
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.task.differences import differences
 from aam_vision.interrogation.task.result import Result, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
-from aam_vision.report.abilities import abilities, executed_actions
+from aam_vision.interrogation.task.verdict import COMPLETE, UNEXAMINED
+from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 
@@ -46,11 +48,36 @@ def summary(
         "policy": arguments.policy,
         "planner": arguments.planner,
         "repeated_arguments": arguments.repeated_arguments,
-        **_figures(result, images),
+        **interrogation_figures(result, images),
         **times,
         "differences": None if prior is None else _differences(prior, result),
         **_comparison(target, result, arguments.seed),
     }
+
+
+def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Images) -> dict[str, Any]:
+    """The figures of the interrogation of discovered operators, for ``result.json`` of a run that knew only controls."""
+    inner = result.interrogation
+    unknown: dict[str, Any] = dict.fromkeys(
+        ("accuracy", "exact", "equivalent", "interrogation_s", "planner_s", "differences")
+    )
+    none: dict[str, Any] = {"undetermined": [], "curve": []} | dict.fromkeys(
+        ("predicates", "actions", "failed_steps", "walk_steps", "resets", "lower_bound"), 0
+    )
+    figures = none if inner is None else interrogation_figures(inner, images)
+    curve = [] if inner is None else [[point.queries, point.steps, None] for point in inner.curve]
+    return {**unknown, **figures, "policy": arguments.policy, "planner": arguments.planner, "curve": curve}
+
+
+def abilities_of_controls(result: ControlsResult) -> Abilities:
+    """What the controls of an agent do, in a paragraph."""
+    known = ControlNames(
+        tuple(control.name for control in result.controls),
+        {operator.header.name: operator.control for operator in result.operators},
+        result.idle,
+    )
+    complete = result.status in (COMPLETE, UNEXAMINED)
+    return abilities(result.model, known.carried, complete=complete, controls=known)
 
 
 def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
@@ -68,8 +95,8 @@ def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
     ]
 
 
-def _figures(result: Result, images: Images) -> dict[str, Any]:
-    """The figures of the interrogation itself."""
+def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
+    """The figures of an interrogation itself; ``images`` as for ``summary``."""
     counts = result.counts
     return {
         "status": result.status,

@@ -47,6 +47,7 @@ QUICK = {
     "aam_vision.explain",
     "aam_vision.compare",
     "aam_vision.ask",
+    "aam_vision.execute",
     "aam_vision.agents.check",
 }
 """Commands that are run; all others are parsed."""

@@ -279,3 +279,27 @@ def test_ask_refuses_figures_of_another_model(model: Path, problem: Path) -> Non
     other = [{"action": "fly", "location": "pre", "group": ["up(?x)"], "known": ""}]
     model.with_name("result.json").write_text(json.dumps({"undetermined": other}))
     assert "about another model" in _refused(_ask(model, problem, "(move a b)"))
+
+
+# --- runs that knew only controls ------------------------------------------------------------------------------------
+
+
+def test_explain_and_ask_tell_of_controls_and_of_the_operators_found_in_them(
+    run_of: Runs, tmp_path: Path
+) -> None:
+    run = run_of("doors", controls=True)
+    done = _command("explain", run)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "It has 2 controls. moveto: if ?room is unlocked" in told
+    assert "moveto(?location - location) given in " in told
+    assert "keyforroom(?key, ?room) proven query" in told
+    why = _command("explain", run, "--why", "unlocked(?room) in pre of moveto")
+    assert "So unlocked(?room) is required" in " ".join(why.stdout.split())
+    assert _command("explain", run, "--html", tmp_path / "again.html").returncode == 0
+    assert (tmp_path / "again.html").read_text() == (run / "report.html").read_text()
+    plan = tmp_path / "plan.txt"
+    plan.write_text("moveto(loc-3-0, loc-0-0, room-0)\npick(key-0, loc-3-0, room-1)\n")
+    asked = _command("ask", run, "--plan", plan)
+    assert asked.returncode == 0, asked.stderr
+    assert asked.stdout.endswith("2 of 2 steps are done\n")

@@ -22,6 +22,8 @@ from aam_vision.agents.encoding import Malformed, dumps, loads, parts
 from aam_vision.errors import UnusableInput
 
 NAME = "transcript.sqlite"
+OPERATORS = "operators"
+"""Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
 MAX_PARTS = 40_000_000
 """Values in all exchanges, objects and states together, at most; so many take some gigabytes of memory."""
 FORMAT = Format(

@@ -114,7 +114,7 @@ class ControlsResult:
         elif self.exhausted and not self.unexplained:
             inner = "every control was given in every situation: no query could tell more"
         elif self.interrogation is not None and self.interrogation.complete:
-            inner = f"within the discovered cases no query could tell more ({self.interrogation.why})"
+            inner = "within the discovered cases no query could tell more"
         if self.unexplained:
             count = len(self.unexplained)
             beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"

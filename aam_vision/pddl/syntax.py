@@ -86,7 +86,7 @@ def read_definition(path: Path, kind: str) -> Definition:
         UnusableInput: the file cannot be read, is too large, is not one balanced ``(define ...)``, or defines
             something else.
     """
-    outer = _group(path, _text(path))
+    outer = read_group(path, _text(path))
     if outer.head != "define":
         refuse(path, outer.line, f"expected '(define', found {show(outer)}; is it a PDDL file?")
     title = outer.parts[1] if len(outer.parts) > 1 else outer
@@ -137,8 +137,12 @@ def _tokens(path: Path, text: str) -> Iterator[Word]:
             yield Word(token.lower(), line)
 
 
-def _group(path: Path, text: str) -> Group:
-    """The text as one group."""
+def read_group(path: Path, text: str) -> Group:
+    """The text as one group; ``path`` is named in messages.
+
+    Raises:
+        UnusableInput: its parentheses are not balanced, it is empty, too long or nested too deep.
+    """
     open_groups: list[Group] = []
     outer: Group | None = None
     misplaced = ""

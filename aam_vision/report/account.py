@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from aam_vision.controls.mapping import Carriers, read_carriers
 from aam_vision.interrogation.completeness.proofs import Proofs
 from aam_vision.interrogation.task.undetermined import (
     CANNOT_MATTER,
@@ -15,7 +16,8 @@ from aam_vision.interrogation.task.undetermined import (
 )
 from aam_vision.interrogation.task.verdict import Verdict
 from aam_vision.report import english
-from aam_vision.report.abilities import Abilities, abilities
+from aam_vision.report.abilities import Abilities, ControlNames, abilities
+from aam_vision.report.control_steps import idle_controls
 from aam_vision.report.differences import Difference, differences
 from aam_vision.report.ending import unfinished
 from aam_vision.report.events import Events
@@ -96,8 +98,26 @@ class Account:
     @cached_property
     def abilities(self) -> Abilities:
         """The abilities of the agent in a paragraph."""
+        if self.run.controls is not None:
+            controls = ControlNames(
+                tuple(header.name for header in self.run.controls.headers),
+                {name: carrier.control for name, carrier in self.carriers.items()},
+                idle_controls(self.run.controls),
+            )
+            return abilities(self.model, controls.carried, complete=self.complete, controls=controls)
         done = {step.action.name for step in self.steps if step.executed}
         return abilities(self.model, done, complete=self.complete)
+
+    @cached_property
+    def carriers(self) -> Carriers:
+        """By operator the control that carries it out, of a run that knew only controls; else empty.
+
+        Raises:
+            UnusableInput: ``controls.json`` is missing, damaged, or of another run.
+        """
+        if self.run.controls is None:
+            return {}
+        return read_carriers(self.run.folder, self.model, self.run.controls.headers)
 
     @cached_property
     def _told(self) -> Mapping[Group, Mapping[str, object]]:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aam_vision.agents.encoding import Malformed, field
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.figures import Exam
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
-from aam_vision.interrogation.task.verdict import COMPLETE, UNEXAMINED, Ending, Verdict, verdict
+from aam_vision.interrogation.task.verdict import (
+    COMPLETE,
+    NOT_STRIPS,
+    STRIPS,
+    UNEXAMINED,
+    Ending,
+    Verdict,
+    verdict,
+)
 from aam_vision.wording import counted
 
 _REASONS = {COMPLETE: "no query could tell any more", UNEXAMINED: "no query could tell any more"}
@@ -35,11 +43,17 @@ class RecordedEnding:
 
     ending: Ending
     examples: tuple[ShownExample, ...] = ()
+    certain: tuple[str, str] | None = None
+    """Of a run that knew only controls: what is certain within the cases that were found, and of cases beyond them."""
+    cases_missing: bool = False
+    """Whether such a run is not complete because something was seen that no case explains, or a control never did anything."""
 
     @property
     def verdict(self) -> Verdict:
         """How sure the model is, why, and on which assumption."""
-        return verdict(self.ending)
+        if self.certain is None:
+            return verdict(self.ending)
+        return of_controls(self.ending, *self.certain, cases_missing=self.cases_missing)
 
     @property
     def complete(self) -> bool:
@@ -69,7 +83,23 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
         _text(told, "doubt"),
         diagnosis,
     )
-    return RecordedEnding(ending, examples)
+    within, beyond = (_text(told, f"certain_{where}") for where in ("within", "beyond"))
+    if not (within and beyond):
+        return RecordedEnding(ending, examples)
+    missing = not complete and not ending.why and bool(told.get("unexplained") or told.get("idle"))
+    return RecordedEnding(ending, examples, (within, beyond), missing)
+
+
+def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool = False) -> Verdict:
+    """The verdict on a run that knew only controls: its two statements, never one for the other."""
+    usual = verdict(ending)
+    if ending.status == NOT_STRIPS and ending.diagnosis is None:
+        false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
+        return Verdict("no STRIPS model fits", f"{ending.why}.", "", "", (false,))
+    first = f"{within[:1].upper()}{within[1:]}."
+    if cases_missing:  # the name of a control may come first
+        return replace(usual, main=f"{beyond}.", details=(first,))
+    return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.",))
 
 
 def unfinished(decided: int, size: int) -> Verdict:

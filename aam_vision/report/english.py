@@ -31,6 +31,8 @@ _PREPOSITIONS = frozenset(
         "with",
     ]
 )
+_VERBS = frozenset(["carrying", "facing", "grasping", "holding", "touching", "wearing"])
+"""Verbs whose object is the only argument: ``holding(?key)`` says it of the agent."""
 _ADJECTIVE = re.compile(r".*(?:ed|able|ible|open|clear|free|empty|full|dry|wet|idle)$")
 
 
@@ -89,7 +91,7 @@ def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> st
         kind = rest[-1]
         article = "" if _ADJECTIVE.fullmatch(kind) or rest[0] in _PREPOSITIONS else f"{_article(rest[0])} "
         return f"{names[0]} {verb} {article}{' '.join(rest)}"
-    if len(names) == 1 and words[0] in _PREPOSITIONS and len(words) == 1:
+    if len(names) == 1 and len(words) == 1 and words[0] in _PREPOSITIONS | _VERBS:
         return f"it {verb} {text} {names[0]}"  # as ``at(?location)`` says it of the agent
     if len(names) == 1 and (_ADJECTIVE.fullmatch(text) or words[0] in _PREPOSITIONS):
         return f"{names[0]} {verb} {text}"

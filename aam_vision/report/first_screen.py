@@ -8,6 +8,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, UNEXAMINED, Verdict
 from aam_vision.report.abilities import Abilities
 from aam_vision.report.account import Account
+from aam_vision.report.controls import ControlsAccount
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import Event, ShownImage
 
@@ -33,14 +34,18 @@ class FirstScreen:
     """The two situations that show what is wrong, if anything is."""
 
 
-def first_screen(account: Account) -> FirstScreen:
-    """The first screen of a run."""
+def first_screen(account: Account, controls: ControlsAccount | None = None) -> FirstScreen:
+    """The first screen of a run; ``controls`` if it knew only these."""
     ending = account.run.ending
     status = "" if ending is None else ending.ending.status
     examples = () if ending is None else ending.examples
+    if controls is not None and status == NOT_STRIPS and not examples:
+        examples = controls.two_ways
     wrong = status == NOT_STRIPS
     shown, about = _of_examples(examples) if wrong else ((), "")
-    if not wrong and (event := _telling(account)) is not None:
+    told = account.abilities.deeds
+    best = None if controls is None or not told else controls.telling(told[0].action)
+    if not wrong and (event := best or _telling(account)) is not None:
         shown, about = event.shown, f"{event.name}: {event.step}"
     return FirstScreen(
         account.abilities,

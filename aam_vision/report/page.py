@@ -19,6 +19,7 @@ from aam_vision.pddl import domain_text
 from aam_vision.report import chart, english
 from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.album import Picture, picture
+from aam_vision.report.controls import controls_of
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import Event
 from aam_vision.report.first_screen import first_screen
@@ -49,12 +50,20 @@ def page(account: Account) -> str:
     actions = [_ActionView(one, [*_views(account, one)]) for one in account.actions]
     questions = _questions(account)
     events = [*questions, *(p.event for a in actions for v in a.lines for p in v.why if p.event is not None)]
-    screen = first_screen(account)
+    controls = controls_of(account)
+    screen = first_screen(account, controls)
     names = [shown.image for event in events for shown in event.shown]
     pictures = _pictures(
-        account, [*(shown.image for shown in screen.shown), *_named(screen.examples), *names]
+        account,
+        [
+            *(shown.image for shown in screen.shown),
+            *_named(screen.examples),
+            *(() if controls is None else controls.shown),
+            *names,
+        ],
     )
     figures = account.run.figures
+    name = str(figures["env"]) if figures is not None else account.model.vocabulary.name
     curves = chart.curves(account)
     most = max((curve.points[-1][0] for curve in curves), default=0)
     return environment.get_template("report.html.jinja").render(
@@ -62,6 +71,7 @@ def page(account: Account) -> str:
         actions=actions,
         chart=chart,
         complete=account.complete,
+        controls=controls,
         counted=wording.counted,
         times=_times,
         curves=curves,
@@ -69,12 +79,12 @@ def page(account: Account) -> str:
         english=english,
         figures=figures,
         most=most,
-        name=str(figures["env"]) if figures is not None else account.model.vocabulary.name,
         pddl=_pddl(account, actions),
         pictures=pictures,
         questions=questions,
         screen=screen,
         script=Markup(script),
+        title=f"What the agent of {name} can do" if controls is None else f"What the controls of {name} do",
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
 

@@ -30,11 +30,16 @@ def read_plan_file(path: Path, model: Model, objects: Objects) -> tuple[GroundAc
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition(";")[0].strip().lower()
         if words:
-            plan.append(_step(f"{path}, line {number}", words, model, objects))
+            plan.append(read_step(f"{path}, line {number}", words, model, objects))
     return tuple(plan)
 
 
-def _step(where: str, words: str, model: Model, objects: Objects) -> GroundAction:
+def read_step(where: str, words: str, model: Model, objects: Objects) -> GroundAction:
+    """A step, checked against the model and the problem; ``where`` it stands is named in messages.
+
+    Raises:
+        UnusableInput: it is no step of these.
+    """
     found = _STEP.fullmatch(words)
     if found is None:
         raise UnusableInput(f"{where}: {words[:60]!r} is not a step; write '(move a b)' or 'move(a, b)'")

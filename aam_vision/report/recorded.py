@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from aam_vision.agents.encoding import (
     loads,
     read_vocabulary,
 )
-from aam_vision.agents.journal import Journal, NothingRecorded, Row
+from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
@@ -65,6 +65,8 @@ class Recorded:
     """How it ended; None if it did not."""
     examined: frozenset[int] = frozenset()
     """The entries of the transcript, from 0, that only examine what was learned."""
+    controls: Transcript | None = None
+    """Of a run that knew only controls: what was asked of these; ``transcript`` then is about the operators found in it."""
 
 
 def read_run(folder: Path) -> Recorded:
@@ -89,9 +91,49 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         UnusableInput: a file is damaged.
     """
     try:
-        return _Reader(journal).recorded(folder, _figures(folder / "result.json"))
+        found = _Reader(journal).recorded(folder, _figures(folder / "result.json"))
+        arguments = journal.about("arguments")
+        if not (arguments.get("controls") or arguments.get("bare")):
+            return found
+        if found.figures is None:
+            raise UnusableInput(
+                f"{folder}: the run was stopped before its operators were known; go on with --resume"
+            )
+        _check_figures_of_controls(folder, found)
+        return replace(found, transcript=_of_operators(folder, found.transcript), controls=found.transcript)
     except (Malformed, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
+
+
+def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
+    """Refuse a ``result.json`` that lacks what a run that knew only controls writes.
+
+    Raises:
+        UnusableInput: a figure is missing, or of another kind.
+    """
+    try:
+        for name in ("unexplained", "native_steps", "watched_steps", "discoveries"):
+            field(run.figures, name, int)
+        share = (run.figures or {}).get("native_equivalent")
+        if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
+            raise Malformed("'native_equivalent' is no share")
+        if run.ending is None or run.ending.certain is None:
+            raise Malformed("it does not say what is certain")
+    except Malformed as error:
+        raise UnusableInput(f"{folder / 'result.json'}: damaged, or of another version ({error})") from None
+
+
+def _of_operators(folder: Path, controls: Transcript) -> Transcript:
+    """What was asked of the operators that were found in what controls do; nothing if none were interrogated.
+
+    Raises:
+        UnusableInput: their journal is damaged.
+    """
+    try:
+        with Journal.open(folder / OPERATORS) as journal:
+            return _Reader(journal).recorded(folder, None).transcript
+    except NothingRecorded:
+        return replace(controls, headers=(), entries=())
 
 
 def images(journal: Journal) -> dict[Hashable, str]:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aam_vision.report.account import Account, ActionAccount
+from aam_vision.report.controls import ControlsAccount, controls_of
 from aam_vision.report.events import Event
 from aam_vision.report.lines import Line
 from aam_vision.wording import counted
@@ -30,6 +31,9 @@ def overview(account: Account, console: Console) -> None:
         told = f"The answers contradict each other; only those before are used here: {account.contradiction}"
         console.print()
         console.print(Text(told, style="red"))
+    controls = controls_of(account)
+    if controls is not None:
+        _controls(controls, console)
     for action in account.actions:
         _action(account, action, console)
     console.print()
@@ -57,6 +61,11 @@ def _verdict(account: Account, console: Console) -> None:
         console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
     if figures is None:
         return
+    if account.run.controls is not None:
+        said = f"{figures['env']}: {counted(figures['steps'], 'control')} given, {counted(figures['queries'], 'query')}"
+        console.print()
+        console.print(Text(f"{said}, {decided} of {counted(size, 'pal tuple')} decided."))
+        return
     known = "decided" if account.weighing is None else "certain"
     looks = f", {counted(figures['looks'], 'look')}" if account.weighing and figures.get("looks") else ""
     console.print()
@@ -66,6 +75,23 @@ def _verdict(account: Account, console: Console) -> None:
             f"{counted(figures['steps'], 'step')}{looks}, {decided} of {counted(size, 'pal tuple')} {known}."
         )
     )
+
+
+def _controls(controls: ControlsAccount, console: Console) -> None:
+    """Print what each control does, and what no case explains."""
+    for one in controls.controls:
+        console.print()
+        console.print(Text(str(one.header), style="bold"))
+        often = f"given in {counted(one.given, 'situation')}, in {one.changed} of them something changed"
+        told = [often if one.changed else f"never seen to do anything in {counted(one.given, 'situation')}"]
+        told += [f"{case.action}: {case.sentence}" for case in one.cases]
+        for text in told:
+            console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
+    if controls.unexplained:
+        console.print()
+        console.print(Text("What no case explains, or some of it:", style="bold"))
+    for example in controls.unexplained:
+        console.print(Padding(Text(f"{example.step}: {example.outcome}"), (0, 0, 0, 2), expand=False))
 
 
 def _sources(account: Account) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -64,11 +64,7 @@ def video(run: Recorded) -> Video | None:
         return None
     images = {shot.image: found for shot in shown if (found := image(shot.image)) is not None}
     lost = len(shots) - len(shown)
-    gif, size = b"", 0
-    for size in WIDTHS:
-        gif = _gif(shown, images, size)
-        if len(gif) <= MAX_BYTES:
-            break
+    gif, size = animated(shown, images)
     notes = [f"{counted(len(shown), 'image')} of {counted(len(queries), 'query')}"]
     if left_out:
         notes.append(f"left out: {left_out}")
@@ -77,6 +73,21 @@ def video(run: Recorded) -> Video | None:
     if size < WIDTHS[0]:
         notes.append(f"made smaller, {size} pixels wide")
     return Video(gif, "; ".join(notes))
+
+
+def animated(shots: Sequence[Shot], images: Mapping[str, Picture]) -> tuple[bytes, int]:
+    """The frames as an animated GIF, and the width of its images in pixels: smaller where the file would be too large.
+
+    Args:
+        shots: the frames, at least one.
+        images: by name, those that the frames show.
+    """
+    gif, size = b"", 0
+    for size in WIDTHS:
+        gif = _gif(shots, images, size)
+        if len(gif) <= MAX_BYTES:
+            break
+    return gif, size
 
 
 def _queries(run: Recorded) -> Iterator[list[Shot]]:
@@ -126,7 +137,7 @@ def _last(number: int) -> str:
     return "the last query" if number == 1 else f"the last {number} queries"
 
 
-def _gif(shots: Sequence[Shot], images: dict[str, Picture], width: int) -> bytes:
+def _gif(shots: Sequence[Shot], images: Mapping[str, Picture], width: int) -> bytes:
     """The frames as one file, every image as wide as said, on a ground that holds the largest."""
     from PIL import Image
 

@@ -106,9 +106,13 @@ def test_axe_finds_no_accessibility_problem_where_answers_are_weighed(browser, r
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (400, 800)])
-@pytest.mark.parametrize("env", ["sokoban", "doors", "gripper", "diagnosed"])
+@pytest.mark.parametrize("env", ["sokoban", "doors", "gripper", "diagnosed", "controls"])
 def test_paragraph_picture_and_verdict_are_on_the_first_screen(browser, run_of, tmp_path, env, width, height):
-    folder = run_of("doors" if env == "diagnosed" else env)
+    folder = (
+        run_of("doors", controls=True)
+        if env == "controls"
+        else run_of("doors" if env == "diagnosed" else env)
+    )
     path = folder / "report.html"
     if env == "diagnosed":
         path = tmp_path / "report.html"
@@ -124,9 +128,26 @@ def test_paragraph_picture_and_verdict_are_on_the_first_screen(browser, run_of, 
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
         assert box["y"] + box["height"] <= height
-    if env == "diagnosed":
+    if env in ("diagnosed", "controls"):
         axe = pytest.importorskip("axe_playwright_python.sync_playwright")
         assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
+    opened.close()
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_cases_of_a_control_are_one_click_away_in_words_and_pictures(browser, run_of, width):
+    opened = browser.new_page(viewport={"width": width, "height": 800})
+    opened.goto((run_of("doors", controls=True) / "report.html").as_uri())
+    opened.get_by_role("link", name="Controls", exact=True).click()
+    section = opened.locator("section[aria-labelledby=control-moveto]")
+    for image in section.get_by_role("img").all():
+        image.scroll_into_view_if_needed()
+        assert image.is_visible()
+    assert section.get_by_role("img").count() == 2
+    assert "?room is unlocked" in section.inner_text()
+    section.get_by_role("link", name="moveto", exact=True).click()
+    assert opened.locator("#action-moveto").bounding_box()["y"] < 800
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
     opened.close()
 
 

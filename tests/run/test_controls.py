@@ -9,7 +9,7 @@ import pytest
 
 from aam_vision.pddl import read_domain
 
-from .commands import command
+from .commands import PROMISED, command
 
 LAMP = """(define (domain lamp) (:requirements :strips :typing) (:types lamp - object)
   (:predicates (on ?l - lamp) (off ?l - lamp))
@@ -28,6 +28,8 @@ def test_an_environment_is_learned_from_images_by_its_controls(tmp_path: Path) -
     assert result["native_steps"] == 1000
     assert result["unexplained"] == 0
     assert result["steps"] <= 150
+    assert set(PROMISED) <= result.keys()
+    assert "\nagent         It has 2 controls.\n              moveto: if ?room is unlocked" in done.stdout
     model = read_domain(tmp_path / "run" / "model.pddl")
     mapping = json.loads((tmp_path / "run" / "controls.json").read_text(encoding="utf-8"))
     assert [one["operator"] for one in mapping] == [header.name for header in model.headers]

@@ -1,0 +1,167 @@
+"""``python -m aam_vision.execute RUN``: carry out a plan of discovered operators, as controls, and watch it.
+
+Exit codes: 0 if the goal was reached (or the given plan carried out) and every step came out as predicted, 2 if something
+given cannot be used, 3 if the agent or the planner failed, 4 if a step came out otherwise than the model predicts.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aam_vision.arguments import Arguments
+from aam_vision.checks import recorded_arguments
+from aam_vision.commandline import run_command, told_if_slow, told_warnings, write_atomically
+from aam_vision.errors import AgentFailed, PlannerFailed, UnusableInput
+from aam_vision.options import option
+from aam_vision.wording import counted
+
+if TYPE_CHECKING:
+    from aam_vision.execution.watching import Execution, Step
+    from aam_vision.planning.planner import Planner
+    from aam_vision.targets import Target
+
+FAILED, NOT_AS_PREDICTED = 3, 4
+"""Exit codes."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be carried out, and where."""
+
+    goal: str | None = option("What is to be reached, such as '(at robot room-2)', or a file with that.")
+    plan: Path | None = option("A file with an operator a line, such as (forward a b), to be carried out.")
+    problem: str | None = option(
+        "The number of a problem, as for the run; of a PDDL domain, also a PDDL file. Default: its first."
+    )
+    planner: str = option(
+        "pyperplan, or an installed engine of unified-planning, such as fast-downward.", "pyperplan"
+    )
+    agent: str | None = option("The program that the run was of, if it was of one.")
+    env: str | None = option("The environment of the run, if it was MODULE:NAME.")
+    record: Path | None = option("Write the images of all steps to this file, an animated GIF.")
+
+
+@told_warnings()
+def execute_plan(
+    run: Annotated[Path, typer.Argument(help="Folder of a run with --controls or --bare.", metavar="RUN")],
+    wanted: Wanted,
+) -> int:
+    """Carry out a plan with the controls of an agent, and compare every step with the learned model.
+
+    Examples:
+        python -m aam_vision.execute runs/first --goal "(at robot room-2)"
+        python -m aam_vision.execute runs/first --problem 1 --goal goal.pddl
+        python -m aam_vision.execute runs/first --plan plan.txt --record plan.gif
+    """
+    from aam_vision.execution.film import Film
+    from aam_vision.planning.engines import planner_named
+    from aam_vision.recording import check_images, check_recording
+    from aam_vision.targets import controls
+
+    if (wanted.plan is None) is (wanted.goal is None):
+        raise UnusableInput("give either --goal GOAL or --plan FILE")
+    if wanted.record is not None:
+        check_recording(wanted.record)
+    planner = planner_named(wanted.planner)
+    kept = _arguments(run, wanted)
+    with told_if_slow(f"Loading {run}", seconds=0.1):
+        known = controls.of(kept)
+    with closing(known.target) as target:
+        film = None
+        if wanted.record is not None:
+            check_images(wanted.record, target)
+            assert target.keep_images is not None, "it shows images"
+            target.keep_images((film := Film()).keep)
+        try:
+            done = _executed(run, wanted, target, planner)
+        except (AgentFailed, PlannerFailed) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return FAILED
+    if film is not None and wanted.record is not None:
+        try:
+            write_atomically(wanted.record, film.gif(done.steps))
+        except OSError as error:
+            raise UnusableInput(
+                f"cannot be written ({error.strerror or error})", "record", wanted.record
+            ) from None
+    return 0 if done.reached else NOT_AS_PREDICTED
+
+
+def _arguments(run: Path, wanted: Wanted) -> Arguments:
+    """The options of the run, with one problem.
+
+    Raises:
+        UnusableInput: there is no run of controls in that folder, or no such problem.
+    """
+    from aam_vision.agents.journal import Journal, NothingRecorded
+
+    if not run.is_dir():
+        raise UnusableInput(f"{run}: no such folder; give the folder of a run")
+    try:
+        with Journal.open(run) as journal:
+            kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
+    except NothingRecorded:
+        raise UnusableInput(f"{run}: no run is recorded there; give the folder of a run") from None
+    if not (kept.controls or kept.bare):
+        raise UnusableInput(f"{run}: a run that knew the instructions; give one with --controls or --bare")
+    if not (run / "model.pddl").is_file():
+        raise UnusableInput(f"{run}: holds no model; give the folder of a finished run")
+    problems = kept.problem or []
+    if wanted.problem is None:
+        return replace(kept, problem=problems[:1] or ["0"])
+    if kept.domain is None or not wanted.problem.isdecimal() or Path(wanted.problem).exists():
+        return replace(kept, problem=[wanted.problem])
+    if len(wanted.problem) > 9 or int(wanted.problem) >= len(problems):
+        raise UnusableInput(f"the run has problems 0 to {len(problems) - 1}", "problem", wanted.problem[:40])
+    return replace(kept, problem=[problems[int(wanted.problem)]])
+
+
+def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Execution:
+    """Find or read the plan and carry it out, and print every step and the verdict.
+
+    Raises:
+        UnusableInput: the model, the mapping, the plan or the goal cannot be used; nothing was done.
+        AgentFailed, PlannerFailed: they broke down.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from aam_vision.controls.mapping import read_carriers
+    from aam_vision.execution.tasks import for_goal, for_plan, goal_text
+    from aam_vision.execution.watching import carried_out
+    from aam_vision.pddl import read_domain
+    from aam_vision.report.plans import read_plan_file
+
+    model = read_domain(run / "model.pddl")
+    carriers = read_carriers(run, model, target.agent.headers)
+    start = target.agent.initial()[0]
+    if wanted.plan is not None:
+        task = for_plan(model, start.state, read_plan_file(wanted.plan, model, start.state.objects))
+        what = str(wanted.plan)
+    else:
+        text, source = goal_text(wanted.goal or "")
+        task = for_goal(model, start.state, text, source, planner)
+        what = f"the goal, by {wanted.planner}"
+    console = Console(highlight=False, markup=False)
+
+    def show(text: str, style: str = "") -> None:
+        console.print(Text(text, style), soft_wrap=not console.is_terminal)
+
+    def watch(step: Step) -> None:
+        show(f"{step.number}. {step.operator}")
+        show(f"   {step}", "green" if step.as_predicted else "red")
+
+    show(f"{target.name}, problem {target.problems[0]}: {counted(len(task.plan), 'step')} of {what}")
+    done = carried_out(target.agent, start, model, carriers, task, watch)
+    show(done.verdict, "bold green" if done.reached else "bold red")
+    return done
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(execute_plan))

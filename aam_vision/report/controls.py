@@ -1,0 +1,181 @@
+"""What the controls of an agent do, case by case, in words and pictures; of a run that knew only controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from aam_vision.controls.giving import Given
+from aam_vision.controls.operators import Operator
+from aam_vision.controls.prediction import ControlModel
+from aam_vision.controls.transitions import Transition
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.report.abilities import ALL, clause
+from aam_vision.report.account import Account
+from aam_vision.report.control_steps import control_steps
+from aam_vision.report.ending import ShownExample
+from aam_vision.report.events import Event
+from aam_vision.strips import ActionHeader, GroundAction, State
+from aam_vision.wording import some
+
+SHOWN = 6
+"""Steps that no case explains which are shown, at most."""
+CHANGES = 4
+"""Changes of such a step that are named, at most."""
+
+
+@dataclass(frozen=True)
+class CaseAccount:
+    """One thing that a control does: an operator of the model, with a step that shows it."""
+
+    action: str
+    """The name of the operator."""
+    sentence: str
+    example: Event | None
+
+
+@dataclass(frozen=True)
+class ControlAccount:
+    """What one control does."""
+
+    header: ActionHeader
+    cases: tuple[CaseAccount, ...]
+    given: int
+    """How often it was given."""
+    changed: int
+    """How often it changed something."""
+
+
+def controls_of(account: Account) -> ControlsAccount | None:
+    """What the controls of a run do; None if it knew instructions."""
+    return None if account.run.controls is None else ControlsAccount(account)
+
+
+class ControlsAccount:
+    """What the controls of a run do.
+
+    Args:
+        account: of a run that knew only controls.
+
+    """
+
+    def __init__(self, account: Account) -> None:
+        transcript = account.run.controls
+        assert transcript is not None, "a run that knew only controls"
+        self._account = account
+        self._headers = transcript.headers
+        self._steps = control_steps(transcript)
+        self._carriers = account.carriers
+        self._figures = account.run.figures or {}
+
+    @cached_property
+    def controls(self) -> list[ControlAccount]:
+        """Every control, in the agent's order."""
+        found = []
+        for header in self._headers:
+            names = [name for name, carrier in self._carriers.items() if carrier.control == header.name]
+            given = [one.transition for one in self._different if one.transition.control.name == header.name]
+            found.append(
+                ControlAccount(
+                    header,
+                    tuple(
+                        CaseAccount(name, self._sentence(name), self._examples.get(name)) for name in names
+                    ),
+                    len(given),
+                    sum(bool(one.change) for one in given),
+                )
+            )
+        return found
+
+    def _sentence(self, name: str) -> str:
+        """All that a case needs and changes, in a sentence."""
+        model = self._account.model
+        words = clause(model, model.schema(name), ALL, ALL)
+        return f"{words[:1].upper()}{words[1:]}."
+
+    @cached_property
+    def unexplained(self) -> list[ShownExample]:
+        """Steps that came out otherwise than the model predicts, some of them."""
+        if not self._figures.get("unexplained"):
+            return []
+        operators = [
+            Operator(carrier.control, carrier.given, self._account.model.schema(name).header, ())
+            for name, carrier in self._carriers.items()
+        ]
+        model = ControlModel(self._account.model, operators)
+        found = []
+        for one in self._different:
+            before, control, after = one.transition.before, one.transition.control, one.transition.after
+            if not model.agrees(before, control, after):
+                found.append(self._example(one))
+                if len(found) == SHOWN:
+                    break
+        return found
+
+    def telling(self, control: str) -> Event | None:
+        """A step of a control that shows its first case in two different pictures; None if no case has such."""
+        for one in self.controls:
+            for case in one.cases if one.header.name == control else ():
+                shown = () if case.example is None else case.example.shown
+                if len(shown) == 2 and shown[0].image != shown[1].image:
+                    return case.example
+        return None
+
+    @cached_property
+    def two_ways(self) -> tuple[ShownExample, ...]:
+        """Two steps of one control in situations that look alike, which went differently; none if that was not seen."""
+        seen: dict[tuple[State, GroundAction], Given] = {}
+        for one in self._steps:
+            key = one.transition.before, one.transition.control
+            known = seen.setdefault(key, one)
+            states = known.transition.after, one.transition.after
+            if states[0] != states[1] and not any(state.unknown for state in (key[0], *states)):
+                return self._example(known), self._example(one)
+        return ()
+
+    @cached_property
+    def _different(self) -> list[Given]:
+        """The steps, each kind (what was seen, and the control) once, in order."""
+        found: dict[tuple[State, GroundAction], Given] = {}
+        for one in self._steps:
+            found.setdefault((one.transition.before, one.transition.control), one)
+        return list(found.values())
+
+    @property
+    def shown(self) -> Iterator[str]:
+        """The names of all images that are shown."""
+        for control in self.controls:
+            for case in control.cases:
+                yield from (image.image for image in (case.example.shown if case.example else ()))
+        for one in self.unexplained:
+            yield from (name for name in (one.image, one.image_after) if name is not None)
+
+    def _example(self, step: Given) -> ShownExample:
+        """A step with its images."""
+        sights = [self._account.run.sights.get(one.handle) for one in (step.before, step.after)]
+        before, after = (None if sight is None else sight.image for sight in sights)
+        return ShownExample(str(step.transition.control), _outcome(step.transition), before, after)
+
+    @cached_property
+    def _examples(self) -> Mapping[str, Event]:
+        """By operator, a step that shows what it does: one whose pictures differ, and the first that changes most."""
+        best: dict[str, tuple[tuple[bool, bool, int], AttemptedStep]] = {}
+        sights = self._account.run.sights
+        for step in self._account.steps:
+            if not step.executed or step.before is None or step.after is None:
+                continue
+            before, after = (sights.get(one.handle) for one in (step.before, step.after))
+            seen = before is not None and after is not None and before.image != after.image
+            change = Transition(step.before.state, step.action, step.after.state).change
+            single = len(self._account.transcript.entries[step.entry].actions) == 1
+            key = seen, single, len(change)
+            if step.action.name not in best or key > best[step.action.name][0]:
+                best[step.action.name] = key, step
+        return {name: self._account.events.event(step) for name, (_, step) in best.items()}
+
+
+def _outcome(transition: Transition) -> str:
+    """What a step changed, in a few words."""
+    changes = [f"{'+' if value else '-'}{atom}" for atom, value in transition.change.items()]
+    return some(changes, CHANGES) if changes else "nothing changed"

@@ -1,0 +1,271 @@
+"""The report of a run that knew only controls: what each does, in words and pictures, and what is certain of that."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from aam_vision.agents.bare import BareSymbolicAgent
+from aam_vision.agents.numbered import NumberedAgent
+from aam_vision.arguments import Arguments
+from aam_vision.errors import UnusableInput
+from aam_vision.query import Query, Response
+from aam_vision.report import terminal
+from aam_vision.report.account import Account
+from aam_vision.report.controls import controls_of
+from aam_vision.report.first_screen import first_screen
+from aam_vision.report.page import page
+from aam_vision.report.recorded import read_run
+from aam_vision.report.weighed import account_of
+from aam_vision.strips import GroundAction
+from aam_vision.targets import controls as targets
+from tests.controls.runs import lamps
+from tests.report.conftest import Runs
+from tests.report.test_page import _Page
+
+
+@pytest.fixture(scope="module")
+def lamps_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two lamps that one control switches; another control never does anything."""
+    code, run = lamps(tmp_path_factory.mktemp("lamps"))
+    assert code == 0
+    return run
+
+
+@pytest.fixture(params=["doors", "lamps"])
+def run(request: pytest.FixtureRequest, run_of: Runs) -> Path:
+    if request.param == "doors":
+        return run_of("doors", controls=True)
+    found: Path = request.getfixturevalue("lamps_run")
+    return found
+
+
+class _Texts(HTMLParser):
+    """The text of a page, without its style and script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self._skip = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._skip = tag in ("style", "script")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._skip = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._skip:
+            self.parts.append(data)
+
+
+def text_of(html: str) -> str:
+    return " ".join("".join(_Texts(html).parts).split())
+
+
+def test_the_page_is_whole_and_the_same_is_made_again_from_the_folder(run: Path) -> None:
+    written = (run / "report.html").read_text(encoding="utf-8")
+    assert page(account_of(read_run(run))) == written
+    found = _Page(written)
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    assert {link.removeprefix("#") for link in found.links if link.startswith("#")} <= set(found.ids)
+    assert all(target == "" or target.startswith("data:") for target in found.fetched)
+
+
+def test_every_control_is_told_with_its_cases_and_every_line_of_these_has_its_proof(run: Path) -> None:
+    account = account_of(read_run(run))
+    told = controls_of(account)
+    assert told is not None
+    html = (run / "report.html").read_text(encoding="utf-8")
+    text = text_of(html)
+    mapping = json.loads((run / "controls.json").read_text(encoding="utf-8"))
+    assert [case.action for one in told.controls for case in one.cases] == [
+        one["operator"] for one in mapping
+    ]
+    for one in told.controls:
+        assert f'id="control-{one.header.name}"' in html
+        assert 0 <= one.changed <= one.given
+        for case in one.cases:
+            assert case.sentence in text
+            assert case.example is not None
+            assert case.example.executed
+            assert case.example.step.startswith(f"{case.action}(")
+    for action in account.actions:
+        for line in (*action.needs, *action.changes):
+            assert account.why(line)
+
+
+def test_the_two_statements_stand_apart_on_the_page_and_in_the_terminal(run: Path) -> None:
+    figures = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    account = account_of(read_run(run))
+    console = Console(file=io.StringIO(), width=10_000)
+    terminal.overview(account, console)
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    text = text_of((run / "report.html").read_text(encoding="utf-8"))
+    within, beyond = figures["certain_within"], figures["certain_beyond"]
+    assert account.verdict.main == f"{within[:1].upper()}{within[1:]}."
+    assert f"Beyond these cases: {beyond}." in account.verdict.details
+    for sentence in account.verdict.sentences:
+        assert sentence in printed
+        assert sentence in text
+    certain = text.index("What is certain")
+    assert certain < text.index(within, certain) < text.index(beyond, certain)
+
+
+def test_each_case_has_a_picture_before_it_and_another_one_after_it(run_of: Runs) -> None:
+    account = account_of(read_run(run_of("doors", controls=True)))
+    told = controls_of(account)
+    assert told is not None
+    screen = first_screen(account, told)
+    html = page(account)
+    for one in told.controls:
+        for case in one.cases:
+            assert case.example is not None
+            before, after = case.example.shown
+            assert before.image != after.image
+            assert f'id="frame-{before.image}"' in html
+            assert f'id="frame-{after.image}"' in html
+    first = told.telling(screen.abilities.deeds[0].action)
+    assert first is not None
+    assert screen.shown == first.shown
+
+
+def test_a_control_that_never_did_anything_is_named(lamps_run: Path) -> None:
+    account = account_of(read_run(lamps_run))
+    assert "Never seen to do anything: kick." in account.abilities.beginning
+    assert [deed.action for deed in account.abilities.deeds] == ["press"]
+    assert "It was never seen to do anything." in (lamps_run / "report.html").read_text(encoding="utf-8")
+
+
+def test_where_cases_are_missing_the_verdict_begins_with_that(lamps_run: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(lamps_run, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
+    figures |= {"status": "budget", "certain_beyond": "kick never did anything", "unexplained": 0}
+    (copy / "result.json").write_text(json.dumps(figures), encoding="utf-8")
+    verdict = account_of(read_run(copy)).verdict
+    assert (verdict.title, verdict.main) == ("not complete", "kick never did anything.")
+
+
+def test_what_no_case_explains_is_shown(tmp_path: Path) -> None:
+    code, run = lamps(tmp_path, max_steps=3)
+    assert code == 0
+    account = account_of(read_run(run))
+    told = controls_of(account)
+    assert told is not None
+    assert account.run.figures is not None
+    assert len(told.unexplained) == account.run.figures["unexplained"] > 0
+    text = text_of((run / "report.html").read_text(encoding="utf-8"))
+    assert "No case of press is known." in text
+    for one in told.unexplained:
+        assert f"{one.step}: {one.outcome}" in text
+    assert json.loads((run / "controls.json").read_text(encoding="utf-8")) == []
+
+
+class Forgetful(BareSymbolicAgent):
+    """Every fifth time a control does nothing, which no fact shows."""
+
+    def __init__(self, agent: BareSymbolicAgent) -> None:
+        self.__dict__ = agent.__dict__
+        self.given_before: Counter[GroundAction] = Counter()
+
+    def ask(self, query: Query) -> Response:
+        if query.plan:
+            self.given_before[query.plan[0]] += 1
+            if self.given_before[query.plan[0]] % 5 == 0:
+                return Response(1, query.initial)
+        return super().ask(query)
+
+
+def test_what_depends_on_something_unseen_is_shown_first_with_both_situations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = targets.of
+
+    def forgetful(arguments: Arguments) -> targets.ControlTarget:
+        known = usual(arguments)
+        agent = known.target.agent
+        assert isinstance(agent, BareSymbolicAgent)
+        return replace(known, target=replace(known.target, agent=NumberedAgent(Forgetful(agent))))
+
+    monkeypatch.setattr(targets, "of", forgetful)
+    code, run = lamps(tmp_path)
+    assert code == 4
+    account = account_of(read_run(run))
+    screen = first_screen(account, controls_of(account))
+    assert (screen.wrong, screen.verdict.title) == (True, "no STRIPS model fits")
+    one, other = screen.examples
+    assert one.step == other.step
+    assert one.outcome != other.outcome
+    text = text_of((run / "report.html").read_text(encoding="utf-8"))
+    assert text.index("went two ways in situations that look alike") < text.index("It has 2 controls")
+    assert f"{other.step}: {other.outcome}" in text
+
+
+def test_a_run_that_has_not_found_its_operators_is_refused_in_one_line(
+    lamps_run: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(lamps_run, tmp_path / "run")
+    (copy / "result.json").unlink()
+    with pytest.raises(UnusableInput, match="before its operators were known; go on with --resume"):
+        read_run(copy)
+
+
+@pytest.mark.parametrize("content", ["", "{}", '[{"operator": "press-on"}]', None])
+def test_a_damaged_mapping_is_refused_in_one_line(
+    lamps_run: Path, tmp_path: Path, content: str | None
+) -> None:
+    copy = shutil.copytree(lamps_run, tmp_path / "run")
+    (copy / "controls.json").unlink()
+    if content is not None:
+        (copy / "controls.json").write_text(content, encoding="utf-8")
+    with pytest.raises(UnusableInput, match=r"controls\.json"):
+        page(Account(read_run(copy)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("unexplained", "two"),
+        ("unexplained", None),
+        ("native_steps", [1]),
+        ("native_equivalent", "all"),
+        ("native_equivalent", 2),
+        ("certain_within", ""),
+        ("certain_beyond", 3),
+    ],
+)
+def test_damaged_figures_are_refused_in_one_line(
+    lamps_run: Path, tmp_path: Path, name: str, value: object
+) -> None:
+    copy = shutil.copytree(lamps_run, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
+    (copy / "result.json").write_text(json.dumps(figures | {name: value}), encoding="utf-8")
+    with pytest.raises(UnusableInput, match=r"result\.json: damaged.*\Z"):
+        read_run(copy)
+
+
+def test_markup_in_the_texts_of_a_run_is_text_on_the_page(lamps_run: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(lamps_run, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
+    figures["certain_beyond"] = figures["certain_within"] = "<script>alert(1)</script>"
+    (copy / "result.json").write_text(json.dumps(figures), encoding="utf-8")
+    assert "<script>alert" not in page(account_of(read_run(copy)))
+
+
+def test_a_later_run_in_the_same_folder_leaves_nothing_of_the_operators(tmp_path: Path) -> None:
+    _, run = lamps(tmp_path)
+    assert (run / "operators" / "transcript.sqlite").is_file()
+    code, _ = lamps(tmp_path, force=True, max_steps=3)
+    assert code == 0
+    assert not (run / "operators" / "transcript.sqlite").exists()
+    page(account_of(read_run(run)))
