@@ -113,7 +113,7 @@ def _save(
     from aam_vision.run_folder import write_report
     from aam_vision.summary import abilities_of_controls, diagnosis_figures, figures_of_controls
 
-    if result.interrogation is not None:
+    if result.interrogation is not None and result.operators:
         keep_operators(folder, result.interrogation.transcript)
     model = domain_text(result.model)
     told: dict[str, Any] = {
