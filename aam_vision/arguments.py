@@ -25,7 +25,7 @@ class Arguments:
     """All options. Those marked ``kept=False`` do not change what is asked and answered; the journal leaves them out."""
 
     env: str | None = option(
-        "Environment of the agent: sokoban, doors, ..., one of a package of yours, or a PDDL domain; with --agent that "
+        "Environment of the agent: sokoban, doors, ..., one of a package of yours, MODULE:NAME, or a PDDL domain; with --agent that "
         "whose concepts and classifiers read its images."
     )
     domain: Path | None = option("A PDDL domain file: a symbolic agent.")
@@ -36,7 +36,7 @@ class Arguments:
         "With --env the number of a problem, with --domain a PDDL file (repeatable)."
     )
     problem_size: int = option("Size of a packaged domain's problems.", 2, min=1)
-    controls: bool = flag("With --env: bring nothing but the environment's controls; find out what they do.")
+    controls: bool = flag("With --env or --agent: bring nothing but the controls; find out what they do.")
     bare: list[str] | None = option(
         "With --domain: a control, and the operators that it may carry out: 'move(?dir)=move,push' (repeatable)."
     )

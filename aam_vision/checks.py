@@ -40,7 +40,8 @@ def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Ar
     Args:
         journal: of the run.
         folder: of the run.
-        command: names the program of the run once more, if the agent is one: a file must not be able to start it.
+        command: names the program of the run once more, if the agent is one, or the environment of a module: a file must
+            not be able to start the one, or to have the other imported.
 
     Raises:
         UnusableInput: an option cannot be used, another program is named, or a file of the run has changed.
@@ -50,6 +51,12 @@ def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Ar
         raise UnusableInput(
             f"{folder}: a run of {'--agent ' + repr(kept.agent) if kept.agent else 'no program'}; "
             f"{'give that' if kept.agent else 'leave out'} --agent, too"
+        )
+    imported = kept.env if kept.env is not None and targets.is_imported(kept.env) else None
+    if command.env != imported:
+        raise UnusableInput(
+            f"{folder}: a run of {'--env ' + imported if imported else 'no environment of a module'}; "
+            f"{'give that' if imported else 'leave out'} --env, too"
         )
     check(kept)
     if kept.inputs() != journal.about("inputs"):
@@ -93,15 +100,15 @@ def _check_controls(arguments: Arguments) -> None:
     """Refuse what cannot be done where only the controls are known."""
     if arguments.bare and arguments.domain is None:
         raise UnusableInput("says what the controls of a PDDL domain do: give --domain, too", "bare")
-    if arguments.controls and arguments.env is None:
+    if arguments.controls and arguments.env is arguments.agent is None:
         raise UnusableInput(
-            "asks an environment for its controls: give --env NAME, or --domain with --bare", "controls"
+            "asks for controls: give --env NAME, --agent COMMAND, or --domain with --bare", "controls"
         )
     if not (arguments.controls or arguments.bare):
         return
     usual = Arguments()
     others = (
-        "agent", "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
+        "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
         "cache", "record", "write_ppo",
     )  # fmt: skip
     for name in others:

@@ -80,11 +80,21 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
         told = _save(folder, arguments, known, result, journal, perf_counter() - began)
         journal.note("finished", told["status"])
     if told["status"] == NOT_STRIPS:
-        print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
+        print(f"error: {_why(told, folder)}; what was learned is saved in {folder}", file=sys.stderr)
         return CONTRADICTED
-    if told["why"]:
-        print(f"warning: {told['why']}", file=sys.stderr)
+    if why := _why(told, folder):
+        print(f"warning: {why}", file=sys.stderr)
     return 0
+
+
+def _why(told: dict[str, Any], folder: Path) -> str:
+    """Why a result is worth less, in one line, with the images of the situations that show it; empty if it is not."""
+    diagnosis = told["diagnosis"]
+    if diagnosis is None:
+        return str(told["why"])
+    names = [one["image"] for one in diagnosis["examples"]]
+    shown = " and ".join(f"{folder}/frames/{name}.png" for name in names)
+    return f"{diagnosis['why']}{'' if not names or None in names else f' (compare {shown})'}"
 
 
 def _save(
@@ -101,15 +111,18 @@ def _save(
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
     from aam_vision.run_folder import write_report
-    from aam_vision.summary import abilities_of_controls, figures_of_controls
+    from aam_vision.summary import abilities_of_controls, diagnosis_figures, figures_of_controls
 
-    if result.interrogation is not None:
+    if result.interrogation is not None and result.operators:
         keep_operators(folder, result.interrogation.transcript)
     model = domain_text(result.model)
-    told = {
+    told: dict[str, Any] = {
+        "diagnosis": None,
         **figures_of_controls(arguments, result, partial(images, journal)),
         **figures(arguments, known, result, wall_s),
     }
+    if result.diagnosis is not None:
+        told["diagnosis"] = diagnosis_figures(result.diagnosis, partial(images, journal))
     write_atomically(folder / "model.pddl", model)
     known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
     mapping = [one for one in result.mapping if one["operator"] in known_operators]

@@ -43,6 +43,7 @@ class Wanted:
         "pyperplan, or an installed engine of unified-planning, such as fast-downward.", "pyperplan"
     )
     agent: str | None = option("The program that the run was of, if it was of one.")
+    env: str | None = option("The environment of the run, if it was MODULE:NAME.")
     record: Path | None = option("Write the images of all steps to this file, an animated GIF.")
 
 
@@ -104,7 +105,7 @@ def _arguments(run: Path, wanted: Wanted) -> Arguments:
         raise UnusableInput(f"{run}: no such folder; give the folder of a run")
     try:
         with Journal.open(run) as journal:
-            kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent))
+            kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
     except NothingRecorded:
         raise UnusableInput(f"{run}: no run is recorded there; give the folder of a run") from None
     if not (kept.controls or kept.bare):

@@ -86,7 +86,7 @@ def _resume(arguments: Arguments, folder: Path) -> int:
     if (
         arguments.out is not None
         or arguments.force
-        or arguments != Arguments(agent=arguments.agent).resumed(arguments)
+        or arguments != Arguments(agent=arguments.agent, env=arguments.env).resumed(arguments)
     ):
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)
     with Journal.open(folder) as journal:

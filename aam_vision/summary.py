@@ -113,7 +113,7 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "exam_steps": result.exam.steps,
         "exam_wrong": result.exam.wrong,
         "exam_bound": round(result.exam.bound, 4),
-        "diagnosis": _diagnosis(result.diagnosis, images),
+        "diagnosis": diagnosis_figures(result.diagnosis, images),
         "lower_bound": result.lower_bound,
         "undetermined": [
             {
@@ -130,8 +130,8 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     }
 
 
-def _diagnosis(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
-    """Which part of the assumption is false, and the situations that show it."""
+def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
+    """Which part of the assumption is false, and the situations that show it, for ``result.json``."""
     if found is None:
         return None
     named = images()

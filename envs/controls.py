@@ -12,7 +12,6 @@ from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.image_domain import Problem
 from aam_vision.envs.instructions import Instructed
 from aam_vision.envs.sampling import states_of
-from aam_vision.perception import Simulator
 from aam_vision.strips import ROOT_TYPE, ActionHeader, Atom, GroundAction, State
 
 WALK: Final = 40
@@ -52,7 +51,7 @@ def _names(types: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def controlled(domain: BoardDomain, problem: Problem) -> Simulator:
+def controlled(domain: BoardDomain, problem: Problem) -> Controlled:
     """A problem, ready to be given controls; UnusableInput if there is none of that name."""
     split, index = problem
     options: dict[str, Any] = {"problem": index, "split": split, "render_mode": "rgb_array"}

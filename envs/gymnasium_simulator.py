@@ -56,6 +56,9 @@ class GymnasiumSimulator:
             function of the user's raises.
     """
 
+    _halts = "refuses steps"
+    """What happens after the end, in words."""
+
     def __init__(
         self,
         env: Env,
@@ -83,6 +86,11 @@ class GymnasiumSimulator:
         self.start()
         for instruction in instructions:
             self._arguments(instruction)
+
+    @property
+    def present(self) -> Any:
+        """``env.unwrapped``, as it stands."""
+        return self._env.unwrapped
 
     def start(self) -> None:
         """Go to the initial state of the problem."""
@@ -137,9 +145,7 @@ class GymnasiumSimulator:
         Raises:
             UnusableInput: there is no such instruction, or a function of the user's raises.
         """
-        if name not in self._instructions:
-            raise UnusableInput(f"no instruction {name!r}: use one of {', '.join(self._instructions)}")
-        instruction = self._instructions[name]
+        instruction = self._instruction(name)
         return objects in self._arguments(instruction) and self._attempt(instruction, objects)
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
@@ -161,11 +167,9 @@ class GymnasiumSimulator:
             self._warn()
             return False
         told = str(GroundAction(instruction.header.name, objects))
-        actions = instruction.actions
-        if callable(actions):
-            actions = self._users(actions, f"actions of {told}", *objects)
+        actions = self._actions(instruction, objects)
         here, before = self.snapshot(), self._watched(instruction, told)
-        for action in actions if isinstance(actions, list) else [actions]:
+        for action in actions:
             self._step(action, told)
         after = self._watched(instruction, told)
         if self._users(instruction.executed, f"executed of {told}", before, after):
@@ -173,12 +177,25 @@ class GymnasiumSimulator:
         self.restore(here)
         return False
 
+    def _instruction(self, name: str) -> Instruction:
+        if name not in self._instructions:
+            raise UnusableInput(f"no instruction {name!r}: use one of {', '.join(self._instructions)}")
+        return self._instructions[name]
+
+    def _actions(self, instruction: Instruction, objects: tuple[str, ...]) -> list[Any]:
+        """The environment's actions that an instruction stands for."""
+        actions = instruction.actions
+        if callable(actions):
+            told = GroundAction(instruction.header.name, objects)
+            actions = self._users(actions, f"actions of {told}", *objects)
+        return actions if isinstance(actions, list) else [actions]
+
     def _warn(self) -> None:
         """Say once that the end of the episode decides what can be done."""
         if not self._warned:
             self._warned = True
             line = (
-                f"{self._name}: refuses steps after an episode's end; give stops=False, or a predicate for it"
+                f"{self._name}: {self._halts} after an episode's end; give stops=False, or a predicate for it"
             )
             warnings.warn(line, AamWarning, stacklevel=2)
 
@@ -239,8 +256,7 @@ class GymnasiumSimulator:
         Raises:
             UnusableInput: the images are others.
         """
-        self._env.action_space.seed(self._seed)
-        actions = [self._env.action_space.sample() for _ in range(CHECKED_STEPS)]
+        actions = self._random_actions(CHECKED_STEPS)
         seen = self._show(actions)
         self._compare(seen, self._show(actions), "with the same seed and actions", "make it deterministic")
         advice = "switch its chance off (slippery floors, sticky actions), it is no part of a STRIPS agent"
@@ -260,6 +276,10 @@ class GymnasiumSimulator:
                 self._step(action, "a random step")
                 again.append(self.frame())
             self._compare(seen, again, "after it was brought back", advice)
+
+    def _random_actions(self, count: int) -> list[Any]:
+        self._env.action_space.seed(self._seed)
+        return [self._env.action_space.sample() for _ in range(count)]
 
     def _show(self, actions: Sequence[Any], *, other_chance: bool = False) -> list[Frame]:
         """The images of a seeded reset and of steps from there, until the episode ends."""

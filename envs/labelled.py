@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,6 +16,11 @@ from aam_vision.strips import Atom
 
 LONGEST_WALK: Final = 200
 """Steps of a random walk at most: longer walks show rare sights more often, and take longer."""
+
+FROM_RARE: Final = 0.5
+"""Share of walks that begin in a situation of the rarest kind seen so far."""
+COMMON: Final = 0.05
+"""Share of the situations of common kinds that are shown."""
 
 DRAWS: Final = 20
 """Images drawn per wanted one before a source is taken to have no more distinct ones."""
@@ -64,6 +72,70 @@ def labelled_images(
             yield Labelled(board, frozenset(true(env.unwrapped)), np.array(image, np.uint8))
 
     return images
+
+
+Kind = frozenset[frozenset[str]]
+"""Sets of predicates that are true of one object."""
+
+
+@dataclass(frozen=True)
+class Explored:
+    """An environment that is explored by random controls.
+
+    Args:
+        make: makes it.
+        scene: the user's scene: a function of ``env.unwrapped``, just reset.
+        true: a function of ``env.unwrapped`` and its scene: the atoms of perceived predicates that its image shows.
+        act: gives the environment a random control; whether the episode has ended for good.
+        copied: whether copies of the environment can be kept, to go on from.
+    """
+
+    make: Callable[[], Env]
+    scene: Callable[[Any], Scene]
+    true: Callable[[Any, Scene], frozenset[Atom]]
+    act: Callable[[Env, Scene, np.random.Generator], bool]
+    copied: bool
+
+
+def explored_images(world: Explored, rng: np.random.Generator) -> Iterator[Labelled]:
+    """Images of random walks, those of rare kinds of situations as often as the others.
+
+    Two situations are of one kind if the same predicates are true together of some object in them (the arrow in an open door,
+    pointing right). Some walks go on from a situation of a rare kind, so that what lies behind it (the open door, once the
+    key was found) is seen, too.
+    """
+    seen: Counter[Kind] = Counter()
+    kept: dict[Kind, tuple[Env, Scene]] = {}
+    env = world.make()
+    while True:
+        if kept and rng.random() < FROM_RARE:
+            start, scene = kept[min(kept, key=seen.__getitem__)]
+            env = deepcopy(start)
+        else:
+            env.reset(seed=int(rng.integers(2**31)))
+            scene = world.scene(env.unwrapped)
+        ended = False
+        for step in range(LONGEST_WALK):
+            true = world.true(env.unwrapped, scene)
+            kind = _kind(true)
+            rare = seen[kind] * len(seen) <= seen.total()
+            if step == 0 or rare or rng.random() < COMMON:
+                seen[kind] += 1
+                if world.copied and rare and not ended:
+                    kept[kind] = deepcopy(env), scene
+                image: Any = env.render()
+                yield Labelled(scene, true, np.array(image, np.uint8))
+            if ended:
+                break
+            ended = world.act(env, scene, rng)
+
+
+def _kind(true: frozenset[Atom]) -> Kind:
+    together: dict[str, set[str]] = defaultdict(set)
+    for predicate, objects in true:
+        for name in objects or ("",):
+            together[name].add(predicate)
+    return frozenset(frozenset(predicates) for predicates in together.values())
 
 
 def distinct(source: LabelledImages, number: int, rng: np.random.Generator) -> Iterator[Labelled]:

@@ -5,7 +5,8 @@ A package announces it as a Python entry point of the group ``aam_vision.environ
     [project.entry-points."aam_vision.environments"]
     doorkey = "doorkey:ENVIRONMENT"
 
-Nothing is imported before the environment is asked for by name, so a broken package affects no other.
+Nothing is imported before the environment is asked for by name, so a broken package affects no other. Without a package,
+``--env MODULE:NAME`` names one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelled_images
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
+from aam_vision.envs.references import imported, is_reference
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary
@@ -35,6 +37,7 @@ __all__ = [
     "OwnEnvironment",
     "becomes",
     "instruction",
+    "is_reference",
     "labelled_images",
     "load",
     "names",
@@ -122,14 +125,23 @@ class OwnEnvironment:
         Raises:
             UnusableInput: the environment cannot be made or used.
         """
+        _, seed = problem
+        return GymnasiumSimulator(
+            self.made(), self.instructions, self.scene, self.restore, seed, stops=self.stops
+        )
+
+    def made(self) -> Env:
+        """The Gymnasium environment.
+
+        Raises:
+            UnusableInput: ``make`` raises.
+        """
         try:
-            env = self.make()
+            return self.make()
         except Exception as error:
             raise UnusableInput(
                 f"environment {self.name}: make() raised {reason(error)}; correct it"
             ) from error
-        _, seed = problem
-        return GymnasiumSimulator(env, self.instructions, self.scene, self.restore, seed, stops=self.stops)
 
     def agent(
         self, perception: Perception, access: Access = Access.SNAPSHOT, seeds: Sequence[int] | None = None
@@ -237,9 +249,19 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> OwnEnvironment | None:
     """The environment that an installed package announces under this name; None if there is none.
 
+    ``MODULE:NAME`` is an environment of a module that Python finds, such as one in the present folder.
+
     Raises:
         UnusableInput: it cannot be imported, is not an environment, or two packages announce one.
     """
+    if is_reference(name):
+        found = imported(name)
+        if not isinstance(found, OwnEnvironment):
+            raise UnusableInput(
+                f"environment {name}: is not an OwnEnvironment (but {type(found).__name__}); name one, such as "
+                "bare_environment(...) makes"
+            )
+        return found
     points = list(dict.fromkeys(entry_points(group=GROUP, name=name)))
     if not points:
         return None

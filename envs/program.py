@@ -1,7 +1,7 @@
 """An image environment as a program that speaks the agent protocol: an example, and a way to try it.
 
-``python -m aam_vision.envs.program ENV [ACCESS] [PROBLEMS]``: it shows its situations as images, says what a user would
-point out about its problems, and nothing more. To interrogate it:
+``python -m aam_vision.envs.program ENV [ACCESS] [PROBLEMS] [--controls]``: it shows its situations as images, says what a user would
+point out about its problems, and nothing more. With ``--controls`` it offers the environment's controls. To interrogate it:
 ``python -m aam_vision.run --env doors --agent "python -m aam_vision.envs.program doors"``.
 """
 
@@ -10,12 +10,15 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from aam_vision.agents.scenes import shown_json
 from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.controls import control_headers, controlled
+from aam_vision.envs.image_domain import Problem
 from aam_vision.envs.instructions import Instructed
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.perception import Given
@@ -27,12 +30,16 @@ JSON = dict[str, Any]
 class ShownEnvironment:
     """The answers. Situations have numbers for names, if the access allows any."""
 
-    def __init__(self, name: str, access: str = "snapshot", problems: int | None = None) -> None:
+    def __init__(
+        self, name: str, access: str = "snapshot", problems: int | None = None, *, controls: bool = False
+    ) -> None:
         self._domain: BoardDomain = board_domain(name)
         self._access = access
-        self._problems = [
-            make_simulator(name, split, index) for split, index in self._domain.interrogated[:problems]
-        ]
+        self._controls = controls
+        make: Callable[[BoardDomain, Problem], Instructed] = (
+            controlled if controls else lambda domain, problem: make_simulator(name, *problem)
+        )
+        self._problems = [make(self._domain, problem) for problem in self._domain.interrogated[:problems]]
         self._named: list[object] = []
 
     def answer(self, question: JSON) -> JSON:
@@ -58,11 +65,12 @@ class ShownEnvironment:
             "access": self._access,
             "walks": True,
             "images": True,
+            "controls": self._controls,
             "types": dict(visual.types.parents),
             "predicates": {predicate.name: list(predicate.types) for predicate in given},
             "actions": {
                 header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
-                for header in self._domain.headers
+                for header in (control_headers(self._domain) if self._controls else self._domain.headers)
             },
             "problems": problems,
         }
@@ -102,8 +110,9 @@ class ShownEnvironment:
 
 def main() -> None:
     """Answer line by line until there are no more."""
-    name, access, problems = [*sys.argv[1:], *["doors", "snapshot", "1000"][len(sys.argv) - 1 :]]
-    shown = ShownEnvironment(name, access, int(problems))
+    words = [word for word in sys.argv[1:] if word != "--controls"]
+    name, access, problems = [*words, *["doors", "snapshot", "1000"][len(words) :]]
+    shown = ShownEnvironment(name, access, int(problems), controls="--controls" in sys.argv)
     for line in sys.stdin:
         question = json.loads(line)
         print(json.dumps({"id": question["id"], **shown.answer(question)}), flush=True)

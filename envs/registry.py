@@ -28,7 +28,7 @@ def names() -> tuple[str, ...]:
 
 def known(name: str) -> bool:
     """Whether there is an image domain of that name; a task of a ready-made world may turn out not to exist."""
-    return name in names() or worlds.known(name)
+    return name in names() or worlds.known(name) or own.is_reference(name)
 
 
 def image_domain(name: str) -> ImageDomain:

@@ -11,6 +11,7 @@ from typing import Any
 
 from aam_vision.envs.grids import STEPS, neighbours, places_by_cell
 from aam_vision.envs.notation import predicate as declared
+from aam_vision.envs.per_scene import PerScene
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import (
     Constraint,
@@ -102,26 +103,28 @@ def adjacent(description: str, steps: Mapping[str, tuple[int, int]] = STEPS) -> 
     """p(place, next place, direction): neighbouring cells; ``steps`` gives each direction's (down, right)."""
 
     def source(predicate: Predicate) -> Defined:
-        def define(scene: Scene, seen: State) -> Truths:
-            return [Atom(predicate.name, objects) for objects in neighbours(places_by_cell(scene), steps)], []
+        def adjoining(scene: Scene) -> list[Atom]:
+            return [Atom(predicate.name, objects) for objects in neighbours(places_by_cell(scene), steps)]
 
-        return Defined(predicate, define, description)
+        known = PerScene(adjoining)
+        return Defined(predicate, lambda scene, seen: (known(scene), []), description)
 
     return source
 
 
 def nowhere(searched: str, description: str) -> Source:
-    """p(thing): the thing is at no place, by the perceived predicate ``searched(thing, place)``."""
+    """p(thing): the thing is at no place, by the perceived predicate ``searched(thing, place)``; p(): some thing is not."""
 
     def source(predicate: Predicate) -> Defined:
         def define(scene: Scene, seen: State) -> Truths:
             true: list[Atom] = []
             unknown: list[Atom] = []
-            for thing in scene.objects.of_type(predicate.types[0]):
+            for thing in scene.objects.of_type(predicate.types[0]) if predicate.types else scene.looks:
                 values = [seen.value(Atom(searched, (thing, place))) for place in scene.cells]
                 if True not in values:
-                    (unknown if None in values else true).append(Atom(predicate.name, (thing,)))
-            return true, unknown
+                    missing = Atom(predicate.name, (thing,) if predicate.types else ())
+                    (unknown if None in values else true).append(missing)
+            return list(dict.fromkeys(true)), [] if true and not predicate.types else unknown
 
         return Defined(predicate, define, description)
 

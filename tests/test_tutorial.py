@@ -1,4 +1,4 @@
-"""The tutorial on environments of one's own, done as it is written: files, commands and code, in order."""
+"""The tutorials on environments of one's own, done as they are written: files, commands and code, in order."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from pathlib import Path
 import pytest
 
 from aam_vision.interrogation.task.verdict import UNEXAMINED
+from tests import documentation
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tutorials" / "own-environment.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
 """Language, title and text of every block. A title is the file that a block belongs to."""
+
+THIRTY = ROOT / "docs" / "tutorials" / "thirty-lines.md"
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,11 @@ def _install(folder: Path) -> None:
 
 
 def _done(folder: Path, *command: str) -> str:
+    return _both(folder, *command)[0]
+
+
+def _both(folder: Path, *command: str) -> tuple[str, str]:
+    """What a command prints, and what it says on stderr."""
     path = os.pathsep.join([str(folder), str(ROOT)])
     done = subprocess.run(
         [sys.executable, *command],
@@ -57,7 +65,7 @@ def _done(folder: Path, *command: str) -> str:
         check=False,
     )
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    return done.stdout, done.stderr
 
 
 def _commands(text: str) -> list[list[str]]:
@@ -87,3 +95,37 @@ def test_the_tutorial_works_as_it_is_written(folder: Path) -> None:
     assert result["queries"] <= 60
     assert "holding" in explained
     assert (folder / "runs" / "doorkey" / "report.html").is_file()
+
+
+def _pattern(shown: str) -> re.Pattern[str]:
+    """A text on one line, with any cells, and names of images."""
+    text = re.escape(" ".join(shown.split()))
+    return re.compile(re.sub(r"cell(\\-\d+)+", r"cell[-\\d]+", re.sub(r"[0-9a-f]{32}", "[0-9a-f]{32}", text)))
+
+
+def test_thirty_lines_are_enough(tmp_path: Path) -> None:
+    blocks = documentation.blocks(THIRTY)
+    files = {block.title: block.body for block in blocks if block.title}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    lines = [line for line in files["two_doors.py"].splitlines() if line.strip()]
+    assert len([line for line in lines if not line.startswith(("import ", "from "))]) <= 30
+    told = ""
+    for block in blocks:
+        if block.language == "python" and not block.title:
+            assert "toggle-closed" in _done(tmp_path, "-c", block.body)
+        elif block.language == "text":
+            assert _pattern(block.body).search(" ".join(told.split())), told  # what the last command said
+        elif block.language == "console":
+            for command in documentation.commands(block):
+                if command.words[0] != "pip":
+                    printed, told = _both(tmp_path, *command.words[1:])
+                    assert documentation.is_shown(command.shown, printed), printed
+    result = json.loads((tmp_path / "runs" / "seen" / "result.json").read_text(encoding="utf-8"))
+    assert (result["native_equivalent"], result["unexplained"], result["diagnosis"]) == (1, 0, None)
+    poor = json.loads((tmp_path / "runs" / "poor" / "result.json").read_text(encoding="utf-8"))
+    images = [
+        tmp_path / "runs" / "poor" / "frames" / f"{one['image']}.png" for one in poor["diagnosis"]["examples"]
+    ]
+    assert all(image.is_file() for image in images)
+    assert images[0] != images[1]

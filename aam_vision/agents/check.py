@@ -65,7 +65,7 @@ def _findings(conversation: Conversation) -> Findings:
     hello = conversation.hello
     told = "images" if hello.shown else counted(len(hello.vocabulary.predicates), "predicate")
     yield (
-        f"hello: {told}, {counted(len(hello.headers), 'action')}, {counted(len(hello.problems), 'problem')}, "
+        f"hello: {told}, {counted(len(hello.headers), 'control' if hello.controls else 'action')}, {counted(len(hello.problems), 'problem')}, "
         f"{hello.access.value} access",
         None,
     )
@@ -86,7 +86,8 @@ def _findings(conversation: Conversation) -> Findings:
         yield f"{name}: an empty plan changes nothing", _wrong(_idle, agent, start)
         if repeatable:
             yield f"{name}: starts in the same state again", _wrong(_restarted, agent, start)
-        yield f"{name}: executes or refuses every action", _wrong(_every_action, agent, start)
+        what = "carries out every control" if hello.controls else "executes or refuses every action"
+        yield f"{name}: {what}", _wrong(_every_action, agent, start)
         if hello.walks and hello.access is not Access.TRAJECTORY:
             walked: list[WalkStep] = []
             yield f"{name}: walks", _wrong(_walk, agent, start, walked)

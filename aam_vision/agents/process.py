@@ -48,7 +48,8 @@ class ProcessAgent:
 
     def _run(self, problem: int, start: Start, plan: Sequence[GroundAction]) -> tuple[int, Reached]:
         found = self._conversation.ask(run_question(problem, start, plan))
-        return checked("run", lambda: read_run(found, plan, self.vocabulary, self._objects[problem]))
+        about, controls = (self.vocabulary, self._objects[problem]), self._conversation.hello.controls
+        return checked("run", lambda: read_run(found, plan, *about, controls=controls))
 
     def _walk(self, problem: int, start: Start, steps: int, seed: int) -> list[tuple[GroundAction, Reached]]:
         found = self._conversation.ask(walk_question(problem, start, steps, seed))

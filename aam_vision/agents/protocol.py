@@ -55,6 +55,8 @@ class Hello:
     """For each problem how it is shown; empty if states are atoms."""
     copies: int | None = None
     """How many processes of it may run at a time; None for any number."""
+    controls: bool = False
+    """Whether its actions are controls: each can always be given, and changes something or nothing."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def read_hello(found: dict[str, Any]) -> Hello:
         if images
         else (),
         _copies(found),
+        _controls(found, Access(access)),
     )
 
 
@@ -166,6 +169,13 @@ def _copies(found: dict[str, Any]) -> int | None:
     return copies
 
 
+def _controls(found: dict[str, Any], access: Access) -> bool:
+    controls = "controls" in found and field(found, "controls", bool)
+    if controls and access not in (Access.SETTABLE, Access.SNAPSHOT):
+        raise Malformed(f"{access.value} access with controls: they need snapshot, or settable")
+    return bool(controls)
+
+
 def _objects(problem: object, vocabulary: Vocabulary) -> Objects:
     kinds = typed(field(problem, "objects", dict), vocabulary.types)
     for name, kind in vocabulary.constants.items():
@@ -175,22 +185,38 @@ def _objects(problem: object, vocabulary: Vocabulary) -> Objects:
 
 
 def read_run(
-    found: dict[str, Any], plan: Sequence[GroundAction], vocabulary: Vocabulary, objects: Objects
+    found: dict[str, Any],
+    plan: Sequence[GroundAction],
+    vocabulary: Vocabulary,
+    objects: Objects,
+    *,
+    controls: bool = False,
 ) -> tuple[int, Reached]:
-    """How far a plan was executed, and where that led.
+    """How far a plan was executed, and where that led; ``controls`` as for ``read_executed``.
 
     Raises:
         Malformed: it does not answer such a question.
     """
-    return read_executed(found, plan), _reached(found, vocabulary, objects)
+    return read_executed(found, plan, controls=controls), _reached(found, vocabulary, objects)
 
 
-def read_executed(found: dict[str, Any], plan: Sequence[GroundAction]) -> int:
+def read_executed(found: dict[str, Any], plan: Sequence[GroundAction], *, controls: bool = False) -> int:
     """How many steps of a plan were executed.
 
+    Args:
+        found: the answer.
+        plan: what was asked.
+        controls: whether its steps are controls: all of them are, and it need not be said.
+
     Raises:
-        Malformed: it does not say, or more than there are.
+        Malformed: it does not say, or more than there are, or fewer controls.
     """
+    if controls:
+        if "executed" in found and field(found, "executed", int) != len(plan):
+            raise Malformed(
+                f"{show(found['executed'])} of {counted(len(plan), 'control')} executed: all can always be given"
+            )
+        return len(plan)
     executed = field(found, "executed", int)
     if not 0 <= executed <= len(plan):
         raise Malformed(f"{show(executed)} of {counted(len(plan), 'step')} executed")

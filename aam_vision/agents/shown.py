@@ -157,7 +157,8 @@ class ProgramSimulator:
 
     def _run(self, start: Start, plan: Sequence[GroundAction]) -> tuple[int, _Glance]:
         found = self._conversation.ask(run_question(self._problem, start, plan))
-        return checked("run", lambda: (read_executed(found, plan), self._read(found)))
+        controls = self._conversation.hello.controls
+        return checked("run", lambda: (read_executed(found, plan, controls=controls), self._read(found)))
 
     def _read_walk(self, found: dict[str, Any]) -> list[tuple[GroundAction, _Glance]]:
         steps = read_steps(found, 1, self._headers, self._objects)

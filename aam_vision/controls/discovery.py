@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from aam_vision.controls.cases import Case, Example, with_constants
 from aam_vision.controls.grouping import grouped
 from aam_vision.controls.naming import headers
 from aam_vision.controls.operators import Effect, Operator
 from aam_vision.controls.transitions import Transition
+from aam_vision.errors import UnusableInput
 from aam_vision.joins import StateIndices
 from aam_vision.strips import ActionHeader, Vocabulary
+
+MAX_CASES: Final = 32
+"""Cases of one control, at most."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,9 @@ def discover(
         controls: the agent's controls.
         transitions: by control, everything that was seen, in the order in which it was seen.
         indices: of states, kept for later.
+
+    Raises:
+        UnusableInput: a control has more than ``MAX_CASES`` cases.
     """
     indices = indices or StateIndices()
     operators: list[Operator] = []
@@ -58,6 +66,11 @@ def discover(
     unexplained: list[Transition] = []
     for control in controls:
         found = grouped(vocabulary, control, transitions.get(control.name, ()), indices)
+        if len(found.cases) > MAX_CASES:
+            raise UnusableInput(
+                f"{control} does more than {MAX_CASES} kinds of things: more than can be told apart; use predicates that "
+                "say less, or a control that does less"
+            )
         unexplained += found.unexplained
         for case, named in zip(found.cases, headers(found.cases, vocabulary.types), strict=True):
             header = _unique(named, control, examples)

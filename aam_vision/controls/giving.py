@@ -34,10 +34,12 @@ class TwoWays(AamError):
 
     Args:
         transitions: the two.
+        latest: the second one, with the situations before and after it.
     """
 
-    def __init__(self, transitions: tuple[Transition, Transition]) -> None:
+    def __init__(self, transitions: tuple[Transition, Transition], latest: Given | None = None) -> None:
         self.transitions = transitions
+        self.latest = latest
         first, second = transitions
         differ = sorted(
             {*first.change.items()} ^ {*second.change.items()}, key=lambda item: (str(item[0]), item[1])
@@ -141,7 +143,10 @@ class Giving:
         if not response.executed:
             raise AgentFailed(f"the agent refused {control}, which is a control and can always be given")
         after = response.final
-        transition = self._entered(Transition(situation.state, control, after.state))
+        try:
+            transition = self._entered(Transition(situation.state, control, after.state))
+        except TwoWays as error:
+            raise TwoWays(error.transitions, Given(situation, error.transitions[1], after)) from None
         self._results[situation.handle, control] = transition, after
         self.given.append(Given(situation, transition, after))
         self._from.setdefault(situation.state, set()).add(control)

@@ -16,7 +16,8 @@ import numpy as np
 from aam_vision.controls.agent import OperatorAgent
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.exploring import cover, explore, found
-from aam_vision.controls.giving import Giving, StepsSpent, TwoWays
+from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
+from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.watching import Watched, watch
@@ -111,7 +112,19 @@ class _Rounds:
             ended = self._result(
                 discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error)
             )
-            return replace(ended, two_ways=error.transitions) if isinstance(error, TwoWays) else ended
+            if not isinstance(error, TwoWays):
+                return ended
+            pair = self._situations(error)
+            return replace(
+                ended,
+                two_ways=error.transitions,
+                diagnose=lambda unexplained: diagnosed(giving, unexplained, pair),
+            )
+
+    def _situations(self, error: TwoWays) -> tuple[Given, Given] | None:
+        """The two situations that look alike, with what came of the control in each."""
+        first = [one for one in self._giving.given if one.transition is error.transitions[0]]
+        return None if error.latest is None or not first else (first[0], error.latest)
 
     def _interrogated(self, rules: Rules) -> Result | None:
         """The result of one round; None if something refuted the operators.
@@ -169,6 +182,7 @@ class _Rounds:
             0 if seen.surprise is not None else seen.steps,
             tuple(sorted(rules.guessed)),
             why or rules.refuted or "",
+            diagnose=lambda unexplained: diagnosed(self._giving, unexplained, None),
             exhausted=self._giving.exhausted,
             covered=self._covers,
             in_a_row=seen.in_a_row,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition, idle
+from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS
 from aam_vision.strips import ActionHeader, LiftedAtom, Model
@@ -38,6 +39,8 @@ class ControlsResult:
     """Why it ended early, if it did."""
     two_ways: tuple[Transition, Transition] | None = None
     """Transitions of one situation and control that went two ways, if that was seen: no model explains both."""
+    diagnose: Callable[[Sequence[Transition]], Diagnosis | None] = lambda unexplained: None
+    """Says what the vocabulary lacks, given what is unexplained."""
     exhausted: bool = False
     """Whether every control was given in every situation that can be reached."""
     covered: bool = False
@@ -72,6 +75,11 @@ class ControlsResult:
             for transition in some
             if not self.predictions.agrees(transition.before, transition.control, transition.after)
         )
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What the vocabulary lacks, shown by two situations that it does not tell apart; None if nothing shows that."""
+        return self.diagnose(self.unexplained)
 
     @cached_property
     def idle(self) -> tuple[str, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.query import Access
 from aam_vision.targets.images import PerceptionSettings, perception_of, settings_of
 from aam_vision.targets.target import Target, access_of, numbers
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from aam_vision.agents.bare import Control
     from aam_vision.arguments import Arguments
     from aam_vision.envs.image_domain import ImageDomain, Problem
-    from aam_vision.perception import Simulator
+    from aam_vision.envs.told import Told
+    from aam_vision.perception import Perception, Simulator
     from aam_vision.strips import ActionHeader, GroundAction, Model, State
 
 CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=\s*(?P<operators>[^()=]+)")
@@ -45,8 +47,30 @@ def of(arguments: Arguments) -> ControlTarget:
     """
     if arguments.domain is not None:
         return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
+    if arguments.agent is not None:
+        return ControlTarget(_program(arguments.agent, arguments), lambda count, rng: [])
     assert arguments.env is not None, "one or the other is given"
     return controlled(arguments.env, arguments.problem or (), arguments.access, settings_of(arguments))
+
+
+def _program(command: str, arguments: Arguments) -> Target:
+    """A program that offers its controls, and tells its states or shows images.
+
+    Raises:
+        UnusableInput: there is no such program, it does not speak the protocol, or offers no controls.
+    """
+    from aam_vision.targets.programs import from_program, from_shown_program
+
+    if arguments.env is not None:
+        return from_shown_program(arguments)
+    return from_program(
+        command,
+        arguments.problem or (),
+        access=arguments.access,
+        seconds=arguments.agent_seconds,
+        megabytes=arguments.agent_memory,
+        controls=True,
+    )
 
 
 def from_bare(
@@ -128,6 +152,8 @@ class _Environment(NamedTuple):
     controlled: Callable[[Problem], Simulator]
     """A problem, ready to be given controls."""
     held_out_steps: NativeSteps
+    told: Callable[[], Told] | None = None
+    """Gives what tells the states where there are no classifiers."""
 
 
 def _environment(env: str) -> _Environment:
@@ -137,6 +163,7 @@ def _environment(env: str) -> _Environment:
         UnusableInput: its controls are not known.
     """
     from aam_vision.envs import DOMAINS, controls, worlds
+    from aam_vision.envs.controlled import load as own_environment
     from aam_vision.envs.registry import board_domain
 
     if env in DOMAINS:
@@ -150,9 +177,18 @@ def _environment(env: str) -> _Environment:
     if worlds.known(env):
         world = worlds.load(env)
         return _Environment(world, world.control_headers, world.controlled, world.held_out_steps)
+    if (found := own_environment(env)) is not None:
+        return _Environment(
+            found,
+            found.control_headers,
+            found.controlled,
+            found.held_out_steps,
+            found.told if found.shown is not None and found.weights is None else None,
+        )
     usable = ", ".join((*DOMAINS, *worlds.NAMES))
     raise UnusableInput(
-        f"the controls of {env} are not known; use one of {usable}, or --domain with --bare", "controls"
+        f"the controls of {env} are not known; use one of {usable}, an environment of yours, or --domain with --bare",
+        "controls",
     )
 
 
@@ -179,8 +215,14 @@ def controlled(
     ]
     clear = [known.controlled(problem) for problem in chosen]
     noise = np.random.default_rng([settings.seed, 2])
-    seen = [NoisySimulator(one, settings.noise, noise) for one in clear] if settings.noise else clear
-    perception = perception_of(env, settings)
+    seen: list[Simulator] = list(clear)
+    if settings.noise:
+        seen = [NoisySimulator(one, settings.noise, noise) for one in clear]
+    perception: Perception
+    if known.told is not None and settings.classifiers is None:
+        perception, seen = _told(env, known.told(), clear, settings)
+    else:
+        perception = perception_of(env, settings)
     agent = ImageAgent(
         seen,
         perception,
@@ -194,7 +236,7 @@ def controlled(
         tuple(f"{split}/{number}" for split, number in chosen),
         agent,
         truth=domain.truth,
-        held_out=lambda: domain.held_out_states(perception.look),
+        held_out=list,
         perception_s=lambda: agent.perception_s,
         generators=(noise,),
         keep_images=agent.keep_images,
@@ -205,3 +247,29 @@ def controlled(
         scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
     )
     return ControlTarget(target, known.held_out_steps)
+
+
+def _told(
+    env: str, told: Told, clear: Sequence[Simulator], settings: PerceptionSettings
+) -> tuple[Told, list[Simulator]]:
+    """A perception of states that the user's function tells, and the simulators whose states it tells.
+
+    Warns:
+        AamWarning: no classifier reads the images.
+
+    Raises:
+        UnusableInput: noise is to be put on images that nobody reads.
+    """
+    from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+
+    if settings.noise:
+        raise UnusableInput(
+            f"no classifier reads the images of {env}: give --classifiers, too", "image_noise"
+        )
+    warnings.warn(
+        f"the states of {env} are told by its function `shown`: train classifiers "
+        f"(python -m aam_vision.training.train --env {env} --out DIR) and give --classifiers DIR to read its images",
+        AamWarning,
+        stacklevel=2,
+    )
+    return told, [told.of(one) for one in clear if isinstance(one, GymnasiumSimulator)]

@@ -72,6 +72,14 @@ def names() -> tuple[str, ...]:
     return (*registry.names(), *domains.DOMAINS)
 
 
+def is_imported(env: str) -> bool:
+    """Whether a name is that of a module's environment, ``MODULE:NAME``, which importing the module makes."""
+    from aam_vision.envs import worlds
+    from aam_vision.envs.own import is_reference
+
+    return is_reference(env) and not worlds.known(env)
+
+
 def check_name(env: str) -> None:
     """Refuse a name that no environment has.
 

@@ -28,12 +28,15 @@ def from_program(
     seconds: float,
     megabytes: int,
     workers: Workers | None = None,
+    controls: bool = False,
 ) -> Target:
     """An agent that is a program of its own (``docs/agent-protocol.md``); its true model is not known.
 
+    ``controls``: it is to be known by its controls.
+
     Raises:
         UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow
-            the access or so many workers.
+            the access or so many workers; or it has controls where instructions are asked for, or the other way round.
     """
     from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.process import process_agent
@@ -49,7 +52,9 @@ def from_program(
             "agent",
             repr(command),
         )
-    allowed = access_of(access, SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :], f"agent {command!r}")
+    _check_controls(conversation, controls=controls)
+    known = (Access.SNAPSHOT,) if controls else SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :]
+    allowed = access_of(access, known, f"agent {command!r}")
     name = hello.vocabulary.name
     chosen = numbers(name, problems, len(hello.problems), allowed)
     target = Target(
@@ -66,6 +71,19 @@ def from_program(
     conversation.close()  # the copies answer
     check_access(allowed, workers)
     return copied_program(target, conversation, program_crew(conversation, limits, allowed, chosen, workers))
+
+
+def _check_controls(conversation: Conversation, *, controls: bool) -> None:
+    """Refuse, and end, a program whose actions are not of the kind that is asked for."""
+    if conversation.hello.controls == controls:
+        return
+    conversation.close()
+    told = (
+        'its actions are instructions; let its hello say "controls": true if each can always be given, or leave out --controls'
+        if controls
+        else "its actions are controls; give --controls, too"
+    )
+    raise UnusableInput(told, "agent", repr(conversation.command))
 
 
 def from_shown_program(arguments: Arguments) -> Target:
@@ -92,6 +110,7 @@ def from_shown_program(arguments: Arguments) -> Target:
         command, ProgramLimits(seconds=arguments.agent_seconds, memory=arguments.agent_memory << 20)
     )
     try:
+        _check_controls(conversation, controls=arguments.controls)
         _check_shows(conversation.hello, visual, env, command)
         return _shown_target(conversation, env, arguments)
     except BaseException:
@@ -123,7 +142,7 @@ def _shown_target(conversation: Conversation, env: str, arguments: Arguments) ->
     from aam_vision.pictures import decode
 
     hello = conversation.hello
-    allowed = IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :]
+    allowed = (Access.SNAPSHOT,) if arguments.controls else IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :]
     access = access_of(arguments.access, allowed, f"agent {arguments.agent!r}")
     chosen = numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
     simulators = [

@@ -12,11 +12,12 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.frozen_lake import MAPS, FrozenLakeEnv, generate_random_map
 
+from aam_vision.envs.control_names import control
 from aam_vision.envs.grids import STEPS, board_scene
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.sources import adjacent, there, vocabulary
-from aam_vision.envs.worlds.ready import ReadyWorld, controls
+from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.perception import Never, Scene
 from aam_vision.strips import ActionSchema, Atom, LiftedAtom, Model
 
@@ -130,7 +131,7 @@ INSTRUCTIONS: Final = (
     instruction(f"move {STEP}", _to, _ahead, _watch, lambda old, new: old[0] != new[0] and not new[1]),
     instruction(f"fall {STEP}", _to, _ahead, _watch, lambda old, new: old[0] != new[0] and new[1]),
 )
-CONTROLS: Final = controls(ACTIONS)
+CONTROLS: Final = tuple(control(name, action) for name, action in ACTIONS.items())
 """The environment's own actions."""
 
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 from minigrid.core.actions import Actions
 from minigrid.core.world_object import Door, Lava
 
+from aam_vision.envs.control_names import control
 from aam_vision.envs.meaning import Instruction, becomes, instruction
 from aam_vision.envs.worlds.features import Features, carried
 from aam_vision.envs.worlds.minigrid_vocabulary import DIRECTIONS
 from aam_vision.envs.worlds.minigrid_world import cell, faces_board
-from aam_vision.envs.worlds.ready import controls
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Vocabulary
 
-CONTROLS: Final = controls({action.name: action for action in Actions})
+CONTROLS: Final = tuple(control(action.name, action) for action in Actions)
 """MiniGrid's own actions: each can always be given, and changes something or nothing."""
 
 

@@ -13,11 +13,12 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.taxi import CELL_SIZE, GRID_ORIGIN, WINDOW_SIZE, TaxiEnv
 
+from aam_vision.envs.control_names import control
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.sources import always, defined, on, there, vocabulary, where
-from aam_vision.envs.worlds.ready import ReadyWorld, controls
+from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.perception import Exactly, Scene
 from aam_vision.strips import ActionSchema, Atom, LiftedAtom, Model, State
 
@@ -204,8 +205,10 @@ def shake_among(places: np.ndarray) -> Callable[[Any, np.random.Generator], None
     return shake
 
 
-CONTROLS: Final = controls(
-    {**{name: number for number, name in enumerate(DIRECTIONS)}, "pick-up": PICK_UP, "drop-off": DROP_OFF}
+CONTROLS: Final = (
+    *(control(name, number) for number, name in enumerate(DIRECTIONS)),
+    control("pick-up", PICK_UP),
+    control("drop-off", DROP_OFF),
 )
 """The environment's own actions."""
 

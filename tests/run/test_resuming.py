@@ -104,3 +104,25 @@ def test_a_run_whose_agent_contradicts_itself_has_ended(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "model.pddl").read_bytes() == kept["model.pddl"]
     assert command(*agent, "--out", "out", cwd=tmp_path).returncode == 2
     assert command(*agent, "--out", "out", "--force", cwd=tmp_path).returncode == NOT_STRIPS
+
+
+def test_an_environment_of_a_module_is_named_again_to_go_on(tmp_path: Path) -> None:
+    """A file must not be able to have a module imported."""
+    (tmp_path / "mine.py").write_text(
+        "from tests.envs.corridor import SCENE, Corridor, vocabulary\n"
+        "from tests.envs.test_controlled import shown\n"
+        "from aam_vision.envs.controlled import bare_environment\n"
+        "HERE = bare_environment('corridor', vocabulary(), Corridor, lambda env: SCENE, shown)\n",
+        encoding="utf-8",
+    )
+    done = command("--env", "mine:HERE", "--controls", "--out", "run", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    refused = command("--resume", "run", "--quiet", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "a run of --env mine:HERE; give that --env, too" in refused.stderr
+    again = command("--resume", "run", "--env", "mine:HERE", "--quiet", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.splitlines()[:10] == done.stdout.splitlines()[:10]
+    missing = command("--env", "nothing:HERE", "--controls", cwd=tmp_path)
+    assert missing.returncode == 2
+    assert "nothing cannot be imported, or has no HERE" in missing.stderr

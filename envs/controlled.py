@@ -1,0 +1,304 @@
+"""An environment of a user's own by its controls: it brings the environment and the vocabulary, and nothing else.
+
+``bare_environment`` makes one. What is told of the true state (``shown``) teaches classifiers, stands in for them where there are
+none yet (``told``), and is compared with what was learned, once everything is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aam_vision.agents.image import ImageAgent
+from aam_vision.envs import own
+from aam_vision.envs.control_names import Controls, controls_of
+from aam_vision.envs.control_simulator import ControlSimulator, random_choice
+from aam_vision.envs.controls import WALK, NativeStep
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.envs.image_domain import Pictures, Problem
+from aam_vision.envs.labelled import Explored, LabelledImages, explored_images, labelled_images
+from aam_vision.envs.meaning import Instruction, headers
+from aam_vision.envs.own import HELD_OUT, PICTURES, SPLIT, OwnEnvironment
+from aam_vision.envs.restoring import Env, Restore
+from aam_vision.envs.told import Told
+from aam_vision.errors import UnusableInput, reason
+from aam_vision.perception import Defined, Given, Perceived, Perception, Reading, Scene, VisualVocabulary
+from aam_vision.query import Access
+from aam_vision.strips import ActionHeader, Atom, GroundAction, State
+
+
+@dataclass(frozen=True)
+class ControlledEnvironment(OwnEnvironment):
+    """An environment of which the controls are known, and perhaps no instruction.
+
+    Args:
+        controls: names of its actions, see ``control_names``; None where the environment is to tell.
+        shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true. None: not known.
+        shake: brings ``env.unwrapped`` into a random legal state; None: random controls do.
+    """
+
+    controls: Controls | tuple[Instruction, ...] = None
+    shown: Callable[[Any], Iterable[Atom]] | None = None
+    shake: Callable[[Any, np.random.Generator], None] | None = None
+
+    @cached_property
+    def control_instructions(self) -> tuple[Instruction, ...]:
+        """The controls, as instructions that are always carried out.
+
+        Raises:
+            UnusableInput: the environment cannot be made, or its actions have no names that fit.
+        """
+        given = self.controls
+        if isinstance(given, tuple) and all(isinstance(one, Instruction) for one in given):
+            return given
+        return controls_of(self.made(), given)  # type: ignore[arg-type]  # no tuple of instructions
+
+    @property
+    def control_headers(self) -> tuple[ActionHeader, ...]:
+        """The controls."""
+        return headers(self.control_instructions)
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        """The agent's instructions.
+
+        Raises:
+            UnusableInput: there are none, only controls.
+        """
+        if not self.instructions:
+            raise UnusableInput(
+                f"environment {self.name}: has no instructions, only controls; give --controls"
+            )
+        return headers(self.instructions)
+
+    def simulator(self, problem: Problem) -> GymnasiumSimulator:
+        """A problem, ready to be instructed; by its controls where there are no instructions."""
+        return super().simulator(problem) if self.instructions else self.controlled(problem)
+
+    def controlled(self, problem: Problem, *, checked: bool = True) -> ControlSimulator:
+        """A problem, ready to be given controls: each is carried out, whatever comes of it.
+
+        ``checked``: it is tried whether controls always do the same.
+
+        Raises:
+            UnusableInput: the environment cannot be made or used.
+        """
+        _, seed = problem
+        return ControlSimulator(
+            self.made(),
+            self.control_instructions,
+            self.scene,
+            self.restore,
+            seed,
+            stops=self.stops,
+            checked=checked,
+        )
+
+    def bare_agent(
+        self, perception: Perception | None = None, seeds: Sequence[int] | None = None
+    ) -> ImageAgent:
+        """The agent whose instructions are the controls, for ``aam_vision.interrogate_controls``.
+
+        Args:
+            perception: reads the images; None: ``shown`` tells the states.
+            seeds: of the resets, one a problem; by default of all that are interrogated.
+
+        Raises:
+            UnusableInput: the environment shows no images, is not deterministic or cannot be brought back; or a
+                function of the user's raises.
+        """
+        simulators = [self.controlled((SPLIT, seed)) for seed in (self.seeds if seeds is None else seeds)]
+        about = self.visual.vocabulary(), self.control_headers, Access.SNAPSHOT
+        if perception is not None:
+            return ImageAgent(simulators, perception, *about, refuses_surely=True)
+        told = self.told()
+        return ImageAgent([told.of(one) for one in simulators], told, *about, refuses_surely=True)
+
+    def told(self) -> Told:
+        """States as ``shown`` tells them, in place of a perception.
+
+        Raises:
+            UnusableInput: there is no such function.
+        """
+        if self.shown is None:
+            raise UnusableInput(f"environment {self.name}: has no function `shown` that tells its states")
+        return Told(self.true_state)
+
+    def true_state(self, env: Any, scene: Scene) -> State:
+        """The state of ``env.unwrapped``; ``scene`` is that of its problem.
+
+        Raises:
+            UnusableInput: ``shown`` raises, or gives anything but atoms of perceived predicates.
+        """
+        true = self._true(env, scene)
+        seen = State(true, scene.objects, frozenset(self._hidden(true, scene)))
+        entries = self.visual.entries
+        given = {entry.predicate.name for entry in entries if isinstance(entry, Given)}
+        found = {atom for atom in scene.facts if atom.predicate in given} | true
+        for entry in entries:
+            if isinstance(entry, Defined):
+                found.update(entry.atoms(scene, seen)[0])
+        stated = {entry.predicate.name for entry in self.visual.stated}
+        return State(frozenset(atom for atom in found if atom.predicate in stated), scene.objects)
+
+    def held_out_steps(self, count: int, rng: np.random.Generator) -> list[NativeStep]:
+        """Steps of problems that are not interrogated, for evaluation only: half from walks, half from random states.
+
+        All from walks where there is no ``shake``, and none where there is no ``shown``.
+        """
+        if self.shown is None:
+            return []
+        first = max(self.seeds) + 1
+        seeds = tuple(range(first, first + HELD_OUT)) if self.held_out is None else self.held_out
+        found: list[NativeStep] = []
+        for number, seed in enumerate(seeds):
+            share = count * (number + 1) // len(seeds) - count * number // len(seeds)
+            found += self._steps((SPLIT, seed), share, rng)
+        return found
+
+    def _labelled(
+        self, source: LabelledImages | None, number: int, rng: np.random.Generator
+    ) -> Iterator[Pictures]:
+        return super()._labelled(source or self.own_images(), number, rng)
+
+    def own_images(self) -> LabelledImages | None:
+        """Images that ``shown`` labels, if there is such a function."""
+        if self.shown is None:
+            return None
+        if self.shake is not None:
+            return labelled_images([self.made], self.scene, self.shown, self.shake)
+        controls, stops = self.control_instructions, self.stops
+
+        def act(env: Env, scene: Scene, rng: np.random.Generator) -> bool:
+            terminated = False
+            if (chosen := random_choice(controls, scene, rng)) is not None:
+                name, objects = chosen
+                actions = next(one.actions for one in controls if one.header.name == name)
+                actions = actions(*objects) if callable(actions) else actions
+                for action in actions if isinstance(actions, list) else [actions]:
+                    terminated = bool(env.step(action)[2]) or terminated
+            return terminated and stops
+
+        return partial(
+            explored_images, Explored(self.made, self.scene, self._true, act, self.restore == "copy")
+        )
+
+    def _true(self, env: Any, scene: Scene) -> frozenset[Atom]:
+        """The atoms that ``shown`` gives, checked."""
+        assert self.shown is not None, "asked for only where it is given"
+        perceived = {
+            entry.predicate.name: entry for entry in self.visual.entries if isinstance(entry, Perceived)
+        }
+        try:
+            true = frozenset(Atom(*atom) for atom in self.shown(env))
+            for atom in true:
+                entry = perceived.get(atom.predicate)
+                if entry is None:
+                    raise ValueError(f"gave {atom}: its predicate is not perceived")
+                known = scene.objects_of(entry)
+                if len(atom.objects) != entry.predicate.arity or not all(
+                    one in known for one in atom.objects
+                ):
+                    raise ValueError(f"gave {atom}: not {entry.predicate.arity} objects of the scene")
+        except Exception as error:  # the function is the user's: anything may go wrong
+            raise UnusableInput(
+                f"environment {self.name}: shown raised {reason(error)}; correct it"
+            ) from error
+        return true
+
+    def _steps(self, problem: Problem, count: int, rng: np.random.Generator) -> Iterator[NativeStep]:
+        """Steps of one problem."""
+        simulator = self.controlled(problem, checked=False)
+        scene = simulator.scene
+        for number in range(count):
+            shaking = number >= count // 2 and self.shake is not None
+            if shaking or number % WALK == 0:
+                simulator.start()
+            if shaking:
+                assert self.shake is not None
+                self.shake(simulator.present, rng)
+            chosen = simulator.choose(rng)
+            if chosen is None:
+                continue
+            before = self.true_state(simulator.present, scene)
+            simulator.instruct(*chosen)
+            yield NativeStep(before, GroundAction(*chosen), self.true_state(simulator.present, scene))
+
+    def _hidden(self, true: frozenset[Atom], scene: Scene) -> Iterator[Atom]:
+        """The atoms that a thing covers in the image."""
+        perceived = [entry for entry in self.visual.entries if isinstance(entry, Perceived)]
+        places = {entry.predicate.name for entry in perceived if entry.reading is Reading.WHERE}
+        for entry in perceived:
+            for atom in true:
+                if atom.predicate in places and scene.looks[atom.objects[0]] == entry.hidden_by:
+                    yield Atom(entry.predicate.name, atom.objects[1:])
+
+
+def bare_environment(
+    name: str,
+    visual: VisualVocabulary,
+    make: Callable[[], Env],
+    scene: Callable[[Any], Scene],
+    shown: Callable[[Any], Iterable[Atom]],
+    *,
+    controls: Controls = None,
+    seeds: tuple[int, ...] = (0, 1, 2),
+    stops: bool = True,
+    restore: Restore = "copy",
+    weights: Path | None = None,
+    number: int = PICTURES,
+    shake: Callable[[Any, np.random.Generator], None] | None = None,
+    held_out: tuple[int, ...] | None = None,
+) -> ControlledEnvironment:
+    """A user's environment of which nothing is known but its controls, and the vocabulary in which it is seen.
+
+    Args:
+        name: of the environment and of its weights.
+        visual: the vocabulary, with the source of every predicate's truth.
+        make: makes the Gymnasium environment, with a ``Discrete`` action space and ``render_mode="rgb_array"``.
+        scene: what the user points out about a problem: a function of ``env.unwrapped``, just reset.
+        shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true. It labels images.
+        controls: names of the actions, in order, or an ``IntEnum``; None: an ``IntEnum`` of the environment or of
+            its module, else ``action-0``, ``action-1``, ... By name (``moveto ?l - location``) actions, or functions
+            of the arguments.
+        seeds: the problems that are interrogated together, by the seeds of their resets.
+        stops: whether nothing can be done once the environment has said ``terminated``.
+        restore: how an environment is brought back, see ``restoring``.
+        weights: the folder of the trained classifiers, if there are any.
+        number: of labelled images to learn from.
+        shake: brings ``env.unwrapped`` into a random legal state, for labelled images; None: random controls do.
+        held_out: problems on which the learned model is compared with the environment.
+    """
+    return ControlledEnvironment(
+        name,
+        visual,
+        (),
+        make,
+        scene,
+        seeds=seeds,
+        number=number,
+        weights=weights,
+        restore=restore,
+        stops=stops,
+        held_out=held_out,
+        controls=controls,
+        shown=shown,
+        shake=shake,
+    )
+
+
+def load(name: str) -> ControlledEnvironment | None:
+    """The user's environment of that name (``own.load``), by its controls; None if there is none.
+
+    Raises:
+        UnusableInput: it cannot be imported, or is not an environment.
+    """
+    found = own.load(name)
+    if found is None or isinstance(found, ControlledEnvironment):
+        return found
+    return ControlledEnvironment(**{one.name: getattr(found, one.name) for one in fields(found)})

@@ -1,0 +1,72 @@
+"""States as the user's own function tells them, in place of what classifiers read off images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.perception import Frame, Percept, Scene, Simulator
+from aam_vision.strips import State
+
+
+class Told:
+    """A perception (``perception.Perception``) that looks into the simulator whose image was taken last.
+
+    Args:
+        state: a function of ``env.unwrapped`` and the scene of its problem.
+    """
+
+    def __init__(self, state: Callable[[Any, Scene], State]) -> None:
+        self._state = state
+        self._present: GymnasiumSimulator | None = None
+
+    def of(self, simulator: GymnasiumSimulator) -> Simulator:
+        """A simulator whose images are looked at with this perception."""
+        return _Watched(simulator, self)
+
+    def watch(self, simulator: GymnasiumSimulator) -> None:
+        """Note that the next image to be read is that of this simulator."""
+        self._present = simulator
+
+    def look(self, frame: Frame, scene: Scene) -> Percept:
+        """The state of the simulator whose image was taken last."""
+        assert self._present is not None, "an image was taken"
+        return Percept(self._state(self._present.present, scene), {})
+
+    def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
+        """The same: names of things do not have to be followed."""
+        return self.look(frame, scene)
+
+
+class _Watched:
+    """A simulator (``perception.Simulator``) whose images are taken note of."""
+
+    def __init__(self, simulator: GymnasiumSimulator, told: Told) -> None:
+        self._simulator = simulator
+        self._told = told
+
+    @property
+    def scene(self) -> Scene:
+        return self._simulator.scene
+
+    def start(self) -> None:
+        self._simulator.start()
+
+    def snapshot(self) -> object:
+        return self._simulator.snapshot()
+
+    def restore(self, snapshot: object) -> None:
+        self._simulator.restore(snapshot)
+
+    def frame(self) -> Frame:
+        self._told.watch(self._simulator)
+        return self._simulator.frame()
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        return self._simulator.instruct(name, objects)
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
+        return self._simulator.choose(rng)

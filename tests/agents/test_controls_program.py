@@ -1,0 +1,122 @@
+"""Programs that offer their controls: each can always be given, and nobody says what it is good for."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aam_vision.agents.conversation import Conversation
+from aam_vision.agents.encoding import Malformed
+from aam_vision.agents.process import process_agent
+from aam_vision.agents.program import ProgramLimits
+from aam_vision.agents.protocol import read_executed, read_hello
+from aam_vision.errors import AgentFailed
+from aam_vision.pddl import read_domain
+from aam_vision.query import Access, Query
+from aam_vision.strips import GroundAction
+from tests.documentation import ROOT, blocks
+from tests.run.commands import command
+
+CRANE = next(block.body for block in blocks(ROOT / "docs" / "agent-protocol.md") if block.title == "crane.py")
+HELLO = {
+    "protocol": 1,
+    "name": "lamp",
+    "access": "snapshot",
+    "controls": True,
+    "predicates": {"on": []},
+    "actions": {"press": []},
+    "problems": [{"objects": {}}],
+}
+PRESS = (GroundAction("press", ()),)
+
+
+def _program(folder: Path, code: str = CRANE) -> str:
+    (folder / "program.py").write_text(code, encoding="utf-8")
+    return shlex.join([sys.executable, str(folder / "program.py")])
+
+
+def test_what_the_controls_of_a_program_do_is_found_out(tmp_path: Path) -> None:
+    done = command(
+        "--agent", _program(tmp_path), "--controls", "--out", tmp_path / "run", "--quiet", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    assert (told["status"], told["unexplained"], told["native_equivalent"]) == ("complete", 0, None)
+    model = read_domain(tmp_path / "run" / "model.pddl")
+    assert [header.name for header in model.headers] == ["go-west", "go-east", "magnet-empty", "magnet-free"]
+    again = command("--resume", tmp_path / "run", "--agent", _program(tmp_path), "--quiet", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
+    program = shlex.join(
+        [sys.executable, "-m", "aam_vision.envs.program", "doors", "snapshot", "2", "--controls"]
+    )
+    given = "--env", "doors", "--agent", program, "--controls", "--out", "run", "--quiet"
+    done = command(*given, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    assert told["controls"] == ["moveto(?location - location)", "pick(?key - key)"]
+    assert told["unexplained"] == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "said"),
+    [
+        (CRANE, (), "its actions are controls; give --controls, too"),
+        (
+            CRANE.replace('"controls": True,', ""),
+            ("--controls",),
+            "its actions are instructions; let its hello say",
+        ),
+        (
+            CRANE.replace("snapshot", "reset", 1),
+            ("--controls",),
+            "reset access with controls: they need snapshot",
+        ),
+        (CRANE, ("--controls", "--access", "reset"), "--access reset: cannot be used"),
+        (CRANE, ("--controls", "--policy", "aia"), "--policy: cannot be used with --controls"),
+    ],
+)
+def test_a_program_that_cannot_be_used_is_told_in_one_line(
+    tmp_path: Path, code: str, options: tuple[str, ...], said: str
+) -> None:
+    done = command("--agent", _program(tmp_path, code), *options, "--out", "run", cwd=tmp_path)
+    assert done.returncode == 2
+    (error,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert said in error
+
+
+def test_an_answer_need_not_say_that_controls_were_carried_out() -> None:
+    assert read_hello(HELLO).controls
+    assert not read_hello({**HELLO, "controls": False}).controls
+    assert read_executed({}, PRESS, controls=True) == 1
+    assert read_executed({"executed": 1}, PRESS, controls=True) == 1
+    for executed in (0, 2, "1"):
+        with pytest.raises(Malformed):
+            read_executed({"executed": executed}, PRESS, controls=True)
+    with pytest.raises(Malformed, match="there is no 'executed'"):
+        read_executed({}, PRESS)
+
+
+@pytest.mark.parametrize("controls", ["yes", 1, None])
+def test_a_hello_says_yes_or_no(controls: Any) -> None:
+    with pytest.raises(Malformed):
+        read_hello({**HELLO, "controls": controls})
+
+
+def test_a_control_that_is_refused_ends_the_program(tmp_path: Path) -> None:
+    code = CRANE.replace('{"state": {"true": true', '{"executed": 0, "state": {"true": true')
+    conversation = Conversation(_program(tmp_path, code), ProgramLimits(retries=0))
+    try:
+        agent = process_agent(conversation, Access.SNAPSHOT, [0])
+        (start,) = agent.initial()
+        with pytest.raises(AgentFailed, match="0 of 1 control executed: all can always be given"):
+            agent.ask(Query(start, (GroundAction("magnet", ()),)))
+    finally:
+        conversation.close()
