@@ -1,7 +1,7 @@
 """What a case may lack so that its conditions can be said: an object that a fact determines, or one that never differs.
 
 ``moveto(?loc)`` depends on the room of the location, the only one with ``locinroom(?loc, ?room)``; ``right`` always
-concerns ``dir-right``.
+concerns ``dir-right``, and may depend on the only cell with ``next(?here, ?cell, dir-right)``.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def _extended(case: Case, *, by_chance: bool) -> Iterator[Case]:
     constants = _never_differing(case, found)
     yield from [one for one, sure in constants if sure is not by_chance]
     if by_chance:
+        yield from _beside_a_constant(case)
         return
     for fact, values in found:
         examples = tuple(
@@ -62,6 +63,39 @@ def _extended(case: Case, *, by_chance: bool) -> Iterator[Case]:
         )
         derivation = Derivation(case.arity, fact)
         yield replace(case, examples=examples, derivations=(*case.derivations, derivation))
+
+
+def _beside_a_constant(case: Case) -> Iterator[Case]:
+    """The case with one more constant and the object that a fact about it determines, if both came up more than once."""
+    if case.control.arity or len({one.objects for one in case.examples}) == 1:
+        return
+    for name in _names_beside(case):
+        objects = case.examples[0].transition.before.objects
+        if len(objects.of_type(objects[name])) == 1:
+            continue
+        constants = {**case.constants, name: objects[name]}
+        for fact, values in _determined(case, name):
+            examples = tuple(
+                Example(one.transition, (*one.objects, value))
+                for one, value in zip(case.examples, values, strict=True)
+            )
+            derivation = Derivation(case.arity, fact)
+            derivations = (*case.derivations, derivation)
+            yield replace(case, examples=examples, derivations=derivations, constants=constants)
+
+
+def _names_beside(case: Case) -> list[str]:
+    """Objects that stand in facts about what the case concerns and one more object, in every example."""
+    found: set[str] | None = None
+    for transition, objects in case.examples:
+        bound, beside = set(objects), set()
+        for rows in transition.before.rows.values():
+            for row in rows:
+                others = set(row) - bound
+                if len(others) == 2 and len(set(row)) > 2:
+                    beside |= others
+        found = beside if found is None else found & beside
+    return sorted(found or ())
 
 
 def _never_differing(case: Case, found: list[tuple[LiftedAtom, list[str]]]) -> list[tuple[Case, bool]]:
@@ -76,10 +110,10 @@ def _never_differing(case: Case, found: list[tuple[LiftedAtom, list[str]]]) -> l
     return constants
 
 
-def _determined(case: Case) -> Iterator[tuple[LiftedAtom, list[str]]]:
-    """Facts that determine one more object in every example, with the objects."""
+def _determined(case: Case, constant: str | None = None) -> Iterator[tuple[LiftedAtom, list[str]]]:
+    """Facts (about a constant, if one is given) that determine one more object in every example, with the objects."""
     first = case.examples[0]
-    for fact in candidate_facts(first.transition, first.objects):
+    for fact in candidate_facts(first.transition, first.objects, constant):
         derivation = Derivation(case.arity, fact)
         values: list[str] = []
         for one in case.examples:
@@ -91,12 +125,21 @@ def _determined(case: Case) -> Iterator[tuple[LiftedAtom, list[str]]]:
             yield fact, values
 
 
-def candidate_facts(transition: Transition, objects: tuple[str, ...]) -> list[LiftedAtom]:
-    """The facts of a situation about bound objects and one other, lifted; the other one is the next parameter."""
-    place = {name: number for number, name in enumerate(objects)}
+def candidate_facts(
+    transition: Transition, objects: tuple[str, ...], constant: str | None = None
+) -> list[LiftedAtom]:
+    """The facts of a situation about bound objects and one other, lifted; the other one is the next parameter.
+
+    ``constant``: only facts that name this object, too, which is none of these.
+    """
+    place: dict[str, int | str] = {name: number for number, name in enumerate(objects)}
+    if constant is not None:
+        place[constant] = constant
     found: dict[LiftedAtom, None] = {}
     for predicate, rows in transition.before.rows.items():
         for row in rows:
+            if constant is not None and constant not in row:
+                continue
             others = {name for name in row if name not in place}
             if len(others) == 1 and (len(row) == 1 or len(others) < len(set(row))):
                 lifted = LiftedAtom(predicate, tuple([place.get(name, len(objects)) for name in row]))
