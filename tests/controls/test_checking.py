@@ -32,7 +32,7 @@ def door(folder: Path) -> Giving:
     giving = Giving(worlds.agent(worlds.DOOR, DOOR, [worlds.door(known)], folder))
     (start,) = giving.initial()
     worlds.follow(giving, start, "toggle", "shut", "take gold", "toggle", "shut", "lock", "toggle", "put")
-    worlds.follow(giving, start, "take gold", "lock", "put", "toggle")
+    worlds.follow(giving, start, "take gold", "lock", "put", "toggle", "take gold")
     worlds.follow(giving, start, "take tin", "lock", "put")
     return giving
 
