@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 from aam_vision.errors import AgentFailed
+from aam_vision.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
@@ -193,7 +194,8 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
         ("beyond", told["certain_beyond"]),
         (
             "steps",
-            f"{told['steps']} controls given; {told['queries']} queries, {told['discoveries']} discoveries",
+            f"{counted(told['steps'], 'control')} given; {counted(told['queries'], 'query')}, "
+            f"{counted(told['discoveries'], 'discovery')}",
         ),
         (
             "held out",
