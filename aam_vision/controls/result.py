@@ -102,11 +102,13 @@ class ControlsResult:
         """The share of controls that do something else than predicted, at most, with 95% confidence.
 
         Of controls given at random in situations that were seen; exactly 0 if all were given in all situations. 1 if none
-        was watched, or something is unexplained.
+        was watched, something is unexplained, or one situation went two ways.
         """
-        if self.exhausted and not self.unexplained:
+        if self.unexplained or self.two_ways is not None:
+            return 1.0
+        if self.exhausted:
             return 0.0
-        if self.unexplained or not self.watched:
+        if not self.watched:
             return 1.0
         return float(1 - 0.05 ** (1 / self.watched))
 
@@ -123,6 +125,8 @@ class ControlsResult:
         if self.unexplained:
             count = len(self.unexplained)
             beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"
+        elif self.two_ways is not None:
+            beyond = "situations that look alike are not alike: what else controls do in them is not known"
         elif self.idle and not (self.exhausted or self.covered):
             beyond = f"{', '.join(self.idle)} never did anything: what it takes was not found"
         elif self.exhausted:

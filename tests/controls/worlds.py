@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from aam_vision.agents.bare import BareSymbolicAgent
+from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.transitions import Transition
 from aam_vision.pddl import read_domain
-from aam_vision.strips import Atom, Model, Objects, State
+from aam_vision.query import Situation
+from aam_vision.strips import Atom, GroundAction, Model, Objects, State
 from aam_vision.targets.controls import read_controls
 from experiments.random_controls import everything
 
@@ -58,6 +60,25 @@ ROOMS = """(define (domain rooms) (:requirements :strips :typing)
     :precondition (and (at ?from) (in ?to ?room) (lit ?room)) :effect (and (at ?to) (not (at ?from)))))"""
 """Going depends on the room of the goal, which the control does not name and nothing changes."""
 
+HALL = """(define (domain hall) (:requirements :strips :typing)
+  (:types cell chest - object)
+  (:predicates (at ?c - cell) (path ?a - cell ?b - cell) (in ?x - chest ?c - cell) (shut) (cursed))
+  (:action walk :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (path ?a ?b))
+    :effect (and (at ?b) (not (at ?a))))
+  (:action lift :parameters (?x - chest ?c - cell) :precondition (and (at ?c) (in ?x ?c) (shut))
+    :effect (and (not (shut))))
+  (:action dispel :parameters () :precondition (and (cursed)) :effect (and (not (cursed)))))"""
+"""``lift`` opens the chest, at one cell only; nothing is ever cursed."""
+
+LOADS = """(define (domain loads) (:requirements :strips :typing)
+  (:types key ball - thing thing - object)
+  (:predicates (held ?x - thing) (lying ?x - thing) (free))
+  (:action take :parameters (?x - thing) :precondition (and (lying ?x) (free))
+    :effect (and (held ?x) (not (lying ?x)) (not (free))))
+  (:action drop :parameters (?x - thing) :precondition (and (held ?x))
+    :effect (and (lying ?x) (free) (not (held ?x)))))"""
+"""Things of two types are taken and dropped."""
+
 
 def model(text: str, folder: Path) -> Model:
     """The model of a domain in PDDL."""
@@ -102,6 +123,41 @@ def rooms(known: Model) -> State:
     kinds = {**dict.fromkeys("abcdef", "cell"), **dict.fromkeys(("hall", "attic", "cellar"), "room")}
     inside = ["in a hall", "in b hall", "in c cellar", "in d cellar", "in e attic", "in f attic"]
     return state(known, kinds, "at a", "lit hall", "lit attic", *inside)
+
+
+def hall(known: Model, *, cells: str = "abcdefg", chest: str = "d") -> State:
+    """Cells in a ring, with a shut chest at one of them, or none; the agent is at the first one."""
+    neighbours = list(zip(cells, cells[1:] + cells[0], strict=True))
+    paths = [f"path {one} {other}" for pair in neighbours for one, other in (pair, pair[::-1])]
+    kinds = {**dict.fromkeys(cells, "cell"), **dict.fromkeys(chest and ["box"], "chest")}
+    inside = [f"in box {one}" for one in chest]
+    return state(known, kinds, f"at {cells[0]}", "shut", *inside, *paths)
+
+
+def loads(known: Model) -> State:
+    """A key and a ball, neither of them held."""
+    return state(known, {"gold": "key", "globe": "ball"}, "lying gold", "lying globe", "free")
+
+
+def follow(giving: Giving, start: Situation, *controls: str) -> Situation:
+    """Where controls lead that are given one after the other, each written as its name and objects: ``step b``."""
+    here = start
+    for one in controls:
+        name, *objects = one.split()
+        _, here = giving.give(here, GroundAction(name, tuple(objects)))
+    return here
+
+
+def give_everywhere(giving: Giving, start: Situation, *names: str) -> None:
+    """Give the controls of these names, with all objects, in every situation that they lead to."""
+    waiting, known = [start], {start.state}
+    while waiting:
+        here = waiting.pop(0)
+        for control in ground([one for one in giving.controls if one.name in names], here.state):
+            _, after = giving.give(here, control)
+            if after.state not in known:
+                known.add(after.state)
+                waiting.append(after)
 
 
 def reachable(world: BareSymbolicAgent) -> list[Transition]:
