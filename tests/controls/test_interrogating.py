@@ -49,6 +49,18 @@ def test_the_model_predicts_every_control_in_every_reachable_state(
         assert result.predictions.agrees(transition.before, transition.control, transition.after)
 
 
+def test_what_only_a_constant_singles_out_is_found(tmp_path: Path) -> None:
+    states = worlds.lakes(worlds.model(worlds.LAKE, tmp_path))
+    world = worlds.agent(
+        worlds.LAKE, ["right()=walk-right,fall-right", "left()=walk-left,fall-left"], states, tmp_path
+    )
+    result = interrogate(world)
+    assert len(result.operators) == 4
+    assert not result.unexplained
+    for transition in worlds.reachable(world):
+        assert result.predictions.agrees(transition.before, transition.control, transition.after)
+
+
 def blocks() -> BareSymbolicAgent:
     """Blocksworld by controls that name one block only: where the hand's block is put, or which one is taken."""
     model, rng = load("blocksworld"), np.random.default_rng(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +78,20 @@ LOADS = """(define (domain loads) (:requirements :strips :typing)
   (:action drop :parameters (?x - thing) :precondition (and (held ?x))
     :effect (and (lying ?x) (free) (not (held ?x)))))"""
 """Things of two types are taken and dropped."""
+
+LAKE = """(define (domain lake) (:requirements :strips :typing :negative-preconditions)
+  (:types cell - object way - object)
+  (:constants left right - way)
+  (:predicates (at ?c - cell) (next ?a - cell ?b - cell ?w - way) (hole ?c - cell))
+  (:action walk-right :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (next ?a ?b right) (not (hole ?b)))
+    :effect (and (at ?b) (not (at ?a))))
+  (:action fall-right :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (next ?a ?b right) (hole ?b))
+    :effect (and (not (at ?a))))
+  (:action walk-left :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (next ?a ?b left) (not (hole ?b)))
+    :effect (and (at ?b) (not (at ?a))))
+  (:action fall-left :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (next ?a ?b left) (hole ?b))
+    :effect (and (not (at ?a)))))"""
+"""Who falls is nowhere: the hole is no part of the change, and only its way from the last cell tells it from other cells."""
 
 
 def model(text: str, folder: Path) -> Model:
@@ -158,6 +172,18 @@ def give_everywhere(giving: Giving, start: Situation, *names: str) -> None:
             if after.state not in known:
                 known.add(after.state)
                 waiting.append(after)
+
+
+def lakes(known: Model) -> list[State]:
+    """Cells in rows of four, with a hole at one end of each; somebody stands in another row each time."""
+    rows = [[f"{row}{column}" for column in range(4)] for row in "abcd"]
+    pairs = [(one, other) for row in rows for one, other in pairwise(row)]
+    paths = [
+        text for one, other in pairs for text in (f"next {one} {other} right", f"next {other} {one} left")
+    ]
+    kinds = {**{name: "cell" for row in rows for name in row}, "left": "way", "right": "way"}
+    holes = [f"hole {row[-1 if number % 2 else 0]}" for number, row in enumerate(rows)]
+    return [state(known, kinds, f"at {row[1]}", *holes, *paths) for row in rows]
 
 
 def reachable(world: BareSymbolicAgent) -> list[Transition]:
