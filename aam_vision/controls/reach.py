@@ -11,7 +11,7 @@ from aam_vision.controls.rules import Rules
 from aam_vision.controls.standpoints import Standpoint, Standpoints
 from aam_vision.joins import StateIndex
 from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, State
+from aam_vision.strips import GroundAction, Objects, State
 
 MOST = 1200
 """Situations that are left in one search, at most."""
@@ -51,14 +51,14 @@ class Reach:
         return True
 
     def nodes(self, rules: Rules) -> Iterator[Node]:
-        """The situations that were seen, then where the operators lead from these, each standpoint left once."""
+        """The situations that were seen, then where the operators lead from these, each standpoint of a problem left once."""
         waiting = deque(Node(state, one, ()) for state, one in self.giving.situations.items())
         known = {node.state for node in waiting}
-        left: set[Standpoint] = set()
+        left: set[tuple[Objects, Standpoint]] = set()
         while waiting:
             node = waiting.popleft()
             yield node
-            standpoint = self.standpoint(node.state, GroundAction("", ()))
+            standpoint = node.state.objects, self.standpoint(node.state, GroundAction("", ()))
             if standpoint in left:
                 continue
             if len(left) == MOST:
