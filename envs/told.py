@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from aam_vision.agents.simulator_decorator import SimulatorDecorator
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.perception import Frame, Percept, Scene, Simulator
 from aam_vision.strips import State
@@ -41,32 +40,13 @@ class Told:
         return self.look(frame, scene)
 
 
-class _Watched:
-    """A simulator (``perception.Simulator``) whose images are taken note of."""
+class _Watched(SimulatorDecorator):
+    """A simulator whose images are taken note of."""
 
     def __init__(self, simulator: GymnasiumSimulator, told: Told) -> None:
-        self._simulator = simulator
-        self._told = told
-
-    @property
-    def scene(self) -> Scene:
-        return self._simulator.scene
-
-    def start(self) -> None:
-        self._simulator.start()
-
-    def snapshot(self) -> object:
-        return self._simulator.snapshot()
-
-    def restore(self, snapshot: object) -> None:
-        self._simulator.restore(snapshot)
+        super().__init__(simulator)
+        self._told, self._watched = told, simulator
 
     def frame(self) -> Frame:
-        self._told.watch(self._simulator)
-        return self._simulator.frame()
-
-    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
-        return self._simulator.instruct(name, objects)
-
-    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
-        return self._simulator.choose(rng)
+        self._told.watch(self._watched)
+        return super().frame()

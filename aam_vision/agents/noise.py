@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aam_vision.agents.simulator_decorator import SimulatorDecorator
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Foreseeing, Frame, Scene, Simulator
+from aam_vision.perception import Foreseeing, Frame, Simulator
 from aam_vision.strips import GroundAction
 
 
-class NoisySimulator:
+class NoisySimulator(SimulatorDecorator):
     """A simulator with fresh Gaussian noise on every frame.
 
     Args:
@@ -26,34 +27,15 @@ class NoisySimulator:
     def __init__(self, simulator: Simulator, sigma: float, rng: np.random.Generator) -> None:
         if not 0 <= sigma < np.inf:
             raise UnusableInput(f"noise of sigma {sigma}: use a number from 0 (none) to about 0.3")
-        self._simulator = simulator
+        super().__init__(simulator)
         self._sigma = sigma
         self._rng = rng
-
-    @property
-    def scene(self) -> Scene:
-        return self._simulator.scene
-
-    def start(self) -> None:
-        self._simulator.start()
-
-    def snapshot(self) -> object:
-        return self._simulator.snapshot()
-
-    def restore(self, snapshot: object) -> None:
-        self._simulator.restore(snapshot)
 
     def frame(self) -> Frame:
         """The present image with noise of its own, whether or not it was seen before."""
         frame = self._simulator.frame()
         noise = 255 * self._sigma * self._rng.standard_normal(frame.shape, dtype=np.float32)
         return (frame + noise).clip(0, 255).round().astype(np.uint8)
-
-    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
-        return self._simulator.instruct(name, objects)
-
-    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
-        return self._simulator.choose(rng)
 
     def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
         """Pass on what will be asked next."""

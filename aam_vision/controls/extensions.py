@@ -57,12 +57,7 @@ def _extended(case: Case, *, by_chance: bool) -> Iterator[Case]:
         yield from _beside_a_constant(case)
         return
     for fact, values in found:
-        examples = tuple(
-            Example(one.transition, (*one.objects, value))
-            for one, value in zip(case.examples, values, strict=True)
-        )
-        derivation = Derivation(case.arity, fact)
-        yield replace(case, examples=examples, derivations=(*case.derivations, derivation))
+        yield _longer(case, fact, values)
 
 
 def _beside_a_constant(case: Case) -> Iterator[Case]:
@@ -75,13 +70,17 @@ def _beside_a_constant(case: Case) -> Iterator[Case]:
             continue
         constants = {**case.constants, name: objects[name]}
         for fact, values in _determined(case, name):
-            examples = tuple(
-                Example(one.transition, (*one.objects, value))
-                for one, value in zip(case.examples, values, strict=True)
-            )
-            derivation = Derivation(case.arity, fact)
-            derivations = (*case.derivations, derivation)
-            yield replace(case, examples=examples, derivations=derivations, constants=constants)
+            yield replace(_longer(case, fact, values), constants=constants)
+
+
+def _longer(case: Case, fact: LiftedAtom, values: list[str]) -> Case:
+    """The case with one more parameter, which the fact determines; in each example it stands for one of the values."""
+    examples = tuple(
+        Example(one.transition, (*one.objects, value))
+        for one, value in zip(case.examples, values, strict=True)
+    )
+    derivation = Derivation(case.arity, fact)
+    return replace(case, examples=examples, derivations=(*case.derivations, derivation))
 
 
 def _names_beside(case: Case) -> list[str]:
