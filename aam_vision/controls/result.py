@@ -141,7 +141,7 @@ class ControlsResult:
                 "(95% confidence)"
             )
             if self.in_a_row:
-                beyond += f"; so did {self.in_a_row} in a row, the longest episode tried"
+                beyond += f"; so did {self.in_a_row} in a row, without a return"
             if self.idle:
                 beyond += f"; {self._idle_told}"
         return inner, beyond
