@@ -12,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import combinations
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.constraints import Constraint as Constraint
+from aam_vision.constraints import Exactly as Exactly
+from aam_vision.constraints import Never as Never
+from aam_vision.constraints import comes_as as comes_as
+from aam_vision.constraints import exclusive as exclusive
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.strips import Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
 
@@ -40,7 +44,7 @@ class Provenance(Enum):
 
 
 class Reading(Enum):
-    """How a perceived predicate is read off the board."""
+    """How a perceived predicate is read off the board; or off the picture, where there are no cells."""
 
     WHERE = "where"
     """p(thing, place): the thing's look is searched on the board and its identity followed."""
@@ -48,6 +52,10 @@ class Reading(Enum):
     """p(place): asked of the cells that the place covers (one for a location, many for a room)."""
     ON = "on"
     """p(thing): asked of the cell where the thing is."""
+    FOUND = "found"
+    """p(thing), auxiliary, of scenes without cells: the thing's look is found in the picture, whatever else it shows."""
+    SHOWN = "shown"
+    """p(), p(thing) or p(one, other), of scenes without cells: asked of the picture, about the things found in it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class Perceived:
     """A predicate whose truth is seen.
 
     ``heads`` gives the classifier to ask: for ``WHERE`` one per look (look -> head), otherwise a single
-    entry ``{"": head}``. ``hidden_by`` names a look that covers the answer: where such a thing stands, the
+    entry ``{"": head}`` (``FOUND`` as ``WHERE``). ``hidden_by`` names a look that covers the answer: where such a thing stands, the
     atom is unknown. An ``auxiliary`` predicate does not belong to the vocabulary: it only says what is seen where
     (``seen-at(b, column-2-level-1)``), for others to be defined over. It speaks of ``Scene.spots``.
     """
@@ -80,6 +88,8 @@ class Scene:
     Where places are not objects of the problem (the levels of a pile), ``spots`` holds the things and places
     that auxiliary predicates speak of. Where the cells are not the squares of one fitted grid, ``boxes``
     says where each of them is in the image; a cell without a box shows nothing.
+
+    A scene ``of_things`` has no places at all: things are found in the picture by their looks.
     """
 
     objects: Objects
@@ -92,9 +102,17 @@ class Scene:
     spots: Objects | None = None
     boxes: Mapping[Cell, Box] | None = None
 
+    @classmethod
+    def of_things(cls, objects: Objects, looks: Mapping[str, str], facts: Iterable[Atom] = ()) -> Scene:
+        """A scene without cells."""
+        return cls(objects, 0, 0, {}, looks, facts=frozenset(facts))
+
     def objects_of(self, entry: Perceived) -> Objects:
         """The things and places that a perceived predicate speaks of."""
         return self.spots if entry.auxiliary and self.spots is not None else self.objects
+
+
+_CELLLESS = (Reading.FOUND, Reading.SHOWN)
 
 
 def no_sights(scene: Scene, true: frozenset[Atom]) -> Iterable[Atom]:
@@ -148,41 +166,6 @@ Entry = Perceived | Defined | Given
 
 
 @dataclass(frozen=True)
-class Never:
-    """Labels (names of classifiers) that no place ever shows: all of ``shows`` together with none of ``without``."""
-
-    shows: tuple[str, ...]
-    without: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Exactly:
-    """A classifier that says yes to exactly ``number`` places of every board."""
-
-    head: str
-    number: int
-
-
-Constraint = Never | Exactly
-"""Knowledge of single boards, whatever the agent does: it says nothing of any action."""
-
-
-def exclusive(*heads: str) -> tuple[Never, ...]:
-    """No place shows two of these."""
-    return tuple(Never(pair) for pair in combinations(heads, 2))
-
-
-def comes_as(head: str, kinds: Iterable[str]) -> tuple[Never, ...]:
-    """A place shows ``head`` exactly if it shows one of its kinds, and only one of them."""
-    kinds = tuple(kinds)
-    return (
-        *exclusive(*kinds),
-        Never((head,), without=kinds),
-        *[Never((kind,), without=(head,)) for kind in kinds],
-    )
-
-
-@dataclass(frozen=True)
 class VisualVocabulary:
     """The vocabulary of an image domain: every predicate with the source of its truth.
 
@@ -221,6 +204,21 @@ class VisualVocabulary:
         """The entries whose predicates make up the vocabulary: all but the auxiliary ones."""
         return tuple(e for e in self.entries if not (isinstance(e, Perceived) and e.auxiliary))
 
+    @property
+    def cellless(self) -> bool:
+        """Whether its images are pictures without cells.
+
+        Raises:
+            UnusableInput: some entries are read off cells, others off pictures without cells.
+        """
+        kinds = {e.reading in _CELLLESS for e in self.entries if isinstance(e, Perceived)}
+        if len(kinds) > 1:
+            raise UnusableInput(
+                f"vocabulary {self.name}: some predicates are read off cells, others off pictures without "
+                f"cells; read all in one way"
+            )
+        return True in kinds
+
     def cell_heads(self) -> tuple[str, ...]:
         """Names of all classifiers, in order of first mention."""
         names: dict[str, None] = {}
@@ -236,12 +234,14 @@ class Percept:
 
     ``places`` maps thing -> place, or None once the thing has vanished; a thing whose place could not
     be told apart is missing from it. ``refused``: something that this image could have shown is unknown,
-    so that another image of the same situation may tell more.
+    so that another image of the same situation may tell more. ``positions``, of scenes without cells, maps things that
+    were found to where: across from the left and down from the top, as shares of the image's width and height.
     """
 
     state: State
     places: Mapping[str, str | None]
     refused: bool = False
+    positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class Perception(Protocol):

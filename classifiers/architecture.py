@@ -20,6 +20,9 @@ from aam_vision.errors import UnusableInput
 
 SHARED, SEPARATE, RESNET18 = "shared", "separate", "resnet18"
 
+CAMERA: Final = "camera"
+"""The network for pictures without cells; see ``camera``."""
+
 CELL_PIXELS: Final = 16
 """Side of a cell for the small trunks."""
 
@@ -89,7 +92,7 @@ def trunk(kind: str, heads: Sequence[str]) -> tuple[Convolution, ...]:
 
 def shapes(kind: str, heads: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
     """The shape of every tensor of a network; None of one that only torch knows."""
-    if kind == RESNET18:
+    if kind in (RESNET18, CAMERA):
         return None
     found: dict[str, tuple[int, ...]] = {}
     layers = trunk(kind, heads)

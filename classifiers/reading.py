@@ -15,11 +15,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.legality import Legality, Truth
 from aam_vision.classifiers.tracking import Places, Sighting, Tracked, confirm, track
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Defined, Given, Perceived, Percept, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Atom, State
+from aam_vision.perception import Perceived, Percept, Reading, Scene, VisualVocabulary
+from aam_vision.strips import Atom
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,7 @@ class SceneIndex:
                 self._theres.append(self._there(entry))
             else:
                 self._ons.append(self._on(entry))
-        given = {entry.predicate.name for entry in vocabulary.entries if isinstance(entry, Given)}
-        self._given = frozenset(atom for atom in scene.facts if atom.predicate in given)
-        self._defined = [entry for entry in vocabulary.entries if isinstance(entry, Defined)]
-        self._auxiliary = frozenset(entry.predicate.name for entry in perceived if entry.auxiliary)
+        self._completion = Completion(vocabulary, scene)
 
     def pooling(self) -> NDArray[np.float32]:
         """The matrix that averages cells into places, (cells of the board, places)."""
@@ -149,20 +147,7 @@ class SceneIndex:
                     refused = refused or self._should_show(on, places.get(thing), sure)
                 elif value:
                     true.append(atom)
-        return Percept(self._complete(true, unknown), places, refused)
-
-    def _complete(self, true: list[Atom], unknown: set[Atom]) -> State:
-        """The perceived atoms with what the user defined over them and what the user stated."""
-        objects = self.scene.objects
-        seen = State(frozenset(true), objects, frozenset(unknown))
-        for entry in self._defined:
-            holds, open_ = entry.atoms(self.scene, seen)
-            true += holds
-            unknown.update(open_)
-        if self._auxiliary:
-            true = [atom for atom in true if atom.predicate not in self._auxiliary]
-            unknown = {atom for atom in unknown if atom.predicate not in self._auxiliary}
-        return State(self._given.union(true), objects, frozenset(unknown))
+        return Percept(self._completion.state(true, unknown), places, refused)
 
     def _follow(self, look: _Look, sure: Truth, doubtful: Truth, before: Places | None) -> Tracked:
         sighting = Sighting(

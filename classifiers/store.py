@@ -19,12 +19,14 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as parse_tensors
 
 from aam_vision.agents.encoding import loads
-from aam_vision.classifiers.architecture import KINDS, SHARED, Weights, check_shapes, shapes
+from aam_vision.classifiers.architecture import CAMERA, KINDS, SHARED, Weights, check_shapes, shapes
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Perceived, VisualVocabulary
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from aam_vision.classifiers.network import BoardNetwork
 
 SHIPPED = Path(__file__).parent / "weights"
@@ -43,7 +45,8 @@ SURE = (0.1, 0.9)
 class Card:
     """The description of one set of weights.
 
-    ``network`` is one of ``networks.KINDS``;
+    ``network`` is one of ``networks.KINDS``, or ``camera`` for pictures without cells; ``picture`` gives the height and
+    width of those that were learned from;
     ``temperatures`` divide a head's logits before they become probabilities; ``thresholds`` hold, per
     head, the probabilities below which an atom is false and above which it is true.
     """
@@ -58,6 +61,7 @@ class Card:
     versions: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     network: str = SHARED
+    picture: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:
     return {"name": vocabulary.name, "heads": list(vocabulary.cell_heads()), "predicates": predicates}
 
 
-def save(network: BoardNetwork, card: Card, folder: Path) -> WeightFiles:
+def save(network: nn.Module, card: Card, folder: Path) -> WeightFiles:
     """Write weights and card to ``folder``; the card gets the hash of the weights.
 
     Raises:
@@ -102,6 +106,8 @@ def save(network: BoardNetwork, card: Card, folder: Path) -> WeightFiles:
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     content = dump_tensors(tensors)
     facts = {**asdict(card), "weights_sha256": hashlib.sha256(content).hexdigest()}
+    if card.picture is None:
+        del facts["picture"]
     text = json.dumps(facts, indent=2) + "\n"
     files = paths(card.name, folder)
     try:
@@ -203,9 +209,12 @@ def _card(path: Path, cure: str) -> Card:
     """The card in a file, checked for completeness and sense."""
     content = _read(path, cure)
     try:
-        facts = {"network": SHARED, **loads(content)}  # older cards had no choice
+        facts = {"network": SHARED, "picture": None, **loads(content)}  # older cards had no choice
+        if facts["picture"] is not None:
+            height, width = (int(side) for side in facts["picture"])
+            facts["picture"] = (max(height, 1), max(width, 1))
         card = Card(**{item.name: facts[item.name] for item in fields(Card)})
-        if card.network not in KINDS:
+        if card.network not in (*KINDS, CAMERA):
             raise ValueError(f"no network {card.network!r}")
         heads = card.vocabulary["heads"]
         if not isinstance(card.vocabulary.get("predicates"), dict) or not 0 < len(heads) <= MAX_HEADS:

@@ -84,7 +84,8 @@ def taxi(
 def classifiers(seed: int, steps: int, out: Path) -> tuple[Path, float]:
     """The folder of trained classifiers, and the share of unseen states that they read exactly."""
     from aam_vision.classifiers.store import load
-    from aam_vision.training.session import TrainingSettings, train_domain
+    from aam_vision.training.session import train_domain
+    from aam_vision.training.settings import TrainingSettings
     from experiments.taxi_environment import environment
 
     folder, described = out / f"classifiers-{seed}-{steps}", environment()

@@ -158,15 +158,16 @@ def assess(
         scores.wrong += bool(wrong) or misled
         scores.exact += exact and not wrong
         scores.refused += not (exact or wrong or misled)
-        _count(scores, vocabulary, scene, (wrong, undecided, wanted.state.unknown))
+        count_atoms(scores, vocabulary, scene, (wrong, undecided, wanted.state.unknown))
         labels = label(vocabulary, scene, places, sample.state)
         scores.reliability.add(probability, labels)
         _count_classifiers(scores, vocabulary, probability, labels)
 
 
-def _count(
+def count_atoms(
     scores: PerceptionScores, vocabulary: VisualVocabulary, scene: Scene, kinds: tuple[frozenset[Any], ...]
 ) -> None:
+    """Add the atoms of one image to the scores: those that are wrong, undecided, and hidden."""
     wrong, undecided, hidden = (Counter(atom.predicate for atom in atoms) for atoms in kinds)
     for entry in vocabulary.stated:
         name = entry.predicate.name

@@ -8,7 +8,7 @@ Thresholds are closer to certainty where a classifier makes more mistakes on tho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -69,9 +69,18 @@ def calibrate(
                 known = labels[:, head] != NO_LABEL
                 logits[head].append(found[:, head][known])
                 truth[head].append(labels[:, head][known].float())
+    return fit(
+        {
+            name: (torch.cat(own), torch.cat(wanted))
+            for name, own, wanted in zip(network.heads, logits, truth, strict=True)
+        }
+    )
+
+
+def fit(known: Mapping[str, tuple[Tensor, Tensor]]) -> Calibration:
+    """The calibration of every head from its logits and the right answers, 1 or 0, one of each per question."""
     offsets, temperatures, thresholds = {}, {}, {}
-    for name, own, wanted in zip(network.heads, logits, truth, strict=True):
-        values, answers = torch.cat(own), torch.cat(wanted)
+    for name, (values, answers) in known.items():
         offsets[name], temperatures[name] = _best(values, answers)
         found = ((values + offsets[name]) / temperatures[name]).sigmoid()
         thresholds[name] = _thresholds(found, answers > 0)

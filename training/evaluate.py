@@ -54,15 +54,17 @@ def evaluate(
         raise UnusableInput(f"cannot write {json}: its folder does not exist, create it")
     import torch
 
-    from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.classifiers.loading import load_perception
     from aam_vision.training import corruptions as known
+    from aam_vision.training.camera import corruptions as seen_by_camera
     from aam_vision.training.evaluation import evaluate_domain, speed
 
     torch.set_num_threads(1)
-    perception = BoardPerception.load(
+    perception = load_perception(
         domain.visual, domain.name, weights, remembered=0, backend=backend, threads=threads
     )
-    conditions = dict(known.CORRUPTIONS) if corruptions else {}
+    every = seen_by_camera.CORRUPTIONS if domain.visual.cellless else known.CORRUPTIONS
+    conditions = dict(every) if corruptions else {}
     if noise is not None:
         conditions.setdefault(f"noise {noise:g}", known.Corruption(known.noise(noise), 0.0))
     groups = evaluate_domain(domain, perception, states=states, seed=seed, conditions=conditions)
@@ -71,8 +73,9 @@ def evaluate(
         print(predicates_table(f"{env}, {group} layouts", groups[group]))
     least = {"unseen": 1.0} | {f"unseen, {name}": item.least_exact for name, item in conditions.items()}
     print(states_table(f"{env}, whole states", groups, least))
+    what = "pictures" if domain.visual.cellless else f"{fast.shape[0]}x{fast.shape[1]} board"
     print(
-        f"{env}, {fast.shape[0]}x{fast.shape[1]} board, {backend}, {threads} threads: {fast.single_ms:.2f} ms for a single image, "
+        f"{env}, {what}, {backend}, {threads} threads: {fast.single_ms:.2f} ms for a single image, "
         f"{fast.images_per_s:.0f} images/s in batches ({fast.batch_cpu_ms:.2f} CPU ms an image)"
     )
     if json is not None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, process_time
 from typing import Final
 
 import numpy as np
 
+from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.image_domain import ImageDomain, Pictures
+from aam_vision.perception import Frame
+from aam_vision.strips import State
 from aam_vision.training.assessment import PerceptionScores, assess, samples
+from aam_vision.training.camera import assessment as camera
 from aam_vision.training.corruptions import CLEAN, Corruption
 from aam_vision.training.data import check
 
@@ -30,10 +34,13 @@ TIMED: Final = 256
 ROUNDS: Final = 9
 """Rounds, of which the median counts: more of them are less disturbed by what else the machine does."""
 
+Reader = BoardPerception | CameraPerception
+Judge = Callable[[Sequence[Frame], PerceptionScores], None]
+
 
 def evaluate_domain(
     domain: ImageDomain,
-    perception: BoardPerception,
+    perception: Reader,
     *,
     states: int = STATES,
     seed: int = 0,
@@ -63,7 +70,7 @@ def evaluate_domain(
 
 def _assess(
     domain: ImageDomain,
-    perception: BoardPerception,
+    perception: Reader,
     examined: Iterable[Pictures],
     conditions: Mapping[str, Corruption],
     chance: np.random.Generator,
@@ -71,13 +78,27 @@ def _assess(
     """Read all images, clean and under every condition."""
     found = {name: PerceptionScores() for name in conditions}
     for number, pictures in enumerate(examined, start=1):
-        check(domain, pictures, number)
+        if isinstance(perception, BoardPerception):
+            check(domain, pictures, number)
         for begin in range(0, len(pictures.states), CHUNK):
-            known = samples(domain.visual, pictures, pictures.states[begin : begin + CHUNK])
+            clean, judge = _judged(perception, pictures, pictures.states[begin : begin + CHUNK])
             for name, condition in conditions.items():
-                frames = [condition.corrupt(sample.frame, chance) for sample in known]
-                assess(perception, pictures.scene, known, frames, found[name])
+                judge([condition.corrupt(frame, chance) for frame in clean], found[name])
     return found
+
+
+def _judged(perception: Reader, pictures: Pictures, states: Sequence[State]) -> tuple[list[Frame], Judge]:
+    """The clean images of some states, and what compares a reading of them, or of worse ones, with the truth."""
+    scene = pictures.scene
+    if isinstance(perception, CameraPerception):
+        seen = camera.samples(perception.vocabulary, pictures, states)
+        return [sample.frame for sample in seen], lambda frames, scores: camera.assess(
+            perception, scene, seen, frames, scores
+        )
+    known = samples(perception.vocabulary, pictures, states)
+    return [sample.frame for sample in known], lambda frames, scores: assess(
+        perception, scene, known, frames, scores
+    )
 
 
 @dataclass(frozen=True)
@@ -97,7 +118,7 @@ class Speed:
     shape: tuple[int, int] = SPEED_SHAPE
 
 
-def speed(domain: ImageDomain, perception: BoardPerception, *, seed: int = 0) -> Speed:
+def speed(domain: ImageDomain, perception: Reader, *, seed: int = 0) -> Speed:
     """How fast images of a board of ``SPEED_SHAPE`` become states."""
     board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, TIMED)
     scene, distinct = board.scene, [board.draw(state) for state in board.states]

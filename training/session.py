@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
-from typing import Any
 
 import numpy as np
 import torch
 
-from aam_vision.classifiers.architecture import KINDS, SHARED
+from aam_vision.classifiers.architecture import KINDS
 from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import Card, WeightFiles, describe, load, save
+from aam_vision.classifiers.store import Card, WeightFiles, describe, load
 from aam_vision.classifiers.weak import weaknesses
-from aam_vision.commandline import Progress, write_atomically
+from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
@@ -31,7 +27,7 @@ from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images
 from aam_vision.training.lesson import StartingPoint, TrainingOptions, teach
-from aam_vision.training.model_card import model_card
+from aam_vision.training.settings import TrainingSettings, figures_of, limited_threads, write_files
 from aam_vision.wording import counted
 
 CALIBRATION_SHARE = 10
@@ -39,49 +35,6 @@ CALIBRATION_SHARE = 10
 
 STATES = 400
 """Distinct states per group of layouts in the evaluation that ends a session: more of them take longer."""
-FAST = 10
-"""A fast development run has so many times fewer boards, and so many steps."""
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """All that the weights of a training session depend on, and what it may use.
-
-    Args:
-        seed: of everything that is drawn.
-        steps: training steps.
-        threads: for torch; with 1 the same seed gives the same weights bit by bit.
-        fast: everything once, in little time, to see that it works; the weights are of no use.
-        images: a folder of labelled images to learn from as well, see ``folder``.
-        network: kind of the network, one of ``networks.KINDS``.
-        only: a perceived predicate: its classifiers alone are trained, on the trunk of the weights in ``base``,
-            which may have none for it yet; the network is of their kind.
-        base: the folder of those weights; None for the shipped ones.
-        workers: processes that share the drawing of boards; the boards are the same for any number.
-        cache: where data sets are kept for the next time, see ``cache``; None for nowhere. Those of a user's
-            own environment are never kept.
-    """
-
-    seed: int = 0
-    steps: int = 800
-    threads: int = 1
-    fast: bool = False
-    images: Path | None = None
-    network: str = SHARED
-    only: str | None = None
-    base: Path | None = None
-    workers: int = 1
-    cache: Path | None = None
-
-    @property
-    def fewer(self) -> int:
-        """The divisor of all numbers of boards."""
-        return FAST if self.fast else 1
-
-    @property
-    def all_steps(self) -> int:
-        """The steps that are made."""
-        return min(self.steps, FAST) if self.fast else self.steps
 
 
 def train_domain(
@@ -100,9 +53,13 @@ def train_domain(
         progress: is told what is being done.
         options: where checkpoints go, when to stop, and on which devices.
     """
+    if domain.visual.cellless:
+        from aam_vision.training.camera.session import train_pictures
+
+        return train_pictures(domain, folder, settings, progress, options)
     started = process_time()
     name = domain.name
-    with _threads(settings.threads):
+    with limited_threads(settings.threads):
         start, kept = _start(domain, settings)
         progress.stage(f"{name}: drawing boards")
         data = _boards(domain, settings, KINDS[start.kind])
@@ -134,8 +91,10 @@ def train_domain(
     if kept is not None:
         known = kept.figures.get("positives")  # older cards have none
         seen = {**(known if isinstance(known, dict) else {}), **{head: seen[head] for head in start.only}}
-    card = replace(card, figures={**_figures(scores, len(data), settings.all_steps, cpu), "positives": seen})
-    files = _written(classifiers, card, folder)
+    card = replace(
+        card, figures={**figures_of(scores, len(data), settings.all_steps, cpu), "positives": seen}
+    )
+    files = write_files(classifiers, card, folder)
     for group, found in scores.items():
         progress.stage(f"{name}: {found.exact} of {found.states} states exact on {group} layouts")
     for line in weaknesses(card):
@@ -182,15 +141,6 @@ def _taught(data: list[Example]) -> list[Example]:
     return [board for number, board in enumerate(data) if number % CALIBRATION_SHARE]
 
 
-def _written(classifiers: BoardNetwork, card: Card, folder: Path) -> WeightFiles:
-    """Write weights, card and model card."""
-    files = save(classifiers, card, folder)
-    written = json.loads(files.card.read_text("utf-8"))
-    card = replace(card, weights_sha256=written["weights_sha256"])
-    write_atomically(files.card.with_suffix(".md"), model_card(card))
-    return files
-
-
 def _boards(domain: ImageDomain, settings: TrainingSettings, side: int) -> list[Example]:
     """The boards to learn from: images labelled by hand, then those of the domain, drawn or remembered."""
     by_hand = labelled_images(domain, settings.images, side) if settings.images is not None else []
@@ -212,22 +162,3 @@ def _heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
             f"{predicate} is not a perceived predicate of {domain.name}: use one of {', '.join(known)}"
         )
     return tuple(known[predicate].heads.values())
-
-
-def _figures(groups: dict[str, Any], boards: int, steps: int, cpu: dict[str, float]) -> dict[str, Any]:
-    return {
-        **{group: assessment.summary() for group, assessment in groups.items()},
-        "boards": boards,
-        "steps": steps,
-        "cpu_s": {part: round(seconds, 1) for part, seconds in cpu.items()},
-    }
-
-
-@contextmanager
-def _threads(number: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

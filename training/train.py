@@ -16,6 +16,11 @@ import typer
 from aam_vision.commandline import Progress, check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 
+STEPS = 800
+"""Training steps for boards: more of them read better, and take longer."""
+PICTURE_STEPS = 2400
+"""The same for pictures without cells."""
+
 
 def train(
     env: Annotated[str, typer.Option(help="Environment whose images are to be read, e.g. sokoban.")],
@@ -26,7 +31,9 @@ def train(
     ship: Annotated[
         bool, typer.Option("--ship", help="Write the weights that come with the package.")
     ] = False,
-    steps: Annotated[int, typer.Option(min=10, help="Training steps.")] = 800,
+    steps: Annotated[
+        int | None, typer.Option(min=10, help="Training steps.  [800 for boards, 2400 for pictures]")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads; with 1 the weights repeat bit by bit.")] = 1,
     images: Annotated[
         Path | None, typer.Option(help="Also learn from this folder: images/*.png and labels.jsonl.")
@@ -103,6 +110,7 @@ def train(
     check_writable(folder)
     if cache is not None:
         check_writable(cache, "--cache")
+    steps = steps or (PICTURE_STEPS if domain.visual.cellless else STEPS)
     arguments = {
         "env": env,
         "seed": seed,
@@ -125,7 +133,8 @@ def train(
     }
     from aam_vision.training.cache import user_cache
     from aam_vision.training.lesson import TrainingOptions
-    from aam_vision.training.session import TrainingSettings, train_domain
+    from aam_vision.training.session import train_domain
+    from aam_vision.training.settings import TrainingSettings
 
     settings = TrainingSettings(
         seed=seed,

@@ -113,13 +113,13 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     """
     import sys
 
-    from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.classifiers.loading import load_perception
     from aam_vision.classifiers.weak import weaknesses
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
     weights = domain.classifiers(settings.classifiers)
-    perception = BoardPerception.load(domain.visual, domain.name, weights, backend=settings.backend)
+    perception = load_perception(domain.visual, domain.name, weights, backend=settings.backend)
     if "torch" in sys.modules:  # one small image at a time: more threads only wait for each other
         sys.modules["torch"].set_num_threads(1)
     for line in weaknesses(perception.card):

@@ -137,4 +137,7 @@ def _constraints() -> tuple[Constraint, ...]:
 
 
 def _heads(constraint: Constraint) -> set[str]:
-    return {constraint.head} if isinstance(constraint, Exactly) else {*constraint.shows, *constraint.without}
+    if isinstance(constraint, Exactly):
+        return {constraint.head}
+    assert isinstance(constraint, Never)  # the vocabulary declares no others
+    return {*constraint.shows, *constraint.without}

@@ -13,7 +13,8 @@ from aam_vision.commandline import Progress
 from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
 from aam_vision.training import lesson, session
-from aam_vision.training.session import TrainingSettings, train_domain
+from aam_vision.training.session import train_domain
+from aam_vision.training.settings import TrainingSettings
 
 from .toys import toy_boards
 

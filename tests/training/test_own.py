@@ -24,7 +24,8 @@ from aam_vision.strips import Atom
 from aam_vision.targets.images import PerceptionSettings, perception_of
 from aam_vision.training.data import lessons
 from aam_vision.training.folder import labelled_images
-from aam_vision.training.session import TrainingSettings, train_domain
+from aam_vision.training.session import train_domain
+from aam_vision.training.settings import TrainingSettings
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, SCENE, Corridor, pictures, vocabulary
 
 CORRIDOR = OwnEnvironment(

@@ -22,7 +22,8 @@ from aam_vision.training import lesson, session
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.lesson import TrainingOptions
 from aam_vision.training.logs import CELLS, Confusion
-from aam_vision.training.session import TrainingSettings, train_domain
+from aam_vision.training.session import train_domain
+from aam_vision.training.settings import TrainingSettings
 
 from .toys import toy_boards
 

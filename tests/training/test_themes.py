@@ -14,7 +14,8 @@ from aam_vision.envs.sokoban import SOKOBAN
 from aam_vision.envs.tiles import BoardCodes
 from aam_vision.training import session
 from aam_vision.training.evaluation import evaluate_domain
-from aam_vision.training.session import TrainingSettings, train_domain
+from aam_vision.training.session import train_domain
+from aam_vision.training.settings import TrainingSettings
 
 SIDE = 24
 STEPS = 120

@@ -1,0 +1,200 @@
+"""Pictures in, symbolic states out: the ``Perception`` of scenes without cells.
+
+A picture goes through one network (all classifiers, all looks at once); the answers about the things of the scene are
+settled jointly by ``legality``. What speaks of a thing that is not surely found is unknown, unless everything else that
+is seen leaves only one possibility.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.classifiers.architecture import Weights
+from aam_vision.classifiers.camera.atoms import SceneAtoms
+from aam_vision.classifiers.camera.legality import SceneLegality
+from aam_vision.classifiers.camera.plan import Size, plan_of
+from aam_vision.classifiers.completion import Completion
+from aam_vision.classifiers.store import Card, read
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
+
+BATCH = 16
+"""Pictures that go through the network together: more of them do not fit the processor's caches."""
+
+SCENES = 256
+"""Scenes that are kept worked out; the oldest is dropped."""
+
+SAME_SHAPE = 0.02
+"""How much the ratio of width to height of a picture may differ from that of the pictures learned from."""
+
+SMALLEST = 0.75
+"""Least height of a picture, as a share of that of the pictures learned from."""
+
+Raw = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Of one picture: the logits in the order of ``CameraPlan``, and where each look is (looks, 2)."""
+
+Answers = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Of one picture: the probabilities of the atoms of its scene, and where each look is (looks, 2)."""
+
+
+class CameraPerception:
+    """Reads pictures of one vocabulary with one set of weights; see ``aam_vision.perception.Perception``.
+
+    Args:
+        vocabulary: what the user says about pictures.
+        weights: of a network trained for this vocabulary, or for one of which it is a part.
+        card: its temperatures and thresholds, and the size of the pictures that were learned from.
+        remembered: pictures whose answers are kept.
+
+    Raises:
+        UnusableInput: the weights are not those of such a network.
+    """
+
+    def __init__(
+        self, vocabulary: VisualVocabulary, weights: Weights, card: Card, *, remembered: int = 4096
+    ) -> None:
+        from aam_vision.classifiers.camera.running import runner
+
+        self.vocabulary = vocabulary
+        self.card = card
+        self._plan = plan_of(card.vocabulary)
+        if card.picture is None:
+            raise UnusableInput(
+                f"the card of {card.name} does not say which pictures were learned from; train again"
+            )
+        self._trained: Size = card.picture
+        self._network = runner(self._plan, weights, self._trained)
+        heads = vocabulary.cell_heads()
+        self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)
+        self._thresholds = np.array([card.thresholds[head] for head in heads], np.float32)  # (heads, 2)
+        self._remembered = remembered
+        self._memory: OrderedDict[bytes, Raw] = OrderedDict()
+        self._scenes: OrderedDict[int, tuple[Scene, tuple[SceneAtoms, SceneLegality, Completion]]] = (
+            OrderedDict()
+        )
+
+    @classmethod
+    def load(
+        cls, vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, remembered: int = 4096
+    ) -> CameraPerception:
+        """With the weights called ``name`` in ``folder``, or the shipped ones.
+
+        Raises:
+            UnusableInput: there are none, or they cannot be used for this vocabulary.
+        """
+        weights, card = read(vocabulary, name, folder, part=True)
+        return cls(vocabulary, weights, card, remembered=remembered)
+
+    def look(self, frame: Frame, scene: Scene) -> Percept:
+        """Read the first picture of a problem."""
+        return self.read(self._about(self._recall(frame), scene), scene)
+
+    def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
+        """Read the next picture after ``before``; each look belongs to one thing, so that none must be followed."""
+        return self.look(frame, scene)
+
+    def read_many(self, frames: Sequence[Frame], scene: Scene) -> list[Percept]:
+        """Read pictures of one scene that have nothing to do with each other, in batches."""
+        return [self.read(one, scene) for one in self.answers(frames, scene)]
+
+    def answers(self, frames: Sequence[Frame], scene: Scene) -> list[Answers]:
+        """What the classifiers say about pictures; see ``Answers``.
+
+        Raises:
+            UnusableInput: a frame is no RGB image, or its proportions are not those of the pictures learned from.
+        """
+        for frame in frames:
+            self._check(frame)
+        starts = range(0, len(frames), BATCH)
+        raw = [one for start in starts for one in self._run(frames[start : start + BATCH])]
+        return [self._about(one, scene) for one in raw]
+
+    def read(self, answers: Answers, scene: Scene) -> Percept:
+        """The state that the answers about one picture amount to; see ``answers``."""
+        probabilities, positions = answers
+        atoms, legality, completion = self._indexed(scene)
+        low, high = self._thresholds[atoms.heads].T
+        found = (probabilities > high)[atoms.found] & atoms.askable[atoms.found]
+        sure, doubtful = legality.settle(probabilities, low, high, atoms.blind(found))
+        hidden = atoms.blind(
+            ~(probabilities < low)[atoms.found]
+        )  # by nature, not for want of a better picture
+        state = completion.state(
+            [atoms.atoms[number] for number in np.flatnonzero(sure)],
+            [atoms.atoms[number] for number in np.flatnonzero(doubtful)],
+        )
+        where = {
+            thing: (float(positions[look, 0]), float(positions[look, 1]))
+            for thing, look, there in zip(atoms.things, atoms.looks, found, strict=True)
+            if there
+        }
+        return Percept(state, {}, bool((doubtful & ~hidden).any()), where)
+
+    def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
+        """The classifiers' answers about the atoms of a scene: (pictures, atoms), in the order of ``SceneAtoms``."""
+        atoms = self._indexed(scene)[0]
+        return np.array([one for one, _ in self.answers(frames, scene)], np.float32).reshape(
+            len(frames), len(atoms.atoms)
+        )
+
+    def _about(self, raw: Raw, scene: Scene) -> Answers:
+        """The answers about a scene: probabilities of its atoms, one half where nothing can be asked."""
+        logits, positions = raw
+        atoms = self._indexed(scene)[0]
+        own = logits[atoms.answers] / self._temperatures[atoms.heads]
+        small = np.exp(-abs(own))
+        found = np.where(own >= 0, 1, small) / (1 + small)
+        return np.where(atoms.askable, found, 0.5).astype(np.float32), positions
+
+    def _check(self, frame: Frame) -> None:
+        """Refuse what is no picture from a camera like the one that was learned from."""
+        if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8 or 0 in frame.shape:
+            raise UnusableInput(
+                f"frame of shape {frame.shape} and type {frame.dtype}: give an RGB image, uint8 (height, width, 3)"
+            )
+        (height, width), (high, wide) = frame.shape[:2], self._trained
+        if abs(width / height * high / wide - 1) > SAME_SHAPE or height < SMALLEST * high:
+            raise UnusableInput(
+                f"picture of {width}x{height} pixels: the classifiers of {self.card.name} were trained on pictures of "
+                f"{wide}x{high}; give pictures of these proportions, not much smaller, or train on yours"
+            )
+
+    def _recall(self, frame: Frame) -> Raw:
+        """The network's answers to one picture, from memory if it was seen before."""
+        self._check(frame)
+        if not self._remembered:
+            return self._run([frame])[0]
+        digest = sha256(repr(frame.shape).encode())
+        digest.update(np.ascontiguousarray(frame).data)
+        key = digest.digest()
+        known = self._memory.get(key)
+        if known is None:
+            known = self._memory[key] = self._run([frame])[0]
+            if len(self._memory) > self._remembered:
+                self._memory.popitem(last=False)
+        else:
+            self._memory.move_to_end(key)
+        return known
+
+    def _run(self, frames: Sequence[Frame]) -> list[Raw]:
+        logits, positions = self._network(frames)
+        return list(zip(logits, positions, strict=True))
+
+    def _indexed(self, scene: Scene) -> tuple[SceneAtoms, SceneLegality, Completion]:
+        """The scene, worked out once."""
+        known = self._scenes.get(id(scene))
+        if known is None or known[0] is not scene:
+            atoms = SceneAtoms(self.vocabulary, self._plan, scene)
+            legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
+            # the scene is held beside its id, so that the id cannot pass to another one unnoticed
+            known = (scene, (atoms, legality, Completion(self.vocabulary, scene)))
+            self._scenes[id(scene)] = known
+            if len(self._scenes) > SCENES:
+                self._scenes.popitem(last=False)
+        return known[1]

@@ -1,0 +1,58 @@
+"""The network for pictures, run by torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from aam_vision.classifiers.architecture import CAMERA, Weights, check_shapes
+from aam_vision.classifiers.camera.network import CameraNetwork, fused, new_network, resized
+from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
+from aam_vision.perception import Frame
+
+Run = Callable[[Sequence[Frame]], tuple[NDArray[np.float32], NDArray[np.float32]]]
+"""Frames of one size to logits, (N, plan.size), and positions, (N, looks, 2), as shares of width and height."""
+
+
+def network_of(plan: CameraPlan, weights: Weights) -> CameraNetwork:
+    """The network that has these weights.
+
+    Raises:
+        UnusableInput: the tensors are not those of such a network.
+    """
+    network = new_network(plan, 0)
+    wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    check_shapes(wanted, weights.tensors)
+    network.load_state_dict({name: torch.tensor(tensor) for name, tensor in weights.tensors.items()})
+    return network.eval()
+
+
+def weights_of(network: CameraNetwork) -> Weights:
+    """The weights of a network, for what runs or stores them."""
+    tensors = {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}
+    return Weights(CAMERA, network.plan.heads, tensors)
+
+
+def runner(plan: CameraPlan, weights: Weights, trained: Size) -> Run:
+    """A network, ready to be asked about pictures.
+
+    Args:
+        plan: its classifiers.
+        weights: its tensors.
+        trained: height and width of the pictures learned from.
+
+    Raises:
+        UnusableInput: the tensors are not those of such a network.
+    """
+    quick, size = fused(network_of(plan, weights)), seen_size(*trained)
+
+    def run(frames: Sequence[Frame]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        pictures = torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2)
+        with torch.inference_mode():
+            logits, positions = quick(resized(pictures, size))
+        return logits.numpy(), (positions.numpy() + 1) / 2
+
+    return run

@@ -1,0 +1,43 @@
+"""The perception for a vocabulary, with trained weights: of boards, or of pictures without cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import VisualVocabulary
+
+
+def load_perception(
+    vocabulary: VisualVocabulary,
+    name: str,
+    folder: Path | None = None,
+    *,
+    remembered: int = 4096,
+    backend: str = "numpy",
+    threads: int = 1,
+) -> BoardPerception | CameraPerception:
+    """What reads the images of a vocabulary, with the weights called ``name`` in ``folder`` or the shipped ones.
+
+    Args:
+        vocabulary: says whether its images are boards or pictures without cells.
+        name: of the weights.
+        folder: of the weights; None for those shipped.
+        remembered: images whose answers are kept.
+        backend: what runs the network; pictures without cells are left to torch, ``onnx`` does not know them.
+        threads: that share batches of boards.
+
+    Raises:
+        UnusableInput: there are no such weights, or they cannot be used for this vocabulary, or with this backend.
+    """
+    if not vocabulary.cellless:
+        return BoardPerception.load(
+            vocabulary, name, folder, remembered=remembered, backend=backend, threads=threads
+        )
+    if backend == "onnx":
+        raise UnusableInput(
+            f"backend onnx does not know the network of {name}, which reads pictures without cells: use torch"
+        )
+    return CameraPerception.load(vocabulary, name, folder, remembered=remembered)

@@ -1,0 +1,50 @@
+"""How sure is sure: calibration of the classifiers of pictures, on pictures that were not learned from."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Generator
+
+from aam_vision.classifiers.camera.network import CameraNetwork
+from aam_vision.classifiers.camera.plan import CameraPlan
+from aam_vision.training.calibration import Calibration, fit
+from aam_vision.training.camera.augmentation import augment
+from aam_vision.training.camera.data import Lessons
+from aam_vision.training.labels import NO_LABEL
+
+COPIES: Final = 3
+"""Augmented copies of every picture that is calibrated on."""
+_BATCH = 32
+
+
+def calibrate(network: CameraNetwork, data: Lessons, generator: Generator) -> Calibration:
+    """Fit every classifier on augmented copies of pictures."""
+    with torch.inference_mode():
+        logits = torch.cat(
+            [
+                network(augment(part.float() / 255, generator)).logits
+                for _ in range(COPIES)
+                for part in torch.split(data.pictures, _BATCH)
+            ]
+        )
+    labels = data.labels.repeat(COPIES, 1)
+    known = {}
+    for head, places in places_of(network.plan).items():
+        asked = labels[:, places] != NO_LABEL
+        known[head] = (logits[:, places][asked], labels[:, places][asked].float())
+    return fit(known)
+
+
+def places_of(plan: CameraPlan) -> dict[str, list[int]]:
+    """Where the answers of every classifier lie in a row of the network's."""
+    looks = len(plan.looks)
+    found = {head: [number] for number, head in enumerate(plan.found)}
+    begin = looks
+    for heads, times in ((plan.alone, 1), (plan.single, looks), (plan.pairs, looks * looks)):
+        for number, head in enumerate(heads):
+            found[head] = (begin + number + len(heads) * np.arange(times)).tolist()
+        begin += len(heads) * times
+    return found

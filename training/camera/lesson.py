@@ -1,0 +1,85 @@
+"""One training run of the network for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from aam_vision.classifiers.camera.network import CameraNetwork, new_network
+from aam_vision.classifiers.camera.plan import CameraPlan
+from aam_vision.training.camera.augmentation import augment
+from aam_vision.training.camera.data import Lessons
+from aam_vision.training.labels import NO_LABEL
+
+BATCH: Final = 16
+"""Pictures of a step: more of them give steadier steps, and each takes longer."""
+LEARNING_RATE: Final = 3e-3
+"""The highest of the run."""
+WARM_UP: Final = 0.2
+"""Share of the steps in which the learning rate rises."""
+PAIRS: Final = 3.0
+"""Weight of the answers about pairs, most of which are no."""
+Progress = Callable[[int, float], None]
+"""Called after every step with the number of steps done and its loss."""
+
+
+def teach(plan: CameraPlan, data: Lessons, *, steps: int, seed: int, progress: Progress) -> CameraNetwork:
+    """Train a network on labelled pictures; the same seed gives the same weights.
+
+    Args:
+        plan: its classifiers.
+        data: what is learned from.
+        steps: optimiser steps.
+        seed: of the weights, the order of the pictures and their augmentation.
+        progress: told after every step.
+    """
+    network = new_network(plan, seed).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimiser = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, max_lr=LEARNING_RATE, total_steps=steps, pct_start=WARM_UP
+    )
+    generator = Generator().manual_seed(seed)
+    chosen = _batches(len(data), generator)
+    network.train()
+    for step in range(steps):
+        numbers = next(chosen)
+        pictures = augment(data.pictures[numbers].float().div_(255), generator)
+        loss = loss_of(
+            plan,
+            network(pictures.contiguous(memory_format=torch.channels_last)).logits,
+            data.labels[numbers],
+        )
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        schedule.step()
+        progress(step + 1, float(loss.detach()))
+    return network.eval()  # type: ignore[no-any-return]
+
+
+def loss_of(plan: CameraPlan, logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross entropy, each kind of answer by its mean over those that have a label; both (N, plan.size)."""
+    known = (labels != NO_LABEL).float()
+    each = known * binary_cross_entropy_with_logits(logits, labels.clamp(min=0).float(), reduction="none")
+    looks = len(plan.looks)
+    sizes = [looks, len(plan.alone), looks * len(plan.single), looks * looks * len(plan.pairs)]
+    whole = logits.new_zeros(())
+    parts, counts = torch.split(each, sizes, 1), torch.split(known, sizes, 1)
+    for part, asked, weight in zip(parts, counts, (1, 1, 1, PAIRS), strict=True):
+        if part.shape[1]:
+            whole = whole + weight * part.sum() / asked.sum().clamp(min=1)
+    return whole
+
+
+def _batches(number: int, generator: Generator) -> Iterator[Tensor]:
+    """Numbers of pictures, in another order every time that all were seen."""
+    left = torch.empty(0, dtype=torch.long)
+    while True:
+        while len(left) < BATCH:
+            left = torch.cat([left, torch.randperm(number, generator=generator)])
+        yield left[:BATCH]
+        left = left[BATCH:]

@@ -1,0 +1,94 @@
+"""What a training session is asked to do, and the files that come of any of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from aam_vision.classifiers.architecture import SHARED
+from aam_vision.classifiers.store import Card, WeightFiles, save
+from aam_vision.commandline import write_atomically
+from aam_vision.training.model_card import model_card
+
+if TYPE_CHECKING:
+    from torch import nn
+
+FAST = 10
+"""A fast development run has so many times fewer boards, and so many steps."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """All that the weights of a training session depend on, and what it may use.
+
+    Args:
+        seed: of everything that is drawn.
+        steps: training steps.
+        threads: for torch; with 1 the same seed gives the same weights bit by bit.
+        fast: everything once, in little time, to see that it works; the weights are of no use.
+        images: a folder of labelled images to learn from as well, see ``folder``.
+        network: kind of the network, one of ``networks.KINDS``.
+        only: a perceived predicate: its classifiers alone are trained, on the trunk of the weights in ``base``,
+            which may have none for it yet; the network is of their kind.
+        base: the folder of those weights; None for the shipped ones.
+        workers: processes that share the drawing of boards; the boards are the same for any number.
+        cache: where data sets are kept for the next time, see ``cache``; None for nowhere. Those of a user's
+            own environment are never kept.
+    """
+
+    seed: int = 0
+    steps: int = 800
+    threads: int = 1
+    fast: bool = False
+    images: Path | None = None
+    network: str = SHARED
+    only: str | None = None
+    base: Path | None = None
+    workers: int = 1
+    cache: Path | None = None
+
+    @property
+    def fewer(self) -> int:
+        """The divisor of all numbers of boards."""
+        return FAST if self.fast else 1
+
+    @property
+    def all_steps(self) -> int:
+        """The steps that are made."""
+        return min(self.steps, FAST) if self.fast else self.steps
+
+
+def write_files(classifiers: nn.Module, card: Card, folder: Path) -> WeightFiles:
+    """Write weights, card and model card."""
+    files = save(classifiers, card, folder)
+    written = json.loads(files.card.read_text("utf-8"))
+    card = replace(card, weights_sha256=written["weights_sha256"])
+    write_atomically(files.card.with_suffix(".md"), model_card(card))
+    return files
+
+
+def figures_of(groups: dict[str, Any], boards: int, steps: int, cpu: dict[str, float]) -> dict[str, Any]:
+    """The figures of a card: of every group of states, and what the training took."""
+    return {
+        **{group: assessment.summary() for group, assessment in groups.items()},
+        "boards": boards,
+        "steps": steps,
+        "cpu_s": {part: round(seconds, 1) for part, seconds in cpu.items()},
+    }
+
+
+@contextmanager
+def limited_threads(number: int) -> Iterator[None]:
+    """Let torch use so many threads for a while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
