@@ -1,0 +1,159 @@
+"""Pictures in, states out: what is not seen is unknown, what cannot be read is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from aam_vision.classifiers.camera.atoms import SceneAtoms
+from aam_vision.classifiers.camera.network import new_network
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.camera.plan import plan_of, seen_size
+from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.loading import load_perception
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.store import SURE, Card, describe, save
+from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.strips import Atom, Predicate
+
+from .piles import LOOKS, TYPES, VOCABULARY, random_state, scene
+
+PLAN = plan_of(describe(VOCABULARY))
+CARD = Card(
+    "piles",
+    describe(VOCABULARY),
+    "",
+    "",
+    0,
+    dict.fromkeys(PLAN.heads, 1.0),
+    dict.fromkeys(PLAN.heads, SURE),
+    network="camera",
+    picture=(90, 120),
+)
+
+
+@pytest.fixture(scope="module")
+def perception():
+    return CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
+
+
+def _answers(atoms, state, *, hidden=(), unsure=()):
+    """Perfect answers about a state; nothing is found of ``hidden`` things, and ``unsure`` atoms are in the middle."""
+    found = [float(a.objects[0] not in hidden) if a.predicate == "seen" else a in state.true for a in atoms.atoms]
+    values = np.array(found, np.float32)
+    values[[atom in unsure for atom in atoms.atoms]] = 0.5
+    return values, np.full((len(LOOKS), 2), 0.25, np.float32)
+
+
+def test_perfect_answers_give_the_state(perception) -> None:
+    rng = np.random.default_rng(0)
+    for number in (1, 2, 3, 4):
+        one = scene(*rng.permutation(LOOKS)[:number].tolist())
+        atoms = SceneAtoms(VOCABULARY, PLAN, one)
+        for _ in range(20):
+            state = random_state(one, rng)
+            percept = perception.read(_answers(atoms, state), one)
+            assert percept.state == state
+            assert not percept.refused
+            assert percept.positions == dict.fromkeys(one.objects, (0.25, 0.25))
+
+
+def test_a_hidden_thing_is_unknown_unless_all_else_leaves_one_possibility(perception) -> None:
+    rng = np.random.default_rng(1)
+    one = scene("red", "green", "ball")
+    atoms = SceneAtoms(VOCABULARY, PLAN, one)
+    left_open = 0
+    for _ in range(100):
+        state = random_state(one, rng)
+        percept = perception.read(_answers(atoms, state, hidden=("thing-1",)), one)
+        assert not (percept.state.true ^ state.true) - percept.state.unknown
+        assert not percept.refused  # another picture of the same situation would show no more
+        assert "thing-1" not in percept.positions
+        left_open += bool(percept.state.unknown)
+    assert left_open > 20
+
+
+def test_a_doubtful_answer_is_refused_unless_all_else_decides_it(perception) -> None:
+    one = scene("red", "green")
+    atoms = SceneAtoms(VOCABULARY, PLAN, one)
+    state = replace(random_state(one, np.random.default_rng(0)), true=frozenset())
+    on, down = Atom("on", ("thing-0", "thing-1")), Atom("on-table", ("thing-0",))
+    true = {on, Atom("on-table", ("thing-1",)), Atom("clear", ("thing-0",)), Atom("free", ())}
+    state = replace(state, true=frozenset(true))
+    assert perception.read(_answers(atoms, state, unsure=(on,)), one).state == state
+    two_ways = {on, down, Atom("clear", ("thing-1",))}
+    percept = perception.read(_answers(atoms, state, unsure=two_ways), one)
+    assert percept.refused
+    assert percept.state.unknown == two_ways
+
+
+def test_things_of_one_look_and_of_no_known_look_are_unknown(perception) -> None:
+    one = scene("red", "red", "green", "striped")
+    atoms = SceneAtoms(VOCABULARY, PLAN, one)
+    state = random_state(one, np.random.default_rng(3))
+    percept = perception.read(_answers(atoms, state), one)
+    assert not (percept.state.true ^ state.true) - percept.state.unknown
+    assert set(percept.positions) == {"thing-2"}
+    assert Atom("on", ("thing-0", "thing-1")) in percept.state.unknown
+
+
+def test_pictures_of_another_size_are_read_and_of_other_proportions_refused(perception) -> None:
+    one, rng = scene("red", "ball"), np.random.default_rng(0)
+    small = rng.integers(0, 256, (90, 120, 3), dtype=np.uint8)
+    large = small.repeat(2, 0).repeat(2, 1)
+    for frame in (small, large):
+        assert perception.look(frame, one).state.objects == one.objects
+    first, again = (perception.look(small, one) for _ in range(2))
+    assert first == again == perception.follow(first, small, one) == perception.read_many([small], one)[0]
+    for wrong in (small[:, :90], small[::2, ::2]):
+        with pytest.raises(UnusableInput, match="were trained on pictures of 120x90"):
+            perception.look(wrong, one)
+    with pytest.raises(UnusableInput, match="give an RGB image"):
+        perception.look(small.astype(np.float32), one)
+
+
+def test_the_network_sees_all_pictures_at_about_one_size() -> None:
+    for size in ((90, 120), (480, 640), (64, 64), (1080, 1920), (40, 400)):
+        high, wide = seen_size(*size)
+        assert 0.8 < high * wide / 128**2 < 1.25
+        assert abs(wide / high * size[0] / size[1] - 1) < 0.2
+
+
+def test_weights_come_back_from_disk_and_the_vocabulary_chooses_what_reads(tmp_path) -> None:
+    network = new_network(PLAN, 5)
+    save(network, CARD, tmp_path)
+    loaded = load_perception(VOCABULARY, "piles", tmp_path)
+    assert isinstance(loaded, CameraPerception)
+    frame = np.random.default_rng(0).integers(0, 256, (90, 120, 3), dtype=np.uint8)
+    one = scene("red", "green", "ball")
+    own = CameraPerception(VOCABULARY, weights_of(network.eval()), CARD)
+    assert (loaded.probabilities([frame], one) == own.probabilities([frame], one)).all()
+    assert isinstance(load_perception(board_domain("doors").visual, "doors"), BoardPerception)
+    with pytest.raises(UnusableInput, match="onnx does not know"):
+        load_perception(VOCABULARY, "piles", tmp_path, backend="onnx")
+    with pytest.raises(UnusableInput, match=r"train --env other"):
+        load_perception(VOCABULARY, "other", tmp_path)
+
+
+def _with(*entries):
+    return VisualVocabulary("odd", entries, TYPES)
+
+
+def test_vocabularies_that_cannot_be_read_off_pictures_are_refused() -> None:
+    seen, on = VOCABULARY.entries[0], VOCABULARY.entries[5]
+    board = Perceived(Predicate("at", ("thing", "thing")), Reading.WHERE, {"red": "red"}, "where it is")
+    three = Perceived(Predicate("row", ("thing",) * 3), Reading.SHOWN, {"": "row"}, "three in a row")
+    for entries, message in (
+        ((on,), "no entry says by which looks"),
+        ((seen, three), "give it two things at most"),
+        ((replace(seen, auxiliary=False),), "auxiliary and of one thing"),
+        ((seen, on, replace(on, predicate=Predicate("upon", ("thing", "thing")))), "give each its own"),
+    ):
+        with pytest.raises(UnusableInput, match=message):
+            plan_of(describe(_with(*entries)))
+    with pytest.raises(UnusableInput, match="read all in one way"):
+        _ = _with(seen, board).cellless
