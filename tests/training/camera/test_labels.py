@@ -1,0 +1,152 @@
+"""Labels, data and assessment: what a perfect network would say is what the labels say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from aam_vision.classifiers.camera.atoms import SceneAtoms
+from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.store import describe
+from aam_vision.envs.image_domain import Pictures
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Percept
+from aam_vision.strips import Atom, State
+from aam_vision.training.assessment import PerceptionScores
+from aam_vision.training.camera.assessment import assess, samples
+from aam_vision.training.camera.augmentation import augment
+from aam_vision.training.camera.calibration import places_of
+from aam_vision.training.camera.corruptions import CORRUPTIONS
+from aam_vision.training.camera.data import lessons
+from aam_vision.training.camera.labels import answers, row
+from aam_vision.training.labels import NO_LABEL
+from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
+
+from .drawn import SIZE, DrawnDomain
+
+PLAN = plan_of(describe(VOCABULARY))
+
+
+def test_every_answer_of_the_network_has_its_place() -> None:
+    places = places_of(PLAN)
+    assert sorted(place for own in places.values() for place in own) == list(range(PLAN.size))
+    for number, look in enumerate(LOOKS):
+        assert PLAN.place("clear", look) in places["clear"]
+        assert places[PLAN.found[number]] == [number]
+        for other in LOOKS:
+            assert PLAN.place("on", look, other) in places["on"]
+
+
+def test_a_row_of_labels_says_the_same_as_the_state() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        one = scene(*rng.permutation(LOOKS)[:3].tolist())
+        atoms, state = SceneAtoms(VOCABULARY, PLAN, one), random_state(one, rng)
+        labels = row(VOCABULARY, PLAN, atoms, one, state)
+        assert (labels[: len(LOOKS)] == [look in one.looks.values() for look in LOOKS]).all()
+        for atom, place in zip(atoms.atoms, atoms.answers, strict=True):
+            assert labels[place] == (atom in state.true or atom.predicate == "seen")
+        assert (labels != NO_LABEL).sum() == len(LOOKS) + len(atoms.atoms) - len(atoms.things)
+
+
+def test_about_a_thing_that_does_not_show_there_are_no_labels() -> None:
+    one = scene("red", "green", "ball")
+    atoms, state = SceneAtoms(VOCABULARY, PLAN, one), random_state(one, np.random.default_rng(0))
+    seen = frozenset({Atom("seen", ("thing-1",))})
+    hardly = frozenset({Atom("seen", ("thing-2",))})
+    labels = answers(VOCABULARY, atoms, one, State(state.true | seen, one.objects, hardly))
+    known = {
+        str(atom): value for atom, value in zip(atoms.atoms, labels, strict=True) if value != NO_LABEL
+    }
+    assert known.keys() == {
+        *("seen(thing-0)", "seen(thing-1)", "dark()"),
+        *(f"{name}(thing-1)" for name in ("held", "on-table", "clear")),
+    }
+    assert (known["seen(thing-0)"], known["seen(thing-1)"]) == (0, 1)
+
+
+def test_things_of_one_look_are_found_together_and_nothing_else_is_asked() -> None:
+    one = scene("red", "red", "ball")
+    atoms, state = SceneAtoms(VOCABULARY, PLAN, one), random_state(one, np.random.default_rng(0))
+    labels = row(VOCABULARY, PLAN, atoms, one, state)
+    asked = {name for name, places in places_of(PLAN).items() if (labels[places] != NO_LABEL).any()}
+    assert asked == {*PLAN.found, "dark", "held", "on-table", "clear"}
+    assert labels[PLAN.looks.index("red")] == 1
+    assert labels[PLAN.place("held", "red")] == NO_LABEL
+
+
+class _Perfect:
+    """Reads a picture as if it were the state that it knows, less what it leaves unknown or turns round."""
+
+    vocabulary = VOCABULARY
+
+    def __init__(self, percept):
+        self._percept = percept
+
+    def answers(self, frames, scene):
+        number = len(SceneAtoms(VOCABULARY, PLAN, scene).atoms)
+        return [(np.full(number, 0.5, np.float32), np.zeros((4, 2), np.float32)) for _ in frames]
+
+    def read(self, answers, scene):
+        return self._percept
+
+
+def _judged(pictures, state):
+    (sample,) = samples(VOCABULARY, pictures, pictures.states)
+    scores = PerceptionScores()
+    assess(_Perfect(Percept(state, {})), pictures.scene, [sample], [sample.frame], scores)
+    assert scores.states == 1 == scores.exact + scores.refused + scores.wrong
+    return {"exact": scores.exact, "refused": scores.refused, "wrong": scores.wrong}
+
+
+def test_a_percept_is_exact_refused_or_wrong() -> None:
+    one = scene("red", "green", "ball")
+    rng = np.random.default_rng(0)
+    frame = np.zeros((*SIZE, 3), np.uint8)
+    for _ in range(30):
+        state = random_state(one, rng)
+        plain = Pictures(one, [state], lambda _: frame)
+        assert _judged(plain, state)["exact"]
+        some = sorted(state.true)[0]
+        unsure = State(state.true - {some}, one.objects, frozenset({some}))
+        assert _judged(plain, unsure)["refused"]
+        assert _judged(plain, State(state.true - {some}, one.objects))["wrong"]
+        about = frozenset(atom for atom in state.true if "thing-0" in atom.objects)
+        shows = frozenset(Atom("seen", (f"thing-{number}",)) for number in (1, 2))
+        hidden = Pictures(one, [State(state.true | shows, one.objects)], lambda _: frame)
+        assert _judged(hidden, State(state.true - about, one.objects, about))["exact"]
+        assert _judged(hidden, state)["exact"]  # rightly decided all the same
+        assert _judged(hidden, State(state.true - about, one.objects))["wrong"]
+
+
+def test_pictures_to_learn_from_have_one_size() -> None:
+    domain, rng = DrawnDomain(), np.random.default_rng(0)
+    data = lessons(domain, PLAN, rng, 10)
+    assert data.taken == SIZE
+    assert len(data) == len(data.pictures) == len(data.labels) == 20
+    assert data.fingerprint() == lessons(domain, PLAN, np.random.default_rng(0), 10).fingerprint()
+
+    class Odd(DrawnDomain):
+        def lessons(self, rng, fewer=1):
+            for number, one in enumerate(super().lessons(rng, fewer)):
+                draw = one.draw
+                yield Pictures(one.scene, one.states, lambda s, d=draw, n=number: d(s)[n % 2 :])
+
+    with pytest.raises(UnusableInput, match="let all have one size"):
+        lessons(Odd(), PLAN, rng, 10)
+
+
+def test_augmentation_and_corruptions_repeat_from_a_seed_and_keep_the_form() -> None:
+    pictures = torch.rand(6, 3, 32, 40)
+    one, again = (augment(pictures, torch.Generator().manual_seed(3)) for _ in range(2))
+    assert torch.equal(one, again)
+    assert one.shape == pictures.shape
+    assert 0 <= float(one.min()) <= float(one.max()) <= 1
+    frame = np.random.default_rng(0).integers(0, 256, (*SIZE, 3), dtype=np.uint8)
+    for name, corruption in CORRUPTIONS.items():
+        worse, repeated = (corruption.corrupt(frame, np.random.default_rng(1)) for _ in range(2))
+        assert worse.shape == frame.shape, name
+        assert worse.dtype == np.uint8, name
+        assert (worse == repeated).all(), name
+        assert (worse != frame).any(), name

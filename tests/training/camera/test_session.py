@@ -1,0 +1,62 @@
+"""A session for pictures from beginning to end; the weights are of no use after so few steps."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.loading import load_perception
+from aam_vision.commandline import Progress
+from aam_vision.errors import UnusableInput
+from aam_vision.training.camera.corruptions import CORRUPTIONS
+from aam_vision.training.evaluation import evaluate_domain, speed
+from aam_vision.training.session import train_domain
+from aam_vision.training.settings import TrainingSettings
+
+from .drawn import SIZE, DrawnDomain
+
+SETTINGS = TrainingSettings(steps=10, fast=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("piles")
+    train_domain(DrawnDomain(), folder, SETTINGS, Progress(io.StringIO()))
+    return folder
+
+
+def test_a_session_writes_weights_that_are_read_again(folder) -> None:
+    domain = DrawnDomain()
+    perception = load_perception(domain.visual, domain.name, folder, remembered=0)
+    assert isinstance(perception, CameraPerception)
+    assert perception.card.picture == SIZE
+    assert perception.card.network == "camera"
+    assert perception.card.figures["unseen"]["states"] == 40
+    assert (folder / "piles.safetensors").stat().st_size < 250_000
+    assert "`on`" in (folder / "piles.md").read_text()
+
+
+def test_the_same_seed_gives_the_same_weights(folder, tmp_path) -> None:
+    for seed, same in ((0, True), (1, False)):
+        train_domain(DrawnDomain(), tmp_path, replace(SETTINGS, seed=seed), Progress(io.StringIO()))
+        files = [path / "piles.safetensors" for path in (folder, tmp_path)]
+        assert (files[0].read_bytes() == files[1].read_bytes()) is same
+
+
+def test_evaluation_counts_every_picture_once_under_every_condition(folder) -> None:
+    domain = DrawnDomain()
+    perception = load_perception(domain.visual, domain.name, folder, remembered=0)
+    scores = evaluate_domain(domain, perception, states=10, conditions=CORRUPTIONS)
+    assert scores.keys() == {"unseen", *(f"unseen, {name}" for name in CORRUPTIONS)}
+    for found in scores.values():
+        assert found.states == 10 == found.exact + found.refused + found.wrong
+    assert speed(domain, perception).single_ms > 0
+
+
+def test_what_only_boards_have_is_refused(tmp_path) -> None:
+    for changed in (replace(SETTINGS, only="clear"), replace(SETTINGS, images=tmp_path)):
+        with pytest.raises(UnusableInput, match="is for boards"):
+            train_domain(DrawnDomain(), tmp_path, changed, Progress(io.StringIO()))
