@@ -47,6 +47,16 @@ def where(looks: Sequence[str], description: str, *, auxiliary: bool = False) ->
     return _perceived(Reading.WHERE, {look: look for look in looks}, description, None, auxiliary)
 
 
+def found(looks: Sequence[str], description: str) -> Source:
+    """p(thing), auxiliary, of scenes without cells: things of these looks are searched in the picture."""
+    return _perceived(Reading.FOUND, {look: f"found-{look}" for look in looks}, description, None, True)
+
+
+def shown(head: str, description: str, *, auxiliary: bool = False) -> Source:
+    """p(), p(thing) or p(one, other), of scenes without cells: ``head`` is asked of the picture, about the things found."""
+    return _perceived(Reading.SHOWN, {"": head}, description, None, auxiliary)
+
+
 def _perceived(
     reading: Reading, heads: Mapping[str, str], description: str, hidden_by: str | None, auxiliary: bool
 ) -> Source:
