@@ -175,7 +175,9 @@ def seen_through(
 
 
 def places(scene: Scene, height: int, width: int) -> dict[str, Box]:
-    """The part of an image (of a height and width in pixels) that each place of one cell takes up."""
+    """The part of an image (of a height and width in pixels) that each place of one cell takes up; none without cells."""
+    if not scene.cells:
+        return {}
     from aam_vision.classifiers.board import board_box
 
     top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)

@@ -53,7 +53,9 @@ VOCABULARY = VisualVocabulary(
 def scene(*looks: str) -> Scene:
     """Things with these looks, named thing-0 and so on."""
     names = [f"thing-{number}" for number in range(len(looks))]
-    return Scene.of_things(Objects(dict.fromkeys(names, "thing"), TYPES), dict(zip(names, looks, strict=True)))
+    return Scene.of_things(
+        Objects(dict.fromkeys(names, "thing"), TYPES), dict(zip(names, looks, strict=True))
+    )
 
 
 def random_state(one: Scene, rng: np.random.Generator) -> State:

@@ -51,7 +51,7 @@ def test_what_is_decided_is_right_whatever_cannot_be_seen() -> None:
 
 
 def test_it_decides_what_all_legal_scenes_agree_about_and_nothing_else() -> None:
-    one, atoms, legality = _laid_out(2)
+    _, atoms, legality = _laid_out(2)
     own = [n for n, atom in enumerate(atoms.atoms) if atom.predicate not in ("seen", "dark")]
     everything = np.zeros((2 ** len(own), len(atoms.atoms)), np.float32)
     everything[:, own] = list(product((0, 1), repeat=len(own)))

@@ -15,7 +15,7 @@ from aam_vision.classifiers.camera.running import weights_of
 from aam_vision.classifiers.loading import load_perception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, describe, save
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.strips import Atom, Predicate
@@ -43,7 +43,9 @@ def perception():
 
 def _answers(atoms, state, *, hidden=(), unsure=()):
     """Perfect answers about a state; nothing is found of ``hidden`` things, and ``unsure`` atoms are in the middle."""
-    found = [float(a.objects[0] not in hidden) if a.predicate == "seen" else a in state.true for a in atoms.atoms]
+    found = [
+        float(a.objects[0] not in hidden) if a.predicate == "seen" else a in state.true for a in atoms.atoms
+    ]
     values = np.array(found, np.float32)
     values[[atom in unsure for atom in atoms.atoms]] = 0.5
     return values, np.full((len(LOOKS), 2), 0.25, np.float32)

@@ -56,9 +56,7 @@ def test_about_a_thing_that_does_not_show_there_are_no_labels() -> None:
     seen = frozenset({Atom("seen", ("thing-1",))})
     hardly = frozenset({Atom("seen", ("thing-2",))})
     labels = answers(VOCABULARY, atoms, one, State(state.true | seen, one.objects, hardly))
-    known = {
-        str(atom): value for atom, value in zip(atoms.atoms, labels, strict=True) if value != NO_LABEL
-    }
+    known = {str(atom): value for atom, value in zip(atoms.atoms, labels, strict=True) if value != NO_LABEL}
     assert known.keys() == {
         *("seen(thing-0)", "seen(thing-1)", "dark()"),
         *(f"{name}(thing-1)" for name in ("held", "on-table", "clear")),
