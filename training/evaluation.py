@@ -31,6 +31,9 @@ CHUNK: Final = 64
 TIMED: Final = 256
 """Images of a round whose speed is measured."""
 
+TIMED_PICTURES: Final = 24
+"""The same for pictures without cells, each of which takes longer than a board."""
+
 ROUNDS: Final = 9
 """Rounds, of which the median counts: more of them are less disturbed by what else the machine does."""
 
@@ -120,9 +123,10 @@ class Speed:
 
 def speed(domain: ImageDomain, perception: Reader, *, seed: int = 0) -> Speed:
     """How fast images of a board of ``SPEED_SHAPE`` become states."""
-    board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, TIMED)
+    timed = TIMED if isinstance(perception, BoardPerception) else TIMED_PICTURES
+    board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, timed)
     scene, distinct = board.scene, [board.draw(state) for state in board.states]
-    frames = [distinct[number % len(distinct)] for number in range(TIMED)]
+    frames = [distinct[number % len(distinct)] for number in range(timed)]
     percept = perception.look(frames[0], scene)
     times = []
     for frame in frames:
