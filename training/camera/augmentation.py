@@ -13,11 +13,11 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import affine_grid, conv2d, grid_sample, pad
 
-TURN: Final = 0.06
+TURN: Final = 0.05
 """Largest turn either way, in radians."""
 ZOOM: Final = 0.05
 """Largest relative change of size."""
-MOVE: Final = 0.06
+MOVE: Final = 0.05
 """Largest move either way, as a share of half the picture."""
 FALL: Final = 0.35
 """Largest relative change of the light from the middle to the edge."""
@@ -27,11 +27,11 @@ GAIN: Final = 0.35
 """Largest relative change of all values."""
 SHIFT: Final = 0.12
 """Largest shift of all colours together, and of each on top of it."""
-FADE: Final = 0.3
+FADE: Final = 0.2
 """Largest share of grey mixed in."""
-BLUR: Final = 1.5
+BLUR: Final = 1.2
 """Largest standard deviation of the blur, in pixels as the network sees them."""
-NOISE: Final = 0.16
+NOISE: Final = 0.13
 """Largest standard deviation of the noise; values are between 0 and 1."""
 COVER: Final = 0.08
 """Largest side of what is before the lens, as a share of the picture."""

@@ -19,7 +19,7 @@ BATCH: Final = 16
 """Pictures of a step: more of them give steadier steps, and each takes longer."""
 LEARNING_RATE: Final = 3e-3
 """The highest of the run."""
-WARM_UP: Final = 0.2
+WARM_UP: Final = 0.12
 """Share of the steps in which the learning rate rises."""
 PAIRS: Final = 3.0
 """Weight of the answers about pairs, most of which are no."""
