@@ -6,7 +6,7 @@ else, no conjunction of facts tells when the case comes about: either a paramete
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple
@@ -113,6 +113,11 @@ class Condition:
         if self._required[0] != positive:
             self._required = positive, sorted(self.index.select(positive), key=str)
         return self._required[1]
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for two conditions that hold under the same bindings of the same parameters."""
+        return self.index.header, tuple(sorted(self.index.constants)), self.literals, self.seen
 
     def holds(self, state: State, objects: tuple[str, ...]) -> bool:
         """Whether it certainly holds in a state under a binding."""

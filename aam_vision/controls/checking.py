@@ -16,7 +16,7 @@ from itertools import islice
 
 from aam_vision.controls.cases import Condition
 from aam_vision.controls.operators import Operator
-from aam_vision.controls.reach import Node, Reach
+from aam_vision.controls.reach import Place, Reach
 from aam_vision.controls.rules import Rule, Rules
 from aam_vision.controls.seeking import Way
 from aam_vision.controls.transitions import Transition
@@ -45,6 +45,8 @@ class _Checked:
     """By parameter, other types that were tried."""
     number: int = 0
     """Transitions of the control that were looked at for that."""
+    spent: set[Place] = field(default_factory=set)
+    """Situations in which there is nothing to refute, nor will be."""
 
 
 class Checker:
@@ -60,23 +62,31 @@ class Checker:
         """The way to where most can be refuted for the fewest steps; None if there is nothing to refute near."""
         self._bring_up_to_date(rules)
         best, found = 0.0, None
-        for node in self._reach.nodes(rules):
-            given, index = self._giving.given_in(node.state), self._reach.index(node.state)
+        for node in self._reach.nodes():
+            given = self._giving.given_in(node.state)
             for one in self._checked.values():
-                for control, gain in self._gains(one, node, index):
-                    if control not in given and gain / (len(node.way) + 1) > best:
+                if node.place in one.spent:
+                    continue
+                more = False
+                for control, gain in self._gains(one, node.place):
+                    if not gain or control in given:
+                        continue
+                    more = True
+                    if gain / (len(node.way) + 1) > best:
                         best, found = gain / (len(node.way) + 1), Way(node.start, (*node.way, control))
+                if not more:
+                    one.spent.add(node.place)
         return found
 
-    def _gains(self, one: _Checked, node: Node, index: StateIndex) -> Iterator[tuple[GroundAction, int]]:
+    def _gains(self, one: _Checked, place: Place) -> Iterator[tuple[GroundAction, int]]:
         operator = one.rule.operator
-        for objects in islice(one.rule.condition.bindings(index), NEAR):
+        for objects in self._reach.bindings(place, one.rule)[:NEAR]:
             control = operator.instructed(objects)
-            facts = self._reach.standpoint(node.state, control).facts
+            facts = self._reach.standpoint(place, control).facts
             yield control, len((one.common or frozenset()) - facts)
-        for control, _ in _left_out(one, index, None):
+        for control, _ in _left_out(one, place.index, None):
             yield control, 1
-        for control, _ in _other_types(one, index, None):
+        for control, _ in _other_types(one, place.index, None):
             yield control, 1
 
     def _bring_up_to_date(self, rules: Rules) -> None:
@@ -103,7 +113,8 @@ class Checker:
     def _take_in(self, one: _Checked, transition: Transition, rules: Rules) -> None:
         owner = rules.owner(transition)
         if owner is not None and owner.name == one.rule.operator.header.name:
-            facts = self._reach.standpoint(transition.before, transition.control).facts
+            place = self._reach.place(transition.before)
+            facts = self._reach.standpoint(place, transition.control).facts
             one.common = facts if one.common is None else one.common & facts
             return
         index = self._giving.indices.of(transition.before)
