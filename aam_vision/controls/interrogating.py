@@ -15,7 +15,7 @@ import numpy as np
 
 from aam_vision.controls.agent import OperatorAgent
 from aam_vision.controls.discovery import Discovery
-from aam_vision.controls.exploring import cover, explore, found
+from aam_vision.controls.exploring import Near, cover, explore, found
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.result import ControlsResult
@@ -73,6 +73,7 @@ def interrogate(
 class _Rounds:
     def __init__(self, agent: Agent, seed: int, options: Options, planner: Planner) -> None:
         self._giving = Giving(agent, options.max_steps)
+        self._near = Near(self._giving)
         self._options = options
         self._planner = planner
         self._seed = seed
@@ -89,7 +90,7 @@ class _Rounds:
         discovery: Discovery | None = None
         known: Counter[Hashable] = Counter()
         try:
-            discovery = explore(giving, np.random.default_rng([self._seed, 1]))
+            discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
             while True:
                 self._rounds += 1
                 kept = known[discovery.signature] >= SAME or self._rounds >= MAX_ROUNDS
@@ -158,7 +159,7 @@ class _Rounds:
             TwoWays: one situation and control went two ways.
         """
         try:
-            found = cover(self._giving, rules)
+            found = cover(self._giving, self._near, rules)
         except Refuted as error:
             self._options.tell(str(error))
             return False
