@@ -161,6 +161,15 @@ class Separation:
         """What the examples of a case have in common."""
         return Condition(self.index_of(case), case.examples)
 
+    def told_by_facts(self, case: Case) -> bool:
+        """Whether what was true in all examples suffices, whatever was false in all of them."""
+        condition = self.condition(case)
+        condition.literals = Literals(condition.literals.positive, 0)
+        return not any(
+            contradiction(condition, case.effects, one, self._indices.of(one.before)) is not None
+            for one in self._transitions
+        )
+
     def counterexample(self, case: Case) -> Counterexample | None:
         """Where all held that the examples have in common and something else came about; None if nowhere."""
         condition = self.condition(case)

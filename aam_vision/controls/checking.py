@@ -1,11 +1,12 @@
 """Situations that could show that a case is described too simply.
 
-Three things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
+Four things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
 an object that only this concerns (all things that were ever held before a locked door were keys): it is tried where its
 condition holds and something of that is missing. And where several visible changes were read as one case, since what was
 not seen was so already, each of them may have a condition of its own: the case is tried where all but one fact of its
 condition hold, in the company of each of these changes. And its parameters have the types of what was met so far: it is
-tried where its condition holds of things of another type.
+tried where its condition holds of things of another type. And where it requires that a fact about no object is false (the hand is not free), it is tried
+where that is true: what is required may be an object that it does not name (this key is held).
 """
 
 from __future__ import annotations
@@ -141,8 +142,11 @@ class Checker:
         for example in rules.examples(header.name):
             change = _visible(operator, example.transition, example.objects)
             changes.setdefault(change, Condition(index)).extend(example)
+        forbidden = tuple(condition.index.select(condition.literals.negative & condition.seen))
+        aside = tuple(atom for atom in forbidden if not atom.arguments)
+        if aside:
+            one.trials = (_LeftOut((), self._question(header, condition.required), despite=aside),)
         if len(changes) > 1:
-            forbidden = tuple(condition.index.select(condition.literals.negative))
             for change, its in changes.items():
                 for atom in condition.required:
                     others = self._question(header, [other for other in its.required if other != atom])

@@ -8,7 +8,7 @@ given before is not given again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -97,11 +97,10 @@ class _Rounds:
                 known[discovery.signature] += 1
                 rules = Rules(discovery, giving, lasting=kept)
                 self._tell(discovery)
-                if kept or self._covered(rules):
+                certain = kept or self._lasts(rules, known)
+                if certain:  # what refutes operators at once saves an interrogation of them
                     result = self._interrogated(rules)
-                    certain = result is not None and (kept or self._covered(rules))
-                else:  # what refutes operators at once saves an interrogation of them
-                    certain = False
+                    certain = result is not None and (kept or self._lasts(rules, known))
                 if result is not None and certain:
                     rng = np.random.default_rng([self._seed, 2, self._rounds])
                     seen = watch(giving, rules, result.model, rng)
@@ -151,6 +150,17 @@ class _Rounds:
                 return error.result
             raise
 
+    def _lasts(self, rules: Rules, known: Mapping[Hashable, int]) -> bool:
+        """Whether nothing near refutes the operators, and all that was seen still amounts to such as are known.
+
+        Raises:
+            StepsSpent: no more controls may be given.
+            TwoWays: one situation and control went two ways.
+        """
+        return self._covered(rules) and (
+            self._giving.steps == rules.began or found(self._giving).signature in known
+        )
+
     def _covered(self, rules: Rules) -> bool:
         """Give the controls that never did anything in all kinds of situations; False if that asks for a new discovery.
 
@@ -159,12 +169,12 @@ class _Rounds:
             TwoWays: one situation and control went two ways.
         """
         try:
-            found = cover(self._giving, self._near, rules)
+            ended = cover(self._giving, self._near, rules)
         except Refuted as error:
             self._options.tell(str(error))
             return False
-        self._covers = found.covered
-        return not found.woken
+        self._covers = ended.covered
+        return not ended.woken
 
     def _tell(self, discovery: Discovery) -> None:
         names = ", ".join(operator.header.name for operator in discovery.operators)
