@@ -44,7 +44,7 @@ class Options:
     max_queries: int | None = None
     """Queries of the interrogation of the operators."""
     exam: int | None = None
-    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
+    """Steps in which operators are examined, as those of other agents are; None for none: the last walk examines controls."""
     confirm: bool = False
     tell: Callable[[str], None] = lambda text: None
     """Called with a line when operators were discovered."""
@@ -137,7 +137,7 @@ class _Rounds:
             agent,
             planner=self._planner,
             budget=Budget(self._options.max_queries),
-            exam=self._options.exam,
+            exam=self._options.exam or 0,
             confirm=self._options.confirm,
         )
         try:
