@@ -5,8 +5,8 @@ an object that only this concerns (all things that were ever held before a locke
 condition holds and something of that is missing. And where several visible changes were read as one case, since what was
 not seen was so already, each of them may have a condition of its own: the case is tried where all but one fact of its
 condition hold, in the company of each of these changes. And its parameters have the types of what was met so far: it is
-tried where its condition holds of things of another type. And where it requires that a fact about no object is false (the hand is not free), it is tried
-where that is true: what is required may be an object that it does not name (this key is held).
+tried where its condition holds of things of another type. And where it requires that a fact about no object is false (the
+hand is not free), it is tried where that is true: what is required may be an object that it does not name (this key is held).
 """
 
 from __future__ import annotations
