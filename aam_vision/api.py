@@ -118,7 +118,7 @@ def interrogate_controls(
             each of them can always be given, and changes something or nothing (``ask`` executes every plan).
         seed: Of every random choice: the same agent and seed give the same result.
         max_steps: Stop once so many controls were given.
-        exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took.
+        exam: Steps in which the operators are examined; default none, since a last walk predicts every control.
 
     Returns:
         The operators that the controls carry out, their model, and what is certain of both.

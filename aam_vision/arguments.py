@@ -62,7 +62,8 @@ class Arguments:
     max_queries: int | None = option("Stop at so many queries.", min=0)
     max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
     exam: int | None = option(
-        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's.",
+        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, none with "
+        "--controls or --bare, where a walk follows anyway.",
         min=0,
     )
     out: Path | None = option("Folder for results; default runs/ENV-TIME.", kept=False)

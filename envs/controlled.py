@@ -25,9 +25,10 @@ from aam_vision.envs.labelled import Explored, LabelledImages, explored_images, 
 from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.own import HELD_OUT, PICTURES, SPLIT, OwnEnvironment
 from aam_vision.envs.restoring import Env, Restore
+from aam_vision.envs.shown import Shown
 from aam_vision.envs.told import Told
-from aam_vision.errors import UnusableInput, reason
-from aam_vision.perception import Defined, Given, Perceived, Perception, Reading, Scene, VisualVocabulary
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, Atom, GroundAction, State
 
@@ -135,16 +136,13 @@ class ControlledEnvironment(OwnEnvironment):
         Raises:
             UnusableInput: ``shown`` raises, or gives anything but atoms of perceived predicates.
         """
-        true = self._true(env, scene)
-        seen = State(true, scene.objects, frozenset(self._hidden(true, scene)))
-        entries = self.visual.entries
-        given = {entry.predicate.name for entry in entries if isinstance(entry, Given)}
-        found = {atom for atom in scene.facts if atom.predicate in given} | true
-        for entry in entries:
-            if isinstance(entry, Defined):
-                found.update(entry.atoms(scene, seen)[0])
-        stated = {entry.predicate.name for entry in self.visual.stated}
-        return State(frozenset(atom for atom in found if atom.predicate in stated), scene.objects)
+        return self._truth.state(env, scene)
+
+    @cached_property
+    def _truth(self) -> Shown:
+        """The truth as ``shown`` tells it, which is asked for only where there is such a function."""
+        assert self.shown is not None, "there is one"
+        return Shown(self.name, self.visual, self.shown)
 
     def held_out_steps(self, count: int, rng: np.random.Generator) -> list[NativeStep]:
         """Steps of problems that are not interrogated, for evaluation only: half from walks, half from random states.
@@ -185,31 +183,8 @@ class ControlledEnvironment(OwnEnvironment):
             return terminated and stops
 
         return partial(
-            explored_images, Explored(self.made, self.scene, self._true, act, self.restore == "copy")
+            explored_images, Explored(self.made, self.scene, self._truth.atoms, act, self.restore == "copy")
         )
-
-    def _true(self, env: Any, scene: Scene) -> frozenset[Atom]:
-        """The atoms that ``shown`` gives, checked."""
-        assert self.shown is not None, "asked for only where it is given"
-        perceived = {
-            entry.predicate.name: entry for entry in self.visual.entries if isinstance(entry, Perceived)
-        }
-        try:
-            true = frozenset(Atom(*atom) for atom in self.shown(env))
-            for atom in true:
-                entry = perceived.get(atom.predicate)
-                if entry is None:
-                    raise ValueError(f"gave {atom}: its predicate is not perceived")
-                known = scene.objects_of(entry)
-                if len(atom.objects) != entry.predicate.arity or not all(
-                    one in known for one in atom.objects
-                ):
-                    raise ValueError(f"gave {atom}: not {entry.predicate.arity} objects of the scene")
-        except Exception as error:  # the function is the user's: anything may go wrong
-            raise UnusableInput(
-                f"environment {self.name}: shown raised {reason(error)}; correct it"
-            ) from error
-        return true
 
     def _steps(self, problem: Problem, count: int, rng: np.random.Generator) -> Iterator[NativeStep]:
         """Steps of one problem."""
@@ -228,15 +203,6 @@ class ControlledEnvironment(OwnEnvironment):
             before = self.true_state(simulator.present, scene)
             simulator.instruct(*chosen)
             yield NativeStep(before, GroundAction(*chosen), self.true_state(simulator.present, scene))
-
-    def _hidden(self, true: frozenset[Atom], scene: Scene) -> Iterator[Atom]:
-        """The atoms that a thing covers in the image."""
-        perceived = [entry for entry in self.visual.entries if isinstance(entry, Perceived)]
-        places = {entry.predicate.name for entry in perceived if entry.reading is Reading.WHERE}
-        for entry in perceived:
-            for atom in true:
-                if atom.predicate in places and scene.looks[atom.objects[0]] == entry.hidden_by:
-                    yield Atom(entry.predicate.name, atom.objects[1:])
 
 
 def bare_environment(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from aam_vision.envs.meaning import Instruction, differ
+from aam_vision.envs.rendered import rendered
 from aam_vision.envs.restoring import Env, Restore, way_back
 from aam_vision.errors import AamWarning, AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene
@@ -125,18 +126,7 @@ class GymnasiumSimulator:
             UnusableInput: the environment gives no such image.
         """
         if self._seen is None:
-            try:
-                image: Any = self._env.render()
-            except Exception as error:
-                raise UnusableInput(
-                    f"{self._name}: render() raised {reason(error)}; correct the environment"
-                ) from error
-            if not isinstance(image, np.ndarray) or image.ndim != 3 or image.shape[2] != 3:
-                raise UnusableInput(
-                    f"{self._name}: render() gave no RGB image ({type(image).__name__}); make it with "
-                    f"render_mode='rgb_array'"
-                )
-            self._seen = image.astype(np.uint8, copy=True)
+            self._seen = rendered(self._env)
         return self._seen
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:

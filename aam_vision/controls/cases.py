@@ -6,7 +6,7 @@ else, no conjunction of facts tells when the case comes about: either a paramete
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple
@@ -114,6 +114,11 @@ class Condition:
             self._required = positive, sorted(self.index.select(positive), key=str)
         return self._required[1]
 
+    @property
+    def key(self) -> Hashable:
+        """Equal for two conditions that hold under the same bindings of the same parameters."""
+        return self.index.header, tuple(sorted(self.index.constants)), self.literals, self.seen
+
     def holds(self, state: State, objects: tuple[str, ...]) -> bool:
         """Whether it certainly holds in a state under a binding."""
         held, unknown = self.index.values(state, objects)
@@ -155,6 +160,15 @@ class Separation:
     def condition(self, case: Case) -> Condition:
         """What the examples of a case have in common."""
         return Condition(self.index_of(case), case.examples)
+
+    def told_by_facts(self, case: Case) -> bool:
+        """Whether what was true in all examples suffices, whatever was false in all of them."""
+        condition = self.condition(case)
+        condition.literals = Literals(condition.literals.positive, 0)
+        return not any(
+            contradiction(condition, case.effects, one, self._indices.of(one.before)) is not None
+            for one in self._transitions
+        )
 
     def counterexample(self, case: Case) -> Counterexample | None:
         """Where all held that the examples have in common and something else came about; None if nowhere."""

@@ -1,31 +1,63 @@
 """Situations that could show that a case is described too simply.
 
-Three things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
+Four things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
 an object that only this concerns (all things that were ever held before a locked door were keys): it is tried where its
 condition holds and something of that is missing. And where several visible changes were read as one case, since what was
 not seen was so already, each of them may have a condition of its own: the case is tried where all but one fact of its
 condition hold, in the company of each of these changes. And its parameters have the types of what was met so far: it is
-tried where its condition holds of things of another type.
+tried where its condition holds of things of another type. And where it requires that a fact about no object is false (the
+hand is not free), it is tried where that is true: what is required may be an object that it does not name (this key is held).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from aam_vision.controls.cases import Condition
 from aam_vision.controls.operators import Operator
-from aam_vision.controls.reach import Node, Reach
+from aam_vision.controls.reach import Bindings, Place, Reach
 from aam_vision.controls.rules import Rule, Rules
 from aam_vision.controls.seeking import Way
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.joins import StateIndex, bindings
-from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Vocabulary
+from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
 
 NEAR = 3
 """Bindings that are looked at for each fact that is left out."""
+
+
+class _Question(NamedTuple):
+    """Where do these facts hold of a case's parameters? ``answers``: the first bindings, by situation."""
+
+    header: ActionHeader
+    required: tuple[LiftedAtom, ...]
+    answers: dict[Place, Bindings]
+
+    def of(self, place: Place) -> Bindings:
+        """The first bindings in a situation."""
+        found = self.answers.get(place)
+        if found is None:
+            found = tuple(islice(bindings(place.index, self.header, self.required), NEAR))
+            self.answers[place] = found
+        return found
+
+    def given(self, index: StateIndex, control: GroundAction) -> Bindings:
+        """The first bindings that a control with these arguments may have in a situation."""
+        match = LiftedAtom("", tuple(range(len(control.objects)))), control.objects
+        return tuple(islice(bindings(index, self.header, self.required, match=match), NEAR))
+
+
+class _LeftOut(NamedTuple):
+    """Some of a condition is left out: ``without`` is not true, or one of ``despite`` is; in the company of a change."""
+
+    change: Hashable
+    question: _Question
+    without: LiftedAtom | None = None
+    despite: tuple[LiftedAtom, ...] = ()
 
 
 @dataclass
@@ -35,16 +67,18 @@ class _Checked:
     rule: Rule
     common: frozenset[int] | None = None
     """Facts about what the situation points out."""
-    changes: dict[Hashable, Condition] = field(default_factory=dict)
-    """By visible change, what its examples have in common."""
+    trials: tuple[_LeftOut, ...] = ()
+    """What of the condition may be left out in the company of each visible change."""
     left_out: set[tuple[Hashable, LiftedAtom]] = field(default_factory=set)
     """By visible change, the facts that were left out once."""
-    wider: ActionHeader | None = None
-    """The parameters with the types that the vocabulary allows, where these are wider."""
+    wider: _Question | None = None
+    """Where does the condition hold of the types that the vocabulary allows, if these are wider?"""
     types: set[tuple[int, str]] = field(default_factory=set)
     """By parameter, other types that were tried."""
     number: int = 0
     """Transitions of the control that were looked at for that."""
+    spent: set[Place] = field(default_factory=set)
+    """Situations in which there is nothing to refute, nor will be."""
 
 
 class Checker:
@@ -60,23 +94,31 @@ class Checker:
         """The way to where most can be refuted for the fewest steps; None if there is nothing to refute near."""
         self._bring_up_to_date(rules)
         best, found = 0.0, None
-        for node in self._reach.nodes(rules):
-            given, index = self._giving.given_in(node.state), self._reach.index(node.state)
+        for node in self._reach.nodes():
+            given = self._giving.given_in(node.state)
             for one in self._checked.values():
-                for control, gain in self._gains(one, node, index):
-                    if control not in given and gain / (len(node.way) + 1) > best:
+                if node.place in one.spent:
+                    continue
+                more = False
+                for control, gain in self._gains(one, node.place):
+                    if not gain or control in given:
+                        continue
+                    more = True
+                    if gain / (len(node.way) + 1) > best:
                         best, found = gain / (len(node.way) + 1), Way(node.start, (*node.way, control))
+                if not more:
+                    one.spent.add(node.place)
         return found
 
-    def _gains(self, one: _Checked, node: Node, index: StateIndex) -> Iterator[tuple[GroundAction, int]]:
+    def _gains(self, one: _Checked, place: Place) -> Iterator[tuple[GroundAction, int]]:
         operator = one.rule.operator
-        for objects in islice(one.rule.condition.bindings(index), NEAR):
+        for objects in self._reach.bindings(place, one.rule)[:NEAR]:
             control = operator.instructed(objects)
-            facts = self._reach.standpoint(node.state, control).facts
+            facts = self._reach.standpoint(place, control).facts
             yield control, len((one.common or frozenset()) - facts)
-        for control, _ in _left_out(one, index, None):
+        for control, _ in _left_out(one, place.state, lambda asked: asked.of(place)):
             yield control, 1
-        for control, _ in _other_types(one, index, None):
+        for control, _ in _other_types(one, place.state, lambda asked: asked.of(place)):
             yield control, 1
 
     def _bring_up_to_date(self, rules: Rules) -> None:
@@ -91,25 +133,42 @@ class Checker:
             one.number = len(transitions)
 
     def _case(self, rule: Rule, rules: Rules) -> _Checked:
-        one = _Checked(rule, wider=_wider(rule, rules.discovery.vocabulary))
-        index = AtomIndex(rules.discovery.vocabulary, rule.operator.header)
-        for example in rules.examples(rule.operator.header.name):
-            change = _visible(rule.operator, example.transition, example.objects)
-            one.changes.setdefault(change, Condition(index)).extend(example)
-        if len(one.changes) == 1:
-            one.changes.clear()
+        operator, condition, vocabulary = rule.operator, rule.condition, rules.discovery.vocabulary
+        header, index = operator.header, AtomIndex(vocabulary, operator.header)
+        one, wider = _Checked(rule), _wider(rule, vocabulary)
+        if wider is not None:
+            one.wider = self._question(wider, condition.required)
+        changes: dict[Hashable, Condition] = {}
+        for example in rules.examples(header.name):
+            change = _visible(operator, example.transition, example.objects)
+            changes.setdefault(change, Condition(index)).extend(example)
+        forbidden = tuple(condition.index.select(condition.literals.negative & condition.seen))
+        aside = tuple(atom for atom in forbidden if not atom.arguments)
+        if aside:
+            one.trials = (_LeftOut((), self._question(header, condition.required), despite=aside),)
+        if len(changes) > 1:
+            for change, its in changes.items():
+                for atom in condition.required:
+                    others = self._question(header, [other for other in its.required if other != atom])
+                    one.trials += (_LeftOut(change, others, without=atom),)
+                one.trials += (_LeftOut(change, self._question(header, its.required), despite=forbidden),)
         return one
+
+    def _question(self, header: ActionHeader, required: Sequence[LiftedAtom]) -> _Question:
+        asked = header, tuple(required)
+        return _Question(*asked, self._reach.answers(asked))
 
     def _take_in(self, one: _Checked, transition: Transition, rules: Rules) -> None:
         owner = rules.owner(transition)
         if owner is not None and owner.name == one.rule.operator.header.name:
-            facts = self._reach.standpoint(transition.before, transition.control).facts
+            place = self._reach.place(transition.before)
+            facts = self._reach.standpoint(place, transition.control).facts
             one.common = facts if one.common is None else one.common & facts
             return
-        index = self._giving.indices.of(transition.before)
-        one.types |= {new for _, new in _other_types(one, index, transition.control)}
-        if one.changes:
-            one.left_out |= {left for _, left in _left_out(one, index, transition.control)}
+        state, control = transition.before, transition.control
+        index = self._giving.indices.of(state)
+        one.types |= {new for _, new in _other_types(one, state, lambda asked: asked.given(index, control))}
+        one.left_out |= {left for _, left in _left_out(one, state, lambda asked: asked.given(index, control))}
 
 
 def _wider(rule: Rule, vocabulary: Vocabulary) -> ActionHeader | None:
@@ -131,17 +190,13 @@ def _wider(rule: Rule, vocabulary: Vocabulary) -> ActionHeader | None:
 
 
 def _other_types(
-    one: _Checked, index: StateIndex, control: GroundAction | None
+    one: _Checked, state: State, answer: Callable[[_Question], Bindings]
 ) -> Iterator[tuple[GroundAction, tuple[int, str]]]:
-    """Parameters and their types, other than those of the case, with which its condition holds and that were not tried.
-
-    ``control``: with these arguments.
-    """
+    """Parameters and their types, other than those of the case, with which its condition holds and that were not tried."""
     if one.wider is None:
         return
-    operator, objects = one.rule.operator, index.state.objects
-    match = None if control is None else (LiftedAtom("", tuple(range(operator.given))), control.objects)
-    for found in islice(bindings(index, one.wider, one.rule.condition.required, match=match), NEAR):
+    operator, objects = one.rule.operator, state.objects
+    for found in answer(one.wider):
         for place, (name, kind) in enumerate(zip(found, operator.header.types, strict=True)):
             new = place, objects[name]
             if name not in objects.members(kind) and new not in one.types:
@@ -154,23 +209,19 @@ def _visible(operator: Operator, transition: Transition, objects: tuple[str, ...
 
 
 def _left_out(
-    one: _Checked, index: StateIndex, control: GroundAction | None
+    one: _Checked, state: State, answer: Callable[[_Question], Bindings]
 ) -> Iterator[tuple[GroundAction, tuple[Hashable, LiftedAtom]]]:
-    """What was not left out yet of the conditions of a case, and is in a situation; ``control``: with these arguments."""
-    operator, true = one.rule.operator, index.state.true
-    match = None if control is None else (LiftedAtom("", tuple(range(operator.given))), control.objects)
-    for change, condition in one.changes.items():
-        for atom in one.rule.condition.required:
-            if (change, atom) in one.left_out:
-                continue
-            others = [other for other in condition.required if other != atom]
-            found = bindings(index, operator.header, others, match=match)
-            for objects in islice(found, NEAR):
-                if atom.ground(objects) not in true:
-                    yield operator.instructed(objects), (change, atom)
+    """What was not left out yet of the conditions of a case, and is in a situation."""
+    operator, true = one.rule.operator, state.true
+    for trial in one.trials:
+        if trial.without is None:
+            for objects in answer(trial.question):
+                for atom in trial.despite:
+                    left = trial.change, atom
+                    if left not in one.left_out and atom.ground(objects) in true:
+                        yield operator.instructed(objects), left
+        elif (left := (trial.change, trial.without)) not in one.left_out:
+            for objects in answer(trial.question):
+                if trial.without.ground(objects) not in true:
+                    yield operator.instructed(objects), left
                     break
-        forbidden = one.rule.condition.index.select(one.rule.condition.literals.negative)
-        for objects in islice(bindings(index, operator.header, condition.required, match=match), NEAR):
-            for atom in forbidden:
-                if (change, atom) not in one.left_out and atom.ground(objects) in true:
-                    yield operator.instructed(objects), (change, atom)

@@ -39,8 +39,13 @@ IDLE = 20
 """Walks in a row that found nothing to give."""
 
 
-def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
+def explore(giving: Giving, near: Near, rng: np.random.Generator) -> Discovery:
     """Give controls until they show nothing that is not explained by what was seen before, and nothing new is near.
+
+    Args:
+        giving: the agent.
+        near: what is near the situations that it was seen in.
+        rng: chooses.
 
     Raises:
         StepsSpent: no more controls may be given.
@@ -48,7 +53,7 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
     """
     discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
-    rules, near = Rules(discovery, giving), Near(giving)
+    rules = Rules(discovery, giving)
     quiet = idle = ways = sought = 0
     while idle < IDLE and giving.steps < MOST + least:
         here, before = start(giving, initial, rng), giving.steps
@@ -81,7 +86,7 @@ def explore(giving: Giving, rng: np.random.Generator) -> Discovery:
 
 
 class Near:
-    """What is worth trying near the situations that were seen."""
+    """What is worth trying near the situations that were seen; one serves a whole interrogation."""
 
     def __init__(self, giving: Giving) -> None:
         reach = Reach(giving)
@@ -102,7 +107,7 @@ class Cover(NamedTuple):
     covered: bool
 
 
-def cover(giving: Giving, rules: Rules) -> Cover:
+def cover(giving: Giving, near: Near, rules: Rules) -> Cover:
     """Try what could refute a case; then controls that never did anything where they meet something new.
 
     Raises:
@@ -110,7 +115,7 @@ def cover(giving: Giving, rules: Rules) -> Cover:
         StepsSpent: no more controls may be given.
         TwoWays: one situation and control went two ways.
     """
-    near, dead, began = Near(giving), giving.dead, giving.steps
+    dead, began = giving.dead, giving.steps
     _follow(giving, rules, near.checker.way, int(CHECKS * began))
     _follow(giving, rules, partial(near.seeker.way, dead=False), int(CHECKS * began))
     covered = True

@@ -45,6 +45,22 @@ def separable(case: Case, separation: Separation) -> Case | None:
     return None
 
 
+def rather_by_facts(case: Case, separation: Separation) -> Case:
+    """The case with the only object of which some predicate is true, where that takes the place of what was false.
+
+    "The hand is not free" and "this key is held" may be true in the same situations, of all that were seen: which of both
+    the case requires is a guess then. A fact about an object is taken rather than that another fact is false.
+    """
+    if not case.examples or separation.told_by_facts(case):
+        return case
+    for fact, values in _determined(case):
+        if len(fact.arguments) == 1:
+            longer = _longer(case, fact, values)
+            if separation.told_by_facts(longer):
+                return longer
+    return case
+
+
 def _extended(case: Case, *, by_chance: bool) -> Iterator[Case]:
     """The case with one more object: as a constant where it never differed though it could have, or as a parameter.
 

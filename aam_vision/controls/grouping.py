@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from aam_vision.controls.cases import Case, Example, Separation
-from aam_vision.controls.extensions import candidate_facts, separable
+from aam_vision.controls.extensions import candidate_facts, rather_by_facts, separable
 from aam_vision.controls.matching import derived, explanations
 from aam_vision.controls.operators import Derivation, Effect, Outcome, outcome
 from aam_vision.controls.patterns import pattern
@@ -72,7 +72,8 @@ class _Grouping:
                 rest = replace(case, examples=left)
                 bare += self._split(rest) if separable(rest, self._separation) is None else [rest]
         bare = self._joined(bare)
-        cases = [found for case in bare if (found := separable(case, self._separation)) is not None]
+        told = [found for case in bare if (found := separable(case, self._separation)) is not None]
+        cases = [rather_by_facts(case, self._separation) for case in told]
         cases.sort(key=lambda one: one.order)
         for case in cases[MAX_CASES:]:
             self._unexplained += [example.transition for example in case.examples]

@@ -8,14 +8,14 @@ given before is not given again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aam_vision.controls.agent import OperatorAgent
 from aam_vision.controls.discovery import Discovery
-from aam_vision.controls.exploring import cover, explore, found
+from aam_vision.controls.exploring import Near, cover, explore, found
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.result import ControlsResult
@@ -44,7 +44,7 @@ class Options:
     max_queries: int | None = None
     """Queries of the interrogation of the operators."""
     exam: int | None = None
-    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
+    """Steps in which operators are examined, as those of other agents are; None for none: the last walk examines controls."""
     confirm: bool = False
     tell: Callable[[str], None] = lambda text: None
     """Called with a line when operators were discovered."""
@@ -73,6 +73,7 @@ def interrogate(
 class _Rounds:
     def __init__(self, agent: Agent, seed: int, options: Options, planner: Planner) -> None:
         self._giving = Giving(agent, options.max_steps)
+        self._near = Near(self._giving)
         self._options = options
         self._planner = planner
         self._seed = seed
@@ -89,18 +90,17 @@ class _Rounds:
         discovery: Discovery | None = None
         known: Counter[Hashable] = Counter()
         try:
-            discovery = explore(giving, np.random.default_rng([self._seed, 1]))
+            discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
             while True:
                 self._rounds += 1
                 kept = known[discovery.signature] >= SAME or self._rounds >= MAX_ROUNDS
                 known[discovery.signature] += 1
                 rules = Rules(discovery, giving, lasting=kept)
                 self._tell(discovery)
-                if kept or self._covered(rules):
+                certain = kept or self._lasts(rules, known)
+                if certain:  # what refutes operators at once saves an interrogation of them
                     result = self._interrogated(rules)
-                    certain = result is not None and (kept or self._covered(rules))
-                else:  # what refutes operators at once saves an interrogation of them
-                    certain = False
+                    certain = result is not None and (kept or self._lasts(rules, known))
                 if result is not None and certain:
                     rng = np.random.default_rng([self._seed, 2, self._rounds])
                     seen = watch(giving, rules, result.model, rng)
@@ -137,7 +137,7 @@ class _Rounds:
             agent,
             planner=self._planner,
             budget=Budget(self._options.max_queries),
-            exam=self._options.exam,
+            exam=self._options.exam or 0,
             confirm=self._options.confirm,
         )
         try:
@@ -150,6 +150,17 @@ class _Rounds:
                 return error.result
             raise
 
+    def _lasts(self, rules: Rules, known: Mapping[Hashable, int]) -> bool:
+        """Whether nothing near refutes the operators, and all that was seen still amounts to such as are known.
+
+        Raises:
+            StepsSpent: no more controls may be given.
+            TwoWays: one situation and control went two ways.
+        """
+        return self._covered(rules) and (
+            self._giving.steps == rules.began or found(self._giving).signature in known
+        )
+
     def _covered(self, rules: Rules) -> bool:
         """Give the controls that never did anything in all kinds of situations; False if that asks for a new discovery.
 
@@ -158,12 +169,12 @@ class _Rounds:
             TwoWays: one situation and control went two ways.
         """
         try:
-            found = cover(self._giving, rules)
+            ended = cover(self._giving, self._near, rules)
         except Refuted as error:
             self._options.tell(str(error))
             return False
-        self._covers = found.covered
-        return not found.woken
+        self._covers = ended.covered
+        return not ended.woken
 
     def _tell(self, discovery: Discovery) -> None:
         names = ", ".join(operator.header.name for operator in discovery.operators)

@@ -14,7 +14,7 @@ from itertools import islice
 
 from aam_vision.controls.rules import Rule, Rules
 from aam_vision.joins import StateIndex, bindings
-from aam_vision.strips import GroundAction, LiftedAtom, State
+from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
 
 NEAR = 3
 """Bindings that are looked at for each condition."""
@@ -44,11 +44,7 @@ class Novelty:
                 self._near, self._of_rules = {}, rules
             near = self._near.get((state, control))
             if near is None:
-                near = self._near[state, control] = frozenset(
-                    feature
-                    for rule in rules.of(control.name)
-                    for feature in self._near_misses(rule, state, control, index)
-                )
+                near = self._near[state, control] = self._near_misses(rules, state, control, index)
             found |= near - self._seen
         return found
 
@@ -57,24 +53,35 @@ class Novelty:
         self._seen |= features
 
     def _near_misses(
-        self, rule: Rule, state: State, control: GroundAction, index: StateIndex
-    ) -> Iterator[Feature]:
-        required, true = rule.condition.required, state.true
-        for left_out in required:
-            others = [atom for atom in required if atom is not left_out]
-            match = LiftedAtom("", tuple(range(len(control.objects)))), control.objects
-            found = bindings(index, rule.condition.index.header, others, match=match)
-            for objects in islice(found, NEAR):
-                atom = left_out.ground(objects)
-                if atom in true:
-                    continue
-                for link in self._of(state).links(atom.objects, control.objects):
-                    yield control.name, left_out.predicate, link
+        self, rules: Rules, state: State, control: GroundAction, index: StateIndex
+    ) -> frozenset[Feature]:
+        """The facts about what is missing where all else holds that an operator of the control requires."""
+        missing = {
+            atom: None for rule in rules.of(control.name) for atom in _missing(rule, state, control, index)
+        }
+        around = self._of(state)
+        return frozenset(
+            (control.name, atom.predicate, link)
+            for atom in missing
+            for link in around.links(atom.objects, control.objects)
+        )
 
     def _of(self, state: State) -> Surroundings:
         if self._surroundings is None or self._surroundings[0] is not state:
             self._surroundings = state, Surroundings(state)
         return self._surroundings[1]
+
+
+def _missing(rule: Rule, state: State, control: GroundAction, index: StateIndex) -> Iterator[Atom]:
+    """The atoms that are not true, where all else holds that the operator requires."""
+    match = LiftedAtom("", tuple(range(len(control.objects)))), control.objects
+    required, header = rule.condition.required, rule.condition.index.header
+    for left_out in required:
+        others = [atom for atom in required if atom is not left_out]
+        for objects in islice(bindings(index, header, others, match=match), NEAR):
+            atom = left_out.ground(objects)
+            if atom not in state.true:
+                yield atom
 
 
 class Surroundings:

@@ -56,8 +56,8 @@ class Rules:
             for example in examples
         }
         self._unexplained = {id(one): one for one in discovery.unexplained}
-        self.widened = giving.steps
-        """How many controls had been given when a condition became wider for the last time."""
+        self.began = self.widened = giving.steps
+        """How many controls had been given at first, and when a condition became wider for the last time."""
         self.guessed: set[str] = set()
         """Operators that were taken for the one carried out where another one would have explained it, too."""
 

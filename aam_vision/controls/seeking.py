@@ -7,16 +7,16 @@ facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.controls.giving import ground
-from aam_vision.controls.reach import Reach
+from aam_vision.controls.reach import Place, Reach
 from aam_vision.controls.rules import Rules
 from aam_vision.query import Situation
-from aam_vision.strips import ActionHeader, GroundAction, State
+from aam_vision.strips import ActionHeader, GroundAction
 
 PLACES = 8
 """Ways to give one control in one situation that are looked at, at most."""
@@ -39,6 +39,10 @@ class Seeker:
         self._reach = reach
         self._giving = reach.giving
         self._tried: dict[str, _Tried] = {}
+        self._spent: dict[Hashable, set[Place]] = {}
+        """By what was looked for, the situations in which nothing is new, nor will be."""
+        self._ways: dict[tuple[str, int], list[GroundAction]] = {}
+        """By control and problem, all ways to give it."""
         self.covered = False
 
     def way(self, rules: Rules, *, dead: bool = True, pairs: bool = False) -> Way | None:
@@ -50,21 +54,28 @@ class Seeker:
         if not controls:
             return None
         self._bring_up_to_date(rules, controls)
+        spent = self._spent.setdefault((tuple(controls), pairs), set())
         best, found = 0.0, None
         self.covered = True
-        for number, node in enumerate(self._reach.nodes(rules)):
-            for control in self._some(controls, node.state, number):
-                facts = self._reach.standpoint(node.state, control).facts
+        for number, node in enumerate(self._reach.nodes()):
+            if node.place in spent:
+                continue
+            new = False
+            for control in self._some(controls, node.place, number):
+                facts = self._reach.standpoint(node.place, control).facts
                 gain = self._tried[control.name].gain(facts, pairs=pairs) / (len(node.way) + 1)
+                new = new or gain > 0
                 if gain > best:
                     best, found = gain, Way(node.start, (*node.way, control))
+            if not new and not any(len(self._all(one, node.place)) > PLACES for one in controls):
+                spent.add(node.place)
         return found
 
-    def _some(self, controls: Sequence[ActionHeader], state: State, number: int) -> Iterator[GroundAction]:
-        """Ways to give controls that were not given in a state; in another state, of another number, others of many."""
-        given = self._giving.given_in(state)
+    def _some(self, controls: Sequence[ActionHeader], place: Place, number: int) -> Iterator[GroundAction]:
+        """Ways to give controls that were not given in a situation; in another one, of another number, others of many."""
+        given = self._giving.given_in(place.state)
         for header in controls:
-            options = ground([header], state)
+            options = self._all(header, place)
             if len(options) > PLACES:
                 self.covered = False
                 first = number * PLACES % len(options)
@@ -73,14 +84,21 @@ class Seeker:
                 if control not in given:
                     yield control
 
+    def _all(self, header: ActionHeader, place: Place) -> list[GroundAction]:
+        key = header.name, place.problem
+        if key not in self._ways:
+            self._ways[key] = ground([header], place.state)
+        return self._ways[key]
+
     def _bring_up_to_date(self, rules: Rules, controls: Sequence[ActionHeader]) -> None:
         """Take in what was given since the last search."""
         if self._reach.bring_up_to_date(rules):
-            self._tried = {}
+            self._tried, self._spent = {}, {}
         for control in controls:
             tried = self._tried.setdefault(control.name, _Tried())
             for transition in self._giving.transitions[control.name][tried.number :]:
-                tried.add(self._reach.standpoint(transition.before, transition.control).facts)
+                place = self._reach.place(transition.before)
+                tried.add(self._reach.standpoint(place, transition.control).facts)
 
 
 class _Tried:

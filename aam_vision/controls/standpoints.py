@@ -22,10 +22,10 @@ Role = Hashable
 
 
 class Standpoint(NamedTuple):
-    """What a situation points out: facts about it, as numbers, and the objects, each with how it is pointed out."""
+    """What a situation points out: facts about it, and the objects, each with how it is pointed out; as numbers."""
 
     facts: frozenset[int]
-    objects: frozenset[tuple[str, Role]]
+    objects: frozenset[tuple[str, int]]
 
 
 class Standpoints:
@@ -36,29 +36,37 @@ class Standpoints:
         states: those that were seen: a predicate that has at most one fact in each of them points its objects out.
     """
 
-    def __init__(self, vocabulary: Vocabulary, states: Iterable[State]) -> None:
-        numbers: dict[str, set[int]] = {one.name: set() for one in vocabulary.predicates}
-        facts: dict[tuple[Objects, str], object] = {}
-        changing = set()
-        for state in states:
-            for predicate, some in numbers.items():
-                rows = state.rows.get(predicate, [])
-                some.add(len(rows))
-                if facts.setdefault((state.objects, predicate), rows) != rows:
-                    changing.add(predicate)
-        arity = {one.name: one.arity for one in vocabulary.predicates}
-        self._always = tuple(
-            [name for name, some in numbers.items() if some == {1} and (name in changing or arity[name] == 1)]
-        )
-        self._sometimes = tuple(
-            [
-                name
-                for name, some in numbers.items()
-                if some == {0, 1} and name in changing and arity[name] == 1
-            ]
-        )
+    def __init__(self, vocabulary: Vocabulary, states: Iterable[State] = ()) -> None:
         self._vocabulary = vocabulary
-        self._numbers: dict[Hashable, int] = {}
+        self._sizes: dict[str, set[int]] = {one.name: set() for one in vocabulary.predicates}
+        """By predicate, how many facts of it there were in a situation."""
+        self._first: dict[tuple[Objects, str], object] = {}
+        """By problem and predicate, its facts in the first situation."""
+        self._changing: set[str] = set()
+        self._always: tuple[str, ...] = ()
+        self._sometimes: tuple[str, ...] = ()
+        self._roles_known: dict[Role, int] = {}
+        self._facts_known: dict[Hashable, int] = {}
+        self._same: dict[frozenset[int], frozenset[int]] = {}
+        self.take_in(states)
+
+    def take_in(self, states: Iterable[State]) -> bool:
+        """Count further situations as seen; whether situations point out other things than before."""
+        before = self.pointing
+        for state in states:
+            for predicate, sizes in self._sizes.items():
+                rows = state.rows.get(predicate, [])
+                sizes.add(len(rows))
+                if (
+                    predicate not in self._changing
+                    and self._first.setdefault((state.objects, predicate), rows) != rows
+                ):
+                    self._changing.add(predicate)
+        unary = {one.name for one in self._vocabulary.predicates if one.arity == 1}
+        counted, changing = self._sizes.items(), self._changing
+        self._always = tuple([one for one, some in counted if some == {1} and one in changing | unary])
+        self._sometimes = tuple([one for one, some in counted if some == {0, 1} and one in changing & unary])
+        return self.pointing != before
 
     @property
     def pointing(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -67,12 +75,15 @@ class Standpoints:
 
     def of(self, state: State, control: GroundAction, index: StateIndex) -> Standpoint:
         """The standpoint of a control in a situation; ``index`` is that of the situation."""
-        roles = self._roles(control, index)
-        facts = frozenset(self._number(fact) for fact in self._facts(state, roles, index))
-        return Standpoint(facts, frozenset(roles.items()))
-
-    def _number(self, fact: Hashable) -> int:
-        return self._numbers.setdefault(fact, len(self._numbers))
+        numbers = self._roles_known
+        roles = {
+            name: numbers.setdefault(role, len(numbers)) for name, role in self._roles(control, index).items()
+        }
+        numbers = self._facts_known
+        facts = frozenset(
+            [numbers.setdefault(fact, len(numbers)) for fact in self._facts(state, roles, index)]
+        )
+        return Standpoint(self._same.setdefault(facts, facts), frozenset(roles.items()))
 
     def _roles(self, control: GroundAction, index: StateIndex) -> dict[str, Role]:
         roles: dict[str, Role] = {}
@@ -84,10 +95,10 @@ class Standpoints:
         _point_out(roles, self._sometimes, index)
         return roles
 
-    def _facts(self, state: State, roles: Mapping[str, Role], index: StateIndex) -> Iterator[Hashable]:
-        kinds = self._vocabulary.types
+    def _facts(self, state: State, roles: Mapping[str, int], index: StateIndex) -> Iterator[Hashable]:
+        kinds, objects = self._vocabulary.types, state.objects
         for name, role in roles.items():
-            yield role, state.objects[name]
+            yield role, objects[name]
         for predicate in self._vocabulary.predicates:
             rows = index.rows.get(predicate.name, ())
             if predicate.arity == 1:
@@ -100,7 +111,8 @@ class Standpoints:
                 for place in range(predicate.arity):
                     for name in roles:
                         for row in index.matching(predicate.name, place, name):
-                            yield predicate.name, tuple([roles.get(one) or state.objects[one] for one in row])
+                            told = [roles[one] if one in roles else objects[one] for one in row]
+                            yield predicate.name, *told
 
 
 def _point_out(roles: dict[str, Role], predicates: Iterable[str], index: StateIndex) -> None:

@@ -14,7 +14,7 @@ from aam_vision.controls.exploring import found
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.strips import Atom, Model, State
+from aam_vision.strips import Model, State
 
 from . import worlds
 
@@ -24,17 +24,6 @@ MOST = 30
 
 WALK = 12
 """Controls at random that are given first."""
-
-
-def door(folder: Path) -> Giving:
-    """A door that was locked and unlocked with the fitting key, the other one having been held before a closed door only."""
-    known = worlds.model(worlds.DOOR, folder)
-    giving = Giving(worlds.agent(worlds.DOOR, DOOR, [worlds.door(known)], folder))
-    (start,) = giving.initial()
-    worlds.follow(giving, start, "toggle", "shut", "take gold", "toggle", "shut", "lock", "toggle", "put")
-    worlds.follow(giving, start, "take gold", "lock", "put", "toggle", "take gold")
-    worlds.follow(giving, start, "take tin", "lock", "put")
-    return giving
 
 
 def refuted(giving: Giving, rules: Rules) -> list[list[str]]:
@@ -50,17 +39,17 @@ def refuted(giving: Giving, rules: Rules) -> list[list[str]]:
     return ways
 
 
-def test_a_case_is_tried_with_the_key_that_it_was_never_seen_with(tmp_path: Path) -> None:
-    giving = door(tmp_path)
-    rules = Rules(found(giving), giving)
+def test_a_case_is_tried_where_something_is_missing_that_all_its_examples_had(tmp_path: Path) -> None:
+    known = worlds.model(worlds.ROOMS, tmp_path)
+    giving = Giving(worlds.agent(worlds.ROOMS, ["go(?to)=go"], [worlds.rooms(known)], tmp_path))
     (start,) = giving.initial()
-    locked = worlds.follow(giving, start, "take gold", "lock", "put").state
-    holding = locked.true - {Atom("lying", ("tin",)), Atom("free", ())} | {Atom("held", ("tin",))}
+    worlds.follow(giving, start, "go b", "go e", "go f")
+    rules = Rules(found(giving), giving)
+    assert not rules.by_name["go"].operator.derivations, "all rooms were lit: nothing calls for a room"
     with pytest.raises(Refuted):
         refuted(giving, rules)
     latest = giving.given[-1].transition
-    assert latest.control.name == "toggle"
-    assert latest.before.true == holding
+    assert latest.control.objects[0] in ("c", "d"), "a cell of the dark room"
     assert not latest.change
 
 
@@ -78,6 +67,18 @@ def test_a_case_that_was_seen_with_things_of_one_type_is_tried_with_another(tmp_
     assert str(giving.given[-1].transition.control) == "drop()"
     (dropping,) = found(giving).of("drop")
     assert dropping.header.types == ("thing",)
+
+
+def test_a_case_that_requires_that_nothing_is_free_is_tried_with_a_free_hand(tmp_path: Path) -> None:
+    known = worlds.model(worlds.DOOR, tmp_path)
+    giving = Giving(worlds.agent(worlds.DOOR, DOOR, [worlds.one_key(known)], tmp_path))
+    (start,) = giving.initial()
+    worlds.follow(giving, start, "take gold", "toggle")
+    before = found(giving)
+    assert not any(one.derivations for one in before.of("toggle")), "nothing calls for the key yet"
+    assert ["toggle()"] in refuted(giving, Rules(before, giving))
+    (unlocking,) = [one for one in found(giving).of("toggle") if one.derivations]
+    assert unlocking.header.types == ("key",)
 
 
 @pytest.mark.parametrize(

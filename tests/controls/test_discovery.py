@@ -84,3 +84,16 @@ def test_names_and_operators_do_not_depend_on_the_order_of_the_evidence(tmp_path
     controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
     found = [discovered(worlds.DOOR, controls, worlds.door, tmp_path, seed) for seed in range(4)]
     assert len({tuple(map(str, (one.header for one in each.operators))) for each in found}) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_object_is_required_rather_than_that_a_fact_is_false(tmp_path: Path, seed: int) -> None:
+    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
+    found = discovered(worlds.DOOR, controls, worlds.one_key, tmp_path, seed)
+    keys = {one.header.name: [each.parameter for each in one.derivations] for one in found.operators}
+    assert not keys["toggle-not-closed"], "no key is needed"
+    for name in ("lock", "toggle-not-locked"):
+        (key,) = keys[name]
+        for transition, objects in found.examples[name]:
+            assert Atom("held", (objects[key],)) in transition.before.true
+    assert not found.unexplained

@@ -45,7 +45,7 @@ def taught(
     worlds.give_everywhere(giving, here, *[control.name for control in giving.controls])
     rules, reach = Rules(found(giving), giving), Reach(giving)
     reach.bring_up_to_date(rules)
-    return giving, rules, list(reach.nodes(rules))
+    return giving, rules, list(reach.nodes())
 
 
 CASES = pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_every_kind_of_situation_that_can_be_reached_is_expected_once(
     assert {node.state for node in nodes} <= states
     reach = Reach(giving)
     reach.bring_up_to_date(rules)
-    kinds = {reach.standpoint(state, NOTHING) for state in states}
-    assert {reach.standpoint(node.state, NOTHING) for node in nodes} == kinds
+    kinds = {reach.standpoint(reach.place(state), NOTHING) for state in states}
+    assert {reach.standpoint(reach.place(node.state), NOTHING) for node in nodes} == kinds
 
 
 def same_key(known: Model) -> State:

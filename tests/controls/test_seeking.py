@@ -65,7 +65,9 @@ def test_covered_says_that_no_situation_has_a_fact_that_was_not_tried(tmp_path: 
     assert [one.name for one in giving.dead] == ["curse"]
     reach = Reach(giving)
     reach.bring_up_to_date(Rules(found(giving), giving))
-    tried = [reach.standpoint(one.before, one.control).facts for one in giving.transitions["curse"]]
+    tried = [
+        reach.standpoint(reach.place(one.before), one.control).facts for one in giving.transitions["curse"]
+    ]
     world = worlds.agent(
         worlds.HALL,
         ["step(?b)=walk", "curse()=dispel"],
@@ -74,7 +76,7 @@ def test_covered_says_that_no_situation_has_a_fact_that_was_not_tried(tmp_path: 
     )
     for one in worlds.reachable(world):
         if one.control.name == "curse":
-            assert reach.standpoint(one.before, one.control).facts <= frozenset().union(*tried)
+            assert reach.standpoint(reach.place(one.before), one.control).facts <= frozenset().union(*tried)
 
 
 def test_nothing_is_covered_while_there_are_ways_that_were_not_looked_at(tmp_path: Path) -> None:

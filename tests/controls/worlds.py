@@ -126,6 +126,11 @@ def door(known: Model) -> State:
     return state(known, kinds, "closed", "fits gold", "lying gold", "lying tin", "free")
 
 
+def one_key(known: Model) -> State:
+    """A locked door and the only key, which fits: that it is held, and that the hand is not free, come to the same."""
+    return state(known, {"gold": "key"}, "locked", "fits gold", "lying gold", "free")
+
+
 def lamps(known: Model) -> State:
     """A lamp of each colour."""
     kinds = {"one": "lamp", "two": "lamp", "three": "lamp"}

@@ -1,0 +1,78 @@
+"""The true states of a user's environment, as a function of theirs tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from aam_vision.errors import UnusableInput, reason
+from aam_vision.perception import Defined, Given, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.strips import Atom, State
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a user's function tells of an environment, checked.
+
+    Args:
+        name: of the environment, for messages.
+        visual: the vocabulary.
+        shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true.
+    """
+
+    name: str
+    visual: VisualVocabulary
+    shown: Callable[[Any], Iterable[Atom]]
+
+    def state(self, env: Any, scene: Scene) -> State:
+        """The state of ``env.unwrapped``; ``scene`` is that of its problem.
+
+        Raises:
+            UnusableInput: the function raises, or gives anything but atoms of perceived predicates.
+        """
+        true = self.atoms(env, scene)
+        seen = State(true, scene.objects, frozenset(self._hidden(true, scene)))
+        entries = self.visual.entries
+        given = {entry.predicate.name for entry in entries if isinstance(entry, Given)}
+        found = {atom for atom in scene.facts if atom.predicate in given} | true
+        for entry in entries:
+            if isinstance(entry, Defined):
+                found.update(entry.atoms(scene, seen)[0])
+        stated = {entry.predicate.name for entry in self.visual.stated}
+        return State(frozenset(atom for atom in found if atom.predicate in stated), scene.objects)
+
+    def atoms(self, env: Any, scene: Scene) -> frozenset[Atom]:
+        """The atoms that the function gives.
+
+        Raises:
+            UnusableInput: as of ``state``.
+        """
+        perceived = {
+            entry.predicate.name: entry for entry in self.visual.entries if isinstance(entry, Perceived)
+        }
+        try:
+            true = frozenset(Atom(*atom) for atom in self.shown(env))
+            for atom in true:
+                entry = perceived.get(atom.predicate)
+                if entry is None:
+                    raise ValueError(f"gave {atom}: its predicate is not perceived")
+                known = scene.objects_of(entry)
+                if len(atom.objects) != entry.predicate.arity or not all(
+                    one in known for one in atom.objects
+                ):
+                    raise ValueError(f"gave {atom}: not {entry.predicate.arity} objects of the scene")
+        except Exception as error:  # the function is the user's: anything may go wrong
+            raise UnusableInput(
+                f"environment {self.name}: shown raised {reason(error)}; correct it"
+            ) from error
+        return true
+
+    def _hidden(self, true: frozenset[Atom], scene: Scene) -> Iterator[Atom]:
+        """The atoms that a thing covers in the image."""
+        perceived = [entry for entry in self.visual.entries if isinstance(entry, Perceived)]
+        places = {entry.predicate.name for entry in perceived if entry.reading is Reading.WHERE}
+        for entry in perceived:
+            for atom in true:
+                if atom.predicate in places and scene.looks[atom.objects[0]] == entry.hidden_by:
+                    yield Atom(entry.predicate.name, atom.objects[1:])
