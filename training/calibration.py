@@ -77,13 +77,16 @@ def calibrate(
     )
 
 
-def fit(known: Mapping[str, tuple[Tensor, Tensor]]) -> Calibration:
-    """The calibration of every head from its logits and the right answers, 1 or 0, one of each per question."""
+def fit(known: Mapping[str, tuple[Tensor, Tensor]], sure: tuple[float, float] = SURE) -> Calibration:
+    """The calibration of every head from its logits and the right answers, 1 or 0, one of each per question.
+
+    No threshold is laxer than those of ``sure``.
+    """
     offsets, temperatures, thresholds = {}, {}, {}
     for name, (values, answers) in known.items():
         offsets[name], temperatures[name] = _best(values, answers)
         found = ((values + offsets[name]) / temperatures[name]).sigmoid()
-        thresholds[name] = _thresholds(found, answers > 0)
+        thresholds[name] = _thresholds(found, answers > 0, sure)
     return Calibration(offsets, temperatures, thresholds)
 
 
@@ -104,9 +107,9 @@ def _best(logits: Tensor, truth: Tensor) -> tuple[float, float]:
     return pairs[int(np.argmin(losses))]
 
 
-def _thresholds(found: Tensor, truth: Tensor) -> tuple[float, float]:
-    """At least as strict as ``SURE``, and so strict that ``MISTAKEN`` at most lie beyond them, up to ``SUREST``."""
+def _thresholds(found: Tensor, truth: Tensor, sure: tuple[float, float]) -> tuple[float, float]:
+    """At least as strict as ``sure``, and so strict that ``MISTAKEN`` at most lie beyond them, up to ``SUREST``."""
     highest_no = float(found[~truth].quantile(1 - MISTAKEN)) if (~truth).any() else 0.0
     lowest_yes = float(found[truth].quantile(MISTAKEN)) if truth.any() else 1.0
-    low, high = min(SURE[0], lowest_yes), max(SURE[1], highest_no)
+    low, high = min(sure[0], lowest_yes), max(sure[1], highest_no)
     return round(max(low, 1 - SUREST), 4), round(min(high, SUREST), 4)

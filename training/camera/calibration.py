@@ -17,6 +17,11 @@ from aam_vision.training.labels import NO_LABEL
 
 COPIES: Final = 3
 """Augmented copies of every picture that is calibrated on."""
+
+SURE: Final = (0.02, 0.98)
+"""Thresholds at least: below the first an atom is false, above the second true. Stricter than those of boards: what stands
+behind something is often a guess that is right nine times of ten."""
+
 _BATCH = 32
 
 
@@ -35,7 +40,7 @@ def calibrate(network: CameraNetwork, data: Lessons, generator: Generator) -> Ca
     for head, places in places_of(network.plan).items():
         asked = labels[:, places] != NO_LABEL
         known[head] = (logits[:, places][asked], labels[:, places][asked].float())
-    return fit(known)
+    return fit(known, SURE)
 
 
 def places_of(plan: CameraPlan) -> dict[str, list[int]]:
