@@ -112,7 +112,8 @@ def reachable_first_success(
             if planned is None or evidence.answer_follows(planned.start, (*planned.path, planned.step)):
                 continue  # where values are hidden, a refusal need not rule it out
             state = evidence.predict_plan(planned.start.state, planned.path)
-            if not action.certain_to_fail(action.violated(*action.index.values(state, planned.step.objects))):
+            values = action.index.values(state, planned.step.objects)
+            if action.may_be_told(*values) and not action.certain_to_fail(action.violated(*values)):
                 return Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
     return None
 
