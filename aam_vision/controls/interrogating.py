@@ -18,6 +18,7 @@ from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.exploring import cover, explore, found
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
+from aam_vision.controls.overlaps import Overlaps
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.watching import Watched, watch
@@ -139,6 +140,7 @@ class _Rounds:
             budget=Budget(self._options.max_queries),
             exam=self._options.exam,
             confirm=self._options.confirm,
+            untellable=Overlaps(rules.discovery.operators, rules.discovery.vocabulary.types),
         )
         try:
             return interrogation.run(np.random.default_rng(self._seed))

@@ -206,7 +206,8 @@ class Evidence:
         self._attempt(at, action)
         self.untold.add((at.state, action))
         hypotheses = self.hypotheses[action.name]
-        hypotheses.was_not_told(*hypotheses.index.values(at.state, action.objects))
+        values = hypotheses.index.values(at.state, action.objects)
+        hypotheses.untold.add(hypotheses.violated(*values), *values)
 
     def _attempt(self, node: Node, action: GroundAction) -> None:
         node.attempted.append(action)

@@ -18,10 +18,8 @@ from aam_vision.interrogation.hypotheses.joint_effects import (
 )
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.interrogation.hypotheses.unification import Merged, under
+from aam_vision.interrogation.hypotheses.untold import Untold
 from aam_vision.strips import ActionSchema, Location
-
-VARIED = 8
-"""Steps that violate the same literals and were not told, after which no other such step is worth asking."""
 
 
 class ActionHypotheses:
@@ -42,8 +40,7 @@ class ActionHypotheses:
         """The number of them that differ in the values of the action's atoms."""
         self.held = 0
         """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
-        self.untold: dict[Literals, set[tuple[int, int]]] = {}
-        """By what was violated, the values (held, unknown) with which it was not told whether the action was executed."""
+        self.untold = Untold()
         self.version = 0
         """Grows with every change: results that were derived under one version stay valid under it."""
         self._together: tuple[JointStep, ...] = ()
@@ -147,11 +144,8 @@ class ActionHypotheses:
         return violated.overlaps(self.proven) or any(clause.within(violated) for clause in self.clauses)
 
     def may_be_told(self, held: int, unknown: int) -> bool:
-        """Whether a step there is worth asking: steps like it, or many that violate the same, were not told."""
-        if not self.untold:
-            return True
-        alike = self.untold.get(self.violated(held, unknown), ())
-        return len(alike) < VARIED and not any((held, unknown) in some for some in self.untold.values())
+        """Whether an answer may tell if the action is executed there, by what was not told before."""
+        return not (self.untold and self.untold.suggests_nothing(self.violated(held, unknown), held, unknown))
 
     # --- learning from answers -------------------------------------------------------------------
 
@@ -175,10 +169,6 @@ class ActionHypotheses:
         self._propagate()
         self.version += 1
         return True
-
-    def was_not_told(self, held: int, unknown: int) -> None:
-        """Remember that it could not be told whether the action was executed there."""
-        self.untold.setdefault(self.violated(held, unknown), set()).add((held, unknown))
 
     def changed(self, before: tuple[int, int], after: tuple[int, int]) -> bool:
         """Learn from the atoms' values (held, unknown) before and after an executed step."""
