@@ -19,6 +19,9 @@ SHARE, LEAST = 0.25, 30
 """Controls of the walk: this share of those given before, at least so many."""
 EPISODE, EACH = 12, 4
 """Controls of one long walk without a return: these, or so many for each control."""
+EPISODES, AGAIN = 5, 2
+"""Such walks that give again what did something before, where something is not explained; together they give at most so many
+times as many controls as one long walk."""
 IDLE = 20
 """Walks in a row that found nothing to give: all was given before."""
 
@@ -89,6 +92,27 @@ def _without_return(
             return steps, transition
         steps += giving.steps - before
     return steps, None
+
+
+def repeat(giving: Giving, rng: np.random.Generator) -> None:
+    """Give what did something again, in some episodes, where situations look as they did before.
+
+    Raises:
+        TwoWays: it came out otherwise now: it depends on what was done before, and on nothing that is seen.
+        StepsSpent: no more controls may be given.
+    """
+    initial, long = giving.initial(), max(EPISODE, EACH * len(giving.controls))
+    most = giving.steps + AGAIN * long
+    for _ in range(EPISODES):
+        here = initial[int(rng.integers(len(initial)))]
+        for _ in range(long):
+            if giving.steps >= most:
+                return
+            known = sorted(giving.given_in(here.state), key=str)
+            options = [one for one in known if giving.seen_after(here.state, one) != here.state]
+            if not options:
+                break
+            _, here = giving.give(here, options[int(rng.integers(len(options)))])
 
 
 def _give_the_rest(giving: Giving, rules: Rules, predicted: ControlModel, most: int) -> Transition | None:
