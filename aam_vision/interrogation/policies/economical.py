@@ -248,7 +248,8 @@ class _Queries:
         for segment in segments:
             if segment.success < least:
                 return None
-            if (segment.start.number, segment.steps) not in self._asked:
+            asked = (segment.start.number, segment.steps) in self._asked
+            if not asked and not self._evidence.was_asked(segment.start, segment.steps):
                 return segment
         return None
 

@@ -111,6 +111,9 @@ def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_
                 return Found(_ask(start, (*way, step)), exhausted=False)
             exhausted = exhausted and follows
             if after is not None and after not in seen:
+                if (state, step) in evidence.untold:  # nor is anything told of what comes after it
+                    exhausted = False
+                    continue
                 seen.add(after)
                 queue.append((start, (*way, step), after))
     return Found(None, exhausted)
