@@ -114,6 +114,24 @@ def test_the_same_seed_gives_the_same_walk(tmp_path: Path) -> None:
     assert walks[0] != walks[2]
 
 
+@pytest.mark.parametrize("left", [1, 3])
+def test_the_walk_gives_what_little_is_left_so_that_nothing_else_can_happen(
+    tmp_path: Path, left: int
+) -> None:
+    known = interrogate(rooms(tmp_path))
+    giving = Giving(rooms(tmp_path))
+    worlds.give_everywhere(giving, giving.initial()[0], "go")
+    assert giving.exhausted
+    pairs = [(one.before, one.transition.control) for one in giving.given]
+    other = Giving(rooms(tmp_path, [before.state for before, _ in dict.fromkeys(pairs)]))
+    other.initial()
+    for before, control in pairs[:-left]:
+        other.give(before, control)
+    assert not other.exhausted
+    assert watched(known, other, seed=left).surprise is None
+    assert other.exhausted
+
+
 @pytest.mark.parametrize("uses", [1, 2, 3, 6, 9])
 def test_a_whole_interrogation_names_the_control_that_wears_out_and_two_situations(
     tmp_path: Path, uses: int
