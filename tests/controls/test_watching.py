@@ -123,13 +123,15 @@ def test_the_walk_gives_what_little_is_left_so_that_nothing_else_can_happen(
     worlds.give_everywhere(giving, giving.initial()[0], "go")
     assert giving.exhausted
     pairs = [(one.before, one.transition.control) for one in giving.given]
-    other = Giving(rooms(tmp_path, [before.state for before, _ in dict.fromkeys(pairs)]))
-    other.initial()
-    for before, control in pairs[:-left]:
-        other.give(before, control)
-    assert not other.exhausted
-    assert watched(known, other, seed=left).surprise is None
-    assert other.exhausted
+    starts = [before.state for before, _ in dict.fromkeys(pairs)]
+    for seed in range(60):  # by chance most walks come by what is left
+        other = Giving(rooms(tmp_path, starts))
+        other.initial()
+        for before, control in pairs[:-left]:
+            other.give(before, control)
+        assert not other.exhausted
+        assert watched(known, other, seed).surprise is None
+        assert other.exhausted
 
 
 @pytest.mark.parametrize("uses", [1, 2, 3, 6, 9])
