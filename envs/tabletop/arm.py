@@ -6,7 +6,7 @@ Joints turn, rise and close together along a path of least jerk; servos follow i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import acos, atan2, cos, hypot, pi, sin
+from math import acos, atan2, cos, pi, sin
 from typing import Final
 
 import mujoco
@@ -21,10 +21,12 @@ OPEN: Final = 0.0
 CLOSED: Final = WIDEST
 """Places of the fingers' joints, in metres."""
 
+CLEARANCE: Final = 0.005
+"""Between the finger tips and what a grasped thing stands on, in metres."""
 TICK: Final = 2
 """Time steps between two commands to the servos."""
-AT_LEAST: Final = 0.09
-PER_METRE: Final = 0.55
+AT_LEAST: Final = 0.07
+PER_METRE: Final = 0.4
 """Seconds that any motion takes, and those for each metre of it."""
 SETTLING: Final = 0.03
 """Seconds that servos are given after a motion."""
@@ -71,11 +73,16 @@ class Arm:
         self.palm: Final = model.geom(PALM_GEOM).id
         self.fingers: Final = tuple(model.geom(name).id for name in FINGERS)
 
-    def go_home_at_once(self) -> None:
-        """Stand at home with open fingers, at the beginning."""
-        there = np.array([*joints(HOME), OPEN, OPEN])
-        self._world.data.qpos[self._at] = there
-        self._world.data.ctrl[:] = there
+    def go_home_at_once(self, held: int | None = None) -> None:
+        """Stand at home at the beginning: with open fingers, or around a thing that they hold."""
+        world, apart = self._world, OPEN
+        if held is not None:
+            half = world.half(held)
+            apart = WIDEST - half
+            world.put(world.data, held, (HOME.right, HOME.away, HOME.up + half - CLEARANCE), HOME.turn)
+        world.data.qpos[self._at] = np.array([*joints(HOME), apart, apart])
+        wanted = OPEN if held is None else CLOSED
+        world.data.ctrl[:] = np.array([*joints(HOME), wanted, wanted])
 
     def pretend(self, data: mujoco.MjData, pose: Pose, fingers: float = OPEN) -> None:
         """Put the arm somewhere in data that are only tried."""
@@ -129,8 +136,3 @@ class Arm:
             data.ctrl[:] = start + way * (done + rate * self._lag)
             self._world.run(TICK)
         self.rest()
-
-
-def distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """How far two places are from each other seen from above, in metres."""
-    return hypot(*(one[:2] - other[:2]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import gymnasium
@@ -14,7 +15,8 @@ from aam_vision.envs.tabletop.drawing import Drawing
 from aam_vision.envs.tabletop.layouts import Layout, random_layout
 from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.motion_check import MotionCheck
-from aam_vision.envs.tabletop.skills import SKILLS, Skills
+from aam_vision.envs.tabletop.skill_space import Instructed, SkillSpace
+from aam_vision.envs.tabletop.skills import Skills
 from aam_vision.envs.tabletop.truth import true_atoms
 from aam_vision.envs.tabletop.world import World
 from aam_vision.errors import UnusableInput
@@ -23,11 +25,8 @@ from aam_vision.strips import Atom
 
 SIZE: Final = 192
 """Height and width of a picture, in pixels."""
-MOST: Final = 7
-"""Things on the table, at most."""
 SETTLING: Final = 0.2
 """Seconds in which things come to rest at the beginning."""
-NAMES: Final = tuple(SKILLS)
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Stage:
     def set_up(self, layout: Layout) -> None:
         """Put everything in its place, and let it come to rest."""
         self.world.lay_out(layout)
-        self.arm.go_home_at_once()
+        self.arm.go_home_at_once(layout.held)
         self.arm.rest(SETTLING)
 
     def picture(self, size: int, camera: str) -> Frame:
@@ -67,17 +66,18 @@ class Stage:
             self._drawing = None
 
 
-class TabletopEnv(gymnasium.Env[NDArray[np.uint8], NDArray[np.int64]]):
+class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
     """Blocks, a ball and a piece of steel on a table, and an arm that has skills.
 
-    Observations are pictures, uint8 (192, 192, 3). An action is the number of a skill and the numbers of two things of
-    ``layout.things``, the second of which counts for some skills only. A skill that cannot be carried out changes nothing;
-    ``info["executed"]`` says so, and ``info["refusal"]`` why. There is no reward and no end.
+    Observations are pictures, uint8 (192, 192, 3). An action is a skill with names of things, such as
+    ``("stack", "red-block", "steel")``. A skill that cannot be carried out changes nothing; ``info["executed"]`` says so,
+    and ``info["refusal"]`` why. There is no reward and no end.
 
     Args:
         render_mode: ``rgb_array`` or None.
         blocks: how many; None: three to five, by the seed.
         alike: how many of the blocks look the same.
+        apart: whether looks that training keeps apart never come together (`layouts.APART`).
 
     Raises:
         UnusableInput: no such render mode; on drawing: neither EGL nor OSMesa works here.
@@ -85,15 +85,22 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], NDArray[np.int64]]):
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}
 
-    def __init__(self, render_mode: str | None = None, blocks: int | None = None, alike: int = 1) -> None:
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        blocks: int | None = None,
+        alike: int = 1,
+        apart: bool = False,
+    ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise UnusableInput(f"no render mode {render_mode!r}: use 'rgb_array' or None")
         self.render_mode = render_mode
         self.observation_space = gymnasium.spaces.Box(0, 255, (SIZE, SIZE, 3), np.uint8)
-        self.action_space = gymnasium.spaces.MultiDiscrete([len(NAMES), MOST, MOST])
+        self.action_space = self._skills = SkillSpace()
         self.executed = False
         """Whether the last skill was carried out."""
-        self._blocks, self._alike = blocks, alike
+        self._random = partial(random_layout, blocks=blocks, alike=alike, apart=apart)
+        self._pictures: dict[str, Frame] = {}
         self._stages: dict[tuple[str, ...], Stage] = {}
         self.layout: Layout
         self.stage: Stage
@@ -103,28 +110,43 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], NDArray[np.int64]]):
     ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         """Set up a random scene, or that of ``options["layout"]``."""
         super().reset(seed=seed)
-        given = (options or {}).get("layout")
-        self.layout = given or random_layout(self.np_random, self._blocks, self._alike)
-        kinds = self.layout.kinds
-        if kinds not in self._stages:
-            self._stages[kinds] = Stage(kinds)
-        self.stage = self._stages[kinds]
-        self.stage.set_up(self.layout)
-        self.executed = False
+        self.set_up((options or {}).get("layout") or self._random(self.np_random))
         return self.picture(), {}
 
-    def step(self, action: NDArray[np.int64]) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """Carry out a skill if that can be done."""
-        skill, *things = (int(number) for number in action)
-        refusal = self.carry_out(NAMES[skill], tuple(things[: SKILLS[NAMES[skill]]]))
+    def set_up(self, layout: Layout) -> None:
+        """Set up a scene, without a picture of it."""
+        if layout.kinds not in self._stages:
+            self._stages[layout.kinds] = Stage(layout.kinds)
+        self.layout, self.stage = layout, self._stages[layout.kinds]
+        self.stage.set_up(layout)
+        self.executed = False
+        self._skills.things = tuple(thing.name for thing in layout.things)
+        self._pictures.clear()
+
+    def step(self, action: Instructed) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
+        """Carry out a skill if that can be done.
+
+        Raises:
+            UnusableInput: there is no such skill, or no such thing in the scene.
+        """
+        refusal = self.carry_out(*action)
         return self.picture(), 0.0, False, False, {"executed": refusal is None, "refusal": refusal}
 
-    def carry_out(self, skill: str, things: tuple[int, ...]) -> str | None:
-        """Carry out a skill; return why it cannot be done, or None if it was."""
-        refusal: str | None = "there is no such thing"
-        if max(things) < len(self.layout.things):
-            refusal = self.stage.skills.carry_out(skill, things)
+    def carry_out(self, skill: str, *things: str) -> str | None:
+        """Carry out a skill; return why it cannot be done, or None if it was.
+
+        Raises:
+            UnusableInput: there is no such skill, or no such thing in the scene.
+        """
+        if not self._skills.contains((skill, *things)):
+            raise UnusableInput(
+                f"tabletop: no skill {' '.join((skill, *things))!r}; use {self._skills.usage()}"
+            )
+        numbers = tuple(self._skills.things.index(thing) for thing in things)
+        refusal = self.stage.skills.carry_out(skill, numbers)
         self.executed = refusal is None
+        if self.executed:
+            self._pictures.clear()
         return refusal
 
     def render(self) -> NDArray[np.uint8] | None:
@@ -132,12 +154,13 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], NDArray[np.int64]]):
 
     def picture(self, camera: str = CAMERA) -> Frame:
         """The present picture, uint8 (192, 192, 3), whatever the render mode."""
-        return self.stage.picture(SIZE, camera)
+        if camera not in self._pictures:
+            self._pictures[camera] = self.stage.picture(SIZE, camera)
+        return self._pictures[camera].copy()
 
     def true_atoms(self) -> frozenset[Atom]:
         """What is true at present, read from poses and contacts: for labels and evaluation only."""
-        names = tuple(thing.name for thing in self.layout.things)
-        return true_atoms(self.stage.world, self.stage.check, names)
+        return true_atoms(self.stage.world, self.stage.check, self._skills.things)
 
     def snapshot(self) -> Snapshot:
         """The present state, for ``restore``."""
@@ -152,6 +175,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], NDArray[np.int64]]):
         if snapshot.layout != self.layout:
             raise UnusableInput("tabletop: the snapshot is of another scene; reset to that one first")
         self.stage.world.restore(snapshot.state)
+        self._pictures.clear()
 
     def close(self) -> None:
         """Give the cameras back."""

@@ -30,7 +30,9 @@ JITTER: Final = (0.012, 0.008)
 TURN: Final = np.pi / 9
 """How far a thing may be turned either way, in radians."""
 HIGHEST: Final = 3
-"""Things in a pile at the beginning."""
+"""Things in a pile at the beginning, at most."""
+APART: Final = (("red", "white"), ("green", "striped"), ("blue", "checkered"), ("yellow", "purple"))
+"""Looks of blocks that pictures for training never show together."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,11 @@ class Pile:
 
 @dataclass(frozen=True)
 class Layout:
-    """What stands where at the beginning."""
+    """What stands where at the beginning, and the number of the thing in the hand, if any; it belongs to no pile."""
 
     things: tuple[Thing, ...]
     piles: tuple[Pile, ...]
+    held: int | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -74,16 +77,21 @@ def named(kinds: Sequence[str], looks: Sequence[str]) -> tuple[Thing, ...]:
     return tuple(things)
 
 
-def random_layout(rng: np.random.Generator, blocks: int | None = None, alike: int = 1) -> Layout:
+def random_layout(
+    rng: np.random.Generator, blocks: int | None = None, alike: int = 1, *, apart: bool = False
+) -> Layout:
     """Blocks, a ball and a piece of steel in random piles.
 
     Args:
         rng: decides everything.
         blocks: how many; None: three to five.
         alike: how many of the blocks have the same look; the others have looks of their own.
+        apart: whether looks that are to be kept ``APART`` never come together.
     """
     number = int(rng.integers(3, 6)) if blocks is None else blocks
-    drawn = [str(look) for look in rng.permutation(BLOCK_LOOKS)[: number - alike + 1]]
+    drawn = _looks(rng, number - alike + 1)
+    while apart and any({*pair} <= {*drawn} for pair in APART):
+        drawn = _looks(rng, number - alike + 1)
     things = named(
         (*[BLOCK] * number, BALL, STEEL),
         (*[drawn[0]] * (alike - 1), *drawn, BALL, STEEL),
@@ -91,24 +99,42 @@ def random_layout(rng: np.random.Generator, blocks: int | None = None, alike: in
     return Layout(things, random_piles(rng, things))
 
 
-def random_piles(rng: np.random.Generator, things: Sequence[Thing]) -> tuple[Pile, ...]:
-    """Piles of all things: each thing, in random order, begins a pile or goes onto a pile that bears it."""
+def rearranged(rng: np.random.Generator, layout: Layout, *, highest: int, holding: float) -> Layout:
+    """The same things in other places.
+
+    Args:
+        rng: decides everything.
+        layout: with the things.
+        highest: how many things a pile has at most.
+        holding: how likely one of those that can be lifted is in the hand.
+    """
+    light = [number for number, thing in enumerate(layout.things) if thing.kind != STEEL]
+    held = int(rng.choice(light)) if rng.random() < holding else None
+    return Layout(layout.things, random_piles(rng, layout.things, highest, held), held)
+
+
+def random_piles(
+    rng: np.random.Generator, things: Sequence[Thing], highest: int = HIGHEST, held: int | None = None
+) -> tuple[Pile, ...]:
+    """Piles of all things but one that is held: each, in random order, begins a pile or goes onto one that bears it."""
     piles: list[list[int]] = []
-    for thing in rng.permutation(len(things)):
-        bearing = [pile for pile in piles if len(pile) < HIGHEST and things[pile[-1]].kind != BALL]
+    for thing in rng.permutation([number for number in range(len(things)) if number != held]):
+        bearing = [pile for pile in piles if len(pile) < highest and things[pile[-1]].kind != BALL]
         if bearing and rng.random() < 0.5:
             bearing[int(rng.integers(len(bearing)))].append(int(thing))
         else:
             piles.append([int(thing)])
     places = rng.permutation(len(COLUMNS) * len(ROWS))[: len(piles)]
+    turns = [tuple(float(turn) for turn in rng.uniform(-TURN, TURN, len(pile))) for pile in piles]
     return tuple(
-        Pile(
-            tuple(pile),
-            _near(rng, int(place)),
-            tuple(float(turn) for turn in rng.uniform(-TURN, TURN, len(pile))),
-        )
-        for pile, place in zip(piles, places, strict=True)
+        Pile(tuple(pile), _near(rng, int(place)), turned)
+        for pile, place, turned in zip(piles, places, turns, strict=True)
     )
+
+
+def _looks(rng: np.random.Generator, number: int) -> list[str]:
+    """So many different looks of blocks."""
+    return [str(look) for look in rng.permutation(BLOCK_LOOKS)[:number]]
 
 
 def centres() -> list[tuple[float, float]]:

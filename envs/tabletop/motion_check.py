@@ -13,12 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.envs.tabletop.arm import Arm, Pose
+from aam_vision.envs.tabletop.arm import CLEARANCE, Arm, Pose
 from aam_vision.envs.tabletop.layouts import centres
 from aam_vision.envs.tabletop.world import World
 
-CLEARANCE: Final = 0.005
-"""Between the finger tips and what a grasped thing stands on, in metres."""
 ABOVE: Final = 0.03
 """Between what the hand passes over and the lowest that it carries, in metres."""
 LEVEL: Final = 0.002

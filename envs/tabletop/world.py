@@ -22,6 +22,10 @@ _THINGS_ONLY: Final = np.array([1, 0, 0, 0, 0, 0], np.uint8)
 _NOTHING: Final = -1
 
 
+Point = Sequence[float] | NDArray[np.float64]
+"""Right, away from the camera, up; in metres."""
+
+
 @dataclass(frozen=True)
 class Met:
     """What a ray meets first: the number of a thing, or None for the table; and how far away it is, in metres."""
@@ -108,7 +112,7 @@ class World:
 
     def is_table(self, geom: int) -> bool:
         """Whether a geometry is the table's."""
-        return geom == self._table
+        return bool(geom == self._table)
 
     def place(self, number: int) -> NDArray[np.float64]:
         """The middle of a thing, in metres: right, away from the camera, up."""
@@ -128,7 +132,7 @@ class World:
         at = int(self.model.body_dofadr[self._bodies[number]])
         return float(np.linalg.norm(self.data.qvel[at : at + 3]))
 
-    def ray(self, start: Sequence[float], way: Sequence[float], without: int | None = None) -> Met | None:
+    def ray(self, start: Point, way: Point, without: int | None = None) -> Met | None:
         """What a ray meets first, other than the arm and the thing ``without``; None if nothing."""
         excluded = _NOTHING if without is None else self._bodies[without]
         from_, along = np.array(start, np.float64), np.array(way, np.float64)

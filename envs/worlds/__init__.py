@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 MINIGRID: Final = "minigrid"
 TOYS: Final = {"taxi": "taxi", "frozenlake": "frozen_lake"}
 """Worlds of Gymnasium's toy text, with the modules that describe them."""
-NAMES: Final = (f"{MINIGRID}:TASK", *TOYS)
+TABLETOP: Final = "tabletop"
+"""The robot arm of `aam_vision.envs.tabletop`."""
+NAMES: Final = (f"{MINIGRID}:TASK", *TOYS, TABLETOP)
 """What ``--env`` may be, with ``TASK`` for the name of a task."""
 
 _INSTALL: Final = {
     "minigrid": 'pip install "aam-vision[minigrid]"',
     "pygame": 'pip install "gymnasium[toy-text]"',
+    "mujoco": 'pip install "aam-vision[robot]"',
 }
 
 
 def known(name: str) -> bool:
     """Whether a name is that of a ready-made world; a task may turn out not to exist."""
-    return name == MINIGRID or name in TOYS or name.startswith(f"{MINIGRID}:")
+    return name in (MINIGRID, TABLETOP) or name in TOYS or name.startswith(f"{MINIGRID}:")
 
 
 def load(name: str) -> ReadyWorld:
@@ -38,12 +41,16 @@ def load(name: str) -> ReadyWorld:
         UnusableInput: its package is not installed, has no such task, or a task that the vocabulary does not cover.
     """
     package, _, task = name.partition(":")
-    needed = "pygame" if name in TOYS else package
+    needed = "pygame" if name in TOYS else "mujoco" if name == TABLETOP else package
     if find_spec(needed) is None:
         raise UnusableInput(f"{name}: {needed} is not installed; run {_INSTALL[needed]}")
     if name in TOYS:
         found: ReadyWorld = import_module(f"{__name__}.{TOYS[name]}").world()
         return found
+    if name == TABLETOP:
+        from aam_vision.envs.tabletop import domain
+
+        return domain.world()
     from aam_vision.envs.worlds import minigrid_tasks
 
     return minigrid_tasks.task(task) if task else minigrid_tasks.training()
