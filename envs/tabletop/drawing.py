@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
+from weakref import finalize
 
 import mujoco
 import numpy as np
@@ -41,7 +42,6 @@ class Drawing:
 
     def __init__(self, world: World, size: tuple[int, int]) -> None:
         self._world = world
-        self._gl: Any = None
         height, width = size
         self._gl = gl_context(width, height)
         self._gl.make_current()
@@ -53,6 +53,7 @@ class Drawing:
         self._context = mujoco.MjrContext(world.model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         mujoco.mjr_resizeOffscreen(width, height, self._context)
+        self._finalizer = finalize(self, _free, self._gl, self._context)
         self._pixels = np.empty((height, width, 3), np.uint8)
 
     def picture(self, camera: str = CAMERA) -> Frame:
@@ -67,12 +68,14 @@ class Drawing:
         return np.ascontiguousarray(self._pixels[::-1])
 
     def close(self) -> None:
-        """Give the context back."""
-        if self._gl is not None:
-            self._gl.make_current()
-            self._context.free()
-            self._gl.free()
-            self._gl = None
+        """Give the context back; it is given back at the end of the process at the latest, while that still works."""
+        self._finalizer()
+
+
+def _free(gl: Any, context: Any) -> None:
+    gl.make_current()
+    context.free()
+    gl.free()
 
 
 def gl_context(width: int, height: int) -> Any:

@@ -174,8 +174,9 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         """
         if snapshot.layout != self.layout:
             raise UnusableInput("tabletop: the snapshot is of another scene; reset to that one first")
-        self.stage.world.restore(snapshot.state)
-        self._pictures.clear()
+        if not np.array_equal(snapshot.state, self.stage.world.snapshot()):
+            self.stage.world.restore(snapshot.state)
+            self._pictures.clear()
 
     def close(self) -> None:
         """Give the cameras back."""

@@ -13,7 +13,7 @@ from aam_vision.envs.tabletop.layouts import BALL, BLOCK, CRATE, STEEL
 
 HALF: Final = {BLOCK: 0.02, BALL: 0.02, STEEL: 0.02, CRATE: 0.036}
 """Half the width of a thing, in metres: half the edge, or the radius."""
-MASS: Final = {BLOCK: 0.05, BALL: 0.04, STEEL: 6.0, CRATE: 0.1}
+MASS: Final = {BLOCK: 0.1, BALL: 0.08, STEEL: 1.6, CRATE: 0.2}
 """Kilograms."""
 
 BASE: Final = (0.0, 0.34)
@@ -30,7 +30,7 @@ WIDEST: Final = 0.029
 """From the middle to an open finger, in metres."""
 FINGER: Final = (0.005, 0.011, PALM / 2)
 """Half the size of a finger, in metres."""
-GRIP: Final = 10.0
+GRIP: Final = 5.0
 """Force of one finger, in newtons."""
 
 TABLE, PALM_GEOM, FINGERS = "table", "palm", ("left-finger", "right-finger")
@@ -81,7 +81,7 @@ def scene_xml(kinds: Sequence[str]) -> str:
       <geom contype="2" conaffinity="1" friction="1.2 0.01 0.0002" condim="4" priority="1" solref="0.006 1" solimp="0.98 0.995 0.001" group="1" material="hand"/>
     </default>
     <default class="thing">
-      <geom contype="1" conaffinity="3" friction="0.8 0.005 0.0005" condim="4"/>
+      <geom contype="1" conaffinity="3" friction="0.8 0.005 0.0005" condim="4" solref="0.006 1" solimp="0.95 0.99 0.001"/>
     </default>
   </default>
   <asset>
@@ -92,7 +92,7 @@ def scene_xml(kinds: Sequence[str]) -> str:
     <camera name="{CAMERA}" pos="0 -0.80 0.52" xyaxes="1 0 0 0 0.449 0.894" fovy="24"/>
     <camera name="{OVERVIEW}" pos="0.75 -1.15 0.75" xyaxes="0.838 0.546 0 -0.235 0.36 0.90" fovy="36"/>
     <geom name="floor" type="plane" size="3 3 0.1" pos="0 0 -0.4" material="floor" contype="0" conaffinity="0"/>
-    <geom name="{TABLE}" type="box" size="0.34 0.26 0.02" pos="0 0.04 -0.02" material="table" contype="1" conaffinity="3" friction="0.8 0.005 0.0005"/>
+    <geom name="{TABLE}" type="box" size="0.34 0.26 0.02" pos="0 0.04 -0.02" material="table" contype="1" conaffinity="3" friction="0.8 0.005 0.0005" solref="0.006 1" solimp="0.95 0.99 0.001"/>
     {_ARM}
     {things}
   </worldbody>

@@ -163,7 +163,10 @@ class MotionCheck:
         data = self._world.elsewhere()
         moving = {*hand} if carried is None else {*hand, self._world.geoms[carried]}
         for higher in TRIED:
-            self._arm.pretend(data, pose.at_height(pose.up + higher))
+            try:
+                self._arm.pretend(data, pose.at_height(pose.up + higher))
+            except ValueError:
+                raise Impossible("the arm does not reach there") from None
             if carried is not None and place is not None:
                 right, away, up = place
                 self._world.put(data, carried, (right, away, up + higher + LEVEL / 2), pose.turn)
