@@ -28,6 +28,8 @@ TICK: Final = 2
 AT_LEAST: Final = 0.07
 PER_METRE: Final = 0.4
 """Seconds that any motion takes, and those for each metre of it."""
+CAREFUL: Final = 1.4
+"""How much longer it takes with closed fingers: what they hold is not to be thrown."""
 SETTLING: Final = 0.03
 """Seconds that servos are given after a motion."""
 
@@ -107,7 +109,8 @@ class Arm:
     def move(self, pose: Pose) -> None:
         """Go somewhere, with the fingers as they are."""
         away = float(np.linalg.norm(self.tips - (pose.right, pose.away, pose.up)))
-        self._follow(np.array([*joints(pose), self.opening, self.opening]), AT_LEAST + PER_METRE * away)
+        seconds = (AT_LEAST + PER_METRE * away) * (CAREFUL if self.opening == CLOSED else 1)
+        self._follow(np.array([*joints(pose), self.opening, self.opening]), seconds)
 
     def close(self) -> None:
         """Press the fingers together as far as they go."""

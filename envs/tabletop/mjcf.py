@@ -13,7 +13,7 @@ from aam_vision.envs.tabletop.layouts import BALL, BLOCK, CRATE, STEEL
 
 HALF: Final = {BLOCK: 0.02, BALL: 0.02, STEEL: 0.02, CRATE: 0.036}
 """Half the width of a thing, in metres: half the edge, or the radius."""
-MASS: Final = {BLOCK: 0.1, BALL: 0.08, STEEL: 1.6, CRATE: 0.2}
+MASS: Final = {BLOCK: 0.1, BALL: 0.05, STEEL: 1.6, CRATE: 0.2}
 """Kilograms."""
 
 BASE: Final = (0.0, 0.34)
@@ -114,7 +114,7 @@ def scene_xml(kinds: Sequence[str]) -> str:
 def _thing(number: int, kind: str) -> str:
     half = HALF[kind]
     size = f"{half}" if kind == BALL else f"{half} {half} {half}"
-    rolling = 'condim="6" friction="0.8 0.005 0.002"' if kind == BALL else ""
+    rolling = 'condim="6" friction="0.8 0.005 0.01"' if kind == BALL else ""
     return f"""<body name="{body(number)}"><freejoint name="{body(number)}"/>
       <geom name="{body(number)}" class="thing" type="{_SHAPES[kind]}" size="{size}" mass="{MASS[kind]}" {rolling}/></body>"""
 
