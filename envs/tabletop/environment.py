@@ -23,7 +23,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame
 from aam_vision.strips import Atom
 
-SIZE: Final = 192
+SIZE: Final = 208
 """Height and width of a picture, in pixels."""
 SETTLING: Final = 0.2
 """Seconds in which things come to rest at the beginning."""
@@ -69,7 +69,7 @@ class Stage:
 class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
     """Blocks, a ball and a piece of steel on a table, and an arm that has skills.
 
-    Observations are pictures, uint8 (192, 192, 3). An action is a skill with names of things, such as
+    Observations are pictures, uint8 (208, 208, 3). An action is a skill with names of things, such as
     ``("stack", "red-block", "steel")``. A skill that cannot be carried out changes nothing; ``info["executed"]`` says so,
     and ``info["refusal"]`` why. There is no reward and no end.
 
@@ -153,7 +153,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         return self.picture() if self.render_mode == "rgb_array" else None
 
     def picture(self, camera: str = CAMERA) -> Frame:
-        """The present picture, uint8 (192, 192, 3), whatever the render mode."""
+        """The present picture, uint8 (208, 208, 3), whatever the render mode."""
         if camera not in self._pictures:
             self._pictures[camera] = self.stage.picture(SIZE, camera)
         return self._pictures[camera].copy()

@@ -31,7 +31,7 @@ TURN: Final = np.pi / 9
 """How far a thing may be turned either way, in radians."""
 HIGHEST: Final = 3
 """Things in a pile at the beginning, at most."""
-APART: Final = (("red", "white"), ("green", "striped"), ("blue", "checkered"), ("yellow", "purple"))
+APART: Final = (("red", "white"), ("blue", "checkered"))
 """Looks of blocks that pictures for training never show together."""
 
 

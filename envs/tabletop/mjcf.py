@@ -69,7 +69,7 @@ def scene_xml(kinds: Sequence[str]) -> str:
   <visual>
     <global offwidth="640" offheight="640"/>
     <quality shadowsize="512" offsamples="0"/>
-    <map znear="0.1" zfar="12" shadowclip="0.8"/>
+    <map znear="0.1" zfar="12" shadowclip="1.1"/>
     <headlight ambient="0.32 0.32 0.32" diffuse="0.25 0.25 0.25" specular="0 0 0"/>
   </visual>
   <default>
@@ -88,8 +88,8 @@ def scene_xml(kinds: Sequence[str]) -> str:
     {_ASSETS}
   </asset>
   <worldbody>
-    <light name="lamp" directional="true" pos="-0.5 -0.5 1.4" dir="0.36 0.30 -0.88" diffuse="0.75 0.75 0.72" castshadow="true"/>
-    <camera name="{CAMERA}" pos="0 -0.80 0.52" xyaxes="1 0 0 0 0.449 0.894" fovy="24"/>
+    <light name="lamp" directional="true" pos="-0.36 -0.25 1.0" dir="0.36 0.30 -0.88" diffuse="0.75 0.75 0.72" castshadow="true"/>
+    <camera name="{CAMERA}" pos="0 -1.2 0.745" xyaxes="1 0 0 0 0.463 0.886" fovy="16"/>
     <camera name="{OVERVIEW}" pos="0.75 -1.15 0.75" xyaxes="0.838 0.546 0 -0.235 0.36 0.90" fovy="36"/>
     <geom name="floor" type="plane" size="3 3 0.1" pos="0 0 -0.4" material="floor" contype="0" conaffinity="0"/>
     <geom name="{TABLE}" type="box" size="0.34 0.26 0.02" pos="0 0.04 -0.02" material="table" contype="1" conaffinity="3" friction="0.8 0.005 0.0005" solref="0.006 1" solimp="0.95 0.99 0.001"/>
