@@ -69,7 +69,7 @@ class Stage:
 class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
     """Blocks, a ball and a piece of steel on a table, and an arm that has skills.
 
-    Observations are pictures, uint8 (208, 208, 3). An action is a skill with names of things, such as
+    Observations are pictures, uint8 (size, size, 3). An action is a skill with names of things, such as
     ``("stack", "red-block", "steel")``. A skill that cannot be carried out changes nothing; ``info["executed"]`` says so,
     and ``info["refusal"]`` why. There is no reward and no end.
 
@@ -78,6 +78,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         blocks: how many; None: three to five, by the seed.
         alike: how many of the blocks look the same.
         apart: whether looks that training keeps apart never come together (`layouts.APART`).
+        size: height and width of a picture, in pixels; classifiers are trained for one size.
 
     Raises:
         UnusableInput: no such render mode; on drawing: neither EGL nor OSMesa works here.
@@ -91,15 +92,17 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         blocks: int | None = None,
         alike: int = 1,
         apart: bool = False,
+        size: int = SIZE,
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise UnusableInput(f"no render mode {render_mode!r}: use 'rgb_array' or None")
         self.render_mode = render_mode
-        self.observation_space = gymnasium.spaces.Box(0, 255, (SIZE, SIZE, 3), np.uint8)
+        self.observation_space = gymnasium.spaces.Box(0, 255, (size, size, 3), np.uint8)
         self.action_space = self._skills = SkillSpace()
         self.executed = False
         """Whether the last skill was carried out."""
         self._random = partial(random_layout, blocks=blocks, alike=alike, apart=apart)
+        self._size = size
         self._pictures: dict[str, Frame] = {}
         self._stages: dict[tuple[str, ...], Stage] = {}
         self.layout: Layout
@@ -153,9 +156,9 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         return self.picture() if self.render_mode == "rgb_array" else None
 
     def picture(self, camera: str = CAMERA) -> Frame:
-        """The present picture, uint8 (208, 208, 3), whatever the render mode."""
+        """The present picture, uint8 (size, size, 3), whatever the render mode."""
         if camera not in self._pictures:
-            self._pictures[camera] = self.stage.picture(SIZE, camera)
+            self._pictures[camera] = self.stage.picture(self._size, camera)
         return self._pictures[camera].copy()
 
     def true_atoms(self) -> frozenset[Atom]:

@@ -21,7 +21,7 @@ ABOVE: Final = 0.03
 """Between what the hand passes over and the lowest that it carries, in metres."""
 LEVEL: Final = 0.002
 """Differences of height that still count as level ground, in metres."""
-STEADY: Final = 0.8
+STEADY: Final = 0.6
 """Share of a thing's width on which the ground has to be level."""
 TRIED: Final = (0.0, 0.02, 0.04)
 """Heights above its goal at which the hand's way down is tried, in metres."""

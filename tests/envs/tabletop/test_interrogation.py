@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import aam_vision
 from aam_vision import evaluation
+from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.tabletop.domain import world
+from aam_vision.envs.tabletop.environment import TabletopEnv
 from aam_vision.query import Access
 from aam_vision.strips import LiftedAtom
 
 from .scenes import TRUTH
+
+SMALL = 32
+"""Pixels of a picture that nothing is read from."""
 
 pytestmark = pytest.mark.usefixtures("drawable")
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_intended_model_is_found_in_few_queries(seed: int) -> None:
-    table = world()
+    table = replace(world(), make=lambda: TabletopEnv("rgb_array", size=SMALL))
     told, simulators = table.told(), [table.simulator(problem) for problem in table.interrogated]
-    agent = aam_vision.agents.image.ImageAgent(
+    agent = ImageAgent(
         [told.of(one) for one in simulators],
         told,
         table.visual.vocabulary(),
