@@ -46,13 +46,15 @@ class AdditiveHeuristic:
         costs[:-1][states.T] = 0
         costs[-1] = 0
         cheaper = np.flatnonzero(states.any(axis=0))
-        steps = np.union1d(self._free, self._needing.of(cheaper)[1])
+        steps = self._different(np.concatenate([self._free, self._needing.of(cheaper)[1]]))
         while len(steps):
             reached = 1 + _summed(costs, self._required[:, steps])
             near = reached.min(axis=1) < FAR
             makers, made = self._makes.of(steps[near])
             order = np.argsort(made, kind="stable")
-            literals, begin = np.unique(made[order], return_index=True)
+            made = made[order]
+            begin = np.flatnonzero(np.diff(made, prepend=-1))
+            literals = made[begin]
             if not len(literals):
                 break
             cheapest = np.minimum.reduceat(reached[near][makers[order]], begin, axis=0)
@@ -60,9 +62,15 @@ class AdditiveHeuristic:
             fell = (cheapest < known).any(axis=1)
             cheaper = literals[fell]
             costs[cheaper] = np.minimum(cheapest[fell], known[fell])
-            steps = np.unique(self._needing.of(cheaper)[1])
+            steps = self._different(self._needing.of(cheaper)[1])
         nearest: Costs = _summed(costs, self._wanted).min(axis=0)
         return np.where(nearest >= FAR, np.float32(np.inf), nearest)
+
+    def _different(self, steps: Numbers) -> Numbers:
+        """The steps in order, each once: a mark for every step is faster than sorting them."""
+        marks = np.zeros(self._required.shape[1], dtype=bool)
+        marks[steps] = True
+        return np.flatnonzero(marks)
 
 
 def _summed(costs: Costs, columns: Numbers) -> Costs:

@@ -11,7 +11,7 @@ import numpy as np
 
 from aam_vision.fact_tables import Mask, Numbers, Sets
 from aam_vision.planning.additive import AdditiveHeuristic
-from aam_vision.planning.numbered import Task, Words, packed, packed_sets, unpacked
+from aam_vision.planning.numbered import Task, Words, packed, unpacked
 
 BLOCK = 256
 """States that a blind search expands together."""
@@ -37,9 +37,10 @@ class _States:
     """The states of one search, and how each came about."""
 
     def __init__(self, task: Task) -> None:
-        self._required, self._wanted = packed_sets(task.required), packed_sets(task.wanted)
-        self._kept, self._add = ~packed_sets(task.delete), packed_sets(task.add)
         self._size = task.states.shape[1]
+        self._required = task.required.columns(self._size)
+        self._wanted = task.wanted.columns(self._size)
+        self._delete, self._add = task.delete, task.add
         first, self._second = self._rarest(task)
         self._by_first = Sets(first, np.arange(len(first)), self._size + 1, len(first))
         """By literal, the steps of whose required literals it is the rarest."""
@@ -91,11 +92,10 @@ class _States:
     def reached(self, words: Words) -> tuple[int, int] | None:
         """The place of the first state in which a goal holds, and the first such goal."""
         for begin in range(0, len(words), BLOCK):
-            some = words[begin : begin + BLOCK]
-            holds = np.ones((len(some), len(self._wanted)), dtype=bool)
-            for word in range(words.shape[1]):
-                wanted = self._wanted[:, word]
-                holds &= (some[:, None, word] & wanted) == wanted
+            true = self._holding(words[begin : begin + BLOCK])
+            holds = np.ones((len(true), self._wanted.shape[1]), dtype=bool)
+            for wanted in self._wanted:
+                holds &= true[:, wanted]
             if holds.any():
                 place = int(holds.any(axis=1).argmax())
                 return begin + place, int(holds[place].argmax())
@@ -104,26 +104,34 @@ class _States:
     def successors(self, numbers: Numbers) -> Numbers:
         """Add the states that follow these and are new: by the order of the states, then by that of the steps."""
         added = [np.empty(0, dtype=np.int64)]
-        block = max(CELLS // max(len(self._required), 1), 1)
+        block = max(CELLS // max(self._required.shape[1], 1), 1)
         for begin in range(0, len(numbers), block):
             some = numbers[begin : begin + block]
             words = self.words(some)
-            holds = np.ones((len(some), self._size + 1), dtype=bool)
-            holds[:, :-1] = self.literals(words)
+            holds = self._holding(words)
             state, place = np.nonzero(holds[:, self._rarest_ones])
             found, step = self._by_first.of(self._rarest_ones[place])
             state = state[found]
             fine = holds[state, self._second[step]]
             state, step = state[fine], step[fine]
-            for word in range(words.shape[1]):
-                required = self._required[step, word]
-                fine = (words[state, word] & required) == required
+            for required in self._required:
+                fine = holds[state, required[step]]
                 state, step = state[fine], step[fine]
             order = np.lexsort((step, state))
             state, step = state[order], step[order]
-            after = (words[state] & self._kept[step]) | self._add[step]
+            after = words[state]
+            place, literal = self._delete.of(step)
+            np.bitwise_and.at(after, (place, literal >> 6), ~_bit(literal))
+            place, literal = self._add.of(step)
+            np.bitwise_or.at(after, (place, literal >> 6), _bit(literal))
             added.append(self.note(after, some[state], step))
         return np.concatenate(added)
+
+    def _holding(self, words: Words) -> Mask:
+        """What holds in each state, with a last literal that always does; shape (states, literals + 1)."""
+        holding = np.ones((len(words), self._size + 1), dtype=bool)
+        holding[:, :-1] = self.literals(words)
+        return holding
 
     def plan(self, number: int, goal: int) -> Steps:
         """The plan to a state, in which a goal holds."""
@@ -133,6 +141,12 @@ class _States:
             steps.append(int(by[number]))
             number = int(before[number])
         return Steps(int(by[number]), steps[::-1], goal)
+
+
+def _bit(literals: Numbers) -> Words:
+    """The bit of each literal in its word."""
+    bits: Words = np.left_shift(np.uint64(1), (literals & 63).astype(np.uint64))
+    return bits
 
 
 def breadth_first(task: Task, limit: int, seconds: float) -> Steps | None:

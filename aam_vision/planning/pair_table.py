@@ -51,16 +51,20 @@ class PairTable:
         """
         masks: list[tuple[int, int, int] | None] = [None] * len(operators)
         reachable = mask_of(i for i, row in enumerate(self.rows) if row)
-        changed_in = [int(row != before) for row, before in zip(self.rows, self._earlier, strict=True)]
-        done_in = [int(one in self._done) for one in operators]
-        """When each row changed last, and when each operator was looked at: rounds, counted from 1."""
-        current = 1
-        while current <= max(changed_in, default=0) + 1:
-            for place, (before, sure, perhaps) in enumerate(operators):
-                done = done_in[place]
-                if before and done and all(changed_in[literal] < done for literal in before):
+        changed_at = [int(row != before) for row, before in zip(self.rows, self._earlier, strict=True)]
+        done_at = [int(one in self._done) for one in operators]
+        """When each row changed last, and when each operator was looked at last: moments, counted from 1."""
+        moment = 1
+        order = range(len(operators))
+        while True:
+            begun = moment
+            for place in order:
+                before, sure, perhaps = operators[place]
+                done = done_at[place]
+                if before and done and all(changed_at[literal] < done for literal in before):
                     continue  # nothing that it requires has changed since
-                done_in[place] = current
+                moment += 1
+                done_at[place] = moment
                 mask = self.together(before)
                 if mask is None:
                     continue
@@ -71,16 +75,19 @@ class PairTable:
                 )
                 stays = (mask & reachable & kept) | made
                 for literal in sure:
-                    self._join(literal, stays, changed_in, current)
+                    self._join(literal, stays, changed_at, moment)
                 for literal in perhaps:
                     beside = (stays | optional) & ~(1 << (literal ^ 1))
-                    self._join(literal, beside, changed_in, current)
+                    self._join(literal, beside, changed_at, moment)
                 reachable |= made | optional
-            self._mirror(changed_in, current)
-            current += 1
+            moment += 1
+            self._mirror(changed_at, moment)
+            if max(changed_at, default=0) <= begun:
+                break
+            order = order[::-1]  # what one direction spreads slowly the other one spreads at once
         self._earlier, self._done = list(self.rows), frozenset(operators)
 
-    def _join(self, literal: int, others: int, changed_in: list[int], current: int) -> None:
+    def _join(self, literal: int, others: int, changed_at: list[int], moment: int) -> None:
         """Note that the literal may hold together with each of the others.
 
         That the others may hold with it follows at once where they are few, else at the end of the round.
@@ -89,16 +96,16 @@ class PairTable:
         if not new:
             return
         self.rows[literal] |= new
-        changed_in[literal] = current
+        changed_at[literal] = moment
         if new.bit_count() > FEW:
             self._one_sided.add(literal)
             return
         bit = 1 << literal
         for other in numbers_in(new):
             self.rows[other] |= bit
-            changed_in[other] = current
+            changed_at[other] = moment
 
-    def _mirror(self, changed_in: list[int], current: int) -> None:
+    def _mirror(self, changed_at: list[int], moment: int) -> None:
         """Make the table symmetric again: whatever may hold with another may do so the other way round."""
         literals = sorted(self._one_sided)
         self._one_sided.clear()
@@ -106,4 +113,4 @@ class PairTable:
         for other, row in turned(rows, literals, len(self.rows)):
             if row & ~self.rows[other]:
                 self.rows[other] |= row
-                changed_in[other] = current
+                changed_at[other] = moment

@@ -1,9 +1,9 @@
 """pyperplan behind the Planner protocol, in process, and searches of our own where pyperplan's would take too long.
 
 One breadth-first search serves all starts and finds a plan with the fewest steps. It sees the part of the problem that the
-goals need (:mod:`aam_vision.planning.numbered`). pyperplan makes it over a few states. Where more have to be looked at, it is
-made again over arrays (:mod:`aam_vision.planning.blockwise`), which finds the same plan; where that ends at its limit, a
-greedy best-first search follows, guided by the additive heuristic, unless it could look at few states beside the starts.
+goals need (:mod:`aam_vision.planning.numbered`). pyperplan makes it over a few states of small tasks. Where more have to be
+looked at, it is made over arrays (:mod:`aam_vision.planning.blockwise`), which finds the same plan; where that ends at its
+limit, a greedy best-first search follows, guided by the additive heuristic, unless it could look at few states beside the starts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ FEW = 50
 """States that pyperplan's own search looks at."""
 
 LARGE = 4000
-"""Steps of a task up to which a guided search looks at as many states as it may; with more steps at fewer, so that it takes
-no longer. More: farther plans in large worlds, slower."""
+"""Steps of a task up to which pyperplan's own search is tried and a guided search looks at as many states as it may; with
+more steps at fewer, so that it takes no longer. More: farther plans in large worlds, slower."""
 
 
 class PyperplanPlanner:
@@ -57,7 +57,7 @@ def _searched(task: Task, limits: Limits) -> Steps | None:
         LimitReached: all of them ended at their limits.
     """
     try:
-        if len(task.starts) < FEW:
+        if len(task.starts) < FEW and len(task.steps) <= LARGE:
             try:
                 return _by_pyperplan(task, min(FEW, limits.states))
             except LimitReached:
@@ -67,7 +67,7 @@ def _searched(task: Task, limits: Limits) -> Steps | None:
         if not limits.guided:
             raise
         fewer = limits.guided * LARGE // max(LARGE, len(task.steps))
-        if fewer < len(task.starts):
+        if fewer < 2 * len(task.starts):
             raise  # it would do little more than estimate the starts
         return best_first(task, fewer, limits.seconds)
 
