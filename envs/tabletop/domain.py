@@ -11,6 +11,7 @@ import numpy as np
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import Instruction, instruction
 from aam_vision.envs.sources import Source, of_look, vocabulary
+from aam_vision.envs.tabletop.drawing import gl_context
 from aam_vision.envs.tabletop.environment import Snapshot, TabletopEnv
 from aam_vision.envs.tabletop.layouts import BALL, STEEL, rearranged
 from aam_vision.envs.tabletop.skills import SKILLS
@@ -140,11 +141,24 @@ def restore(env: gymnasium.Env[Any, Any], kept: Snapshot) -> None:
     table.restore(kept)
 
 
-def world() -> ReadyWorld:
+class Table(ReadyWorld):
+    """The table, which is not made where nothing can draw."""
+
+    def made(self) -> gymnasium.Env[Any, Any]:
+        """The environment.
+
+        Raises:
+            UnusableInput: neither EGL nor OSMesa works here.
+        """
+        gl_context(1, 1).free()
+        return super().made()
+
+
+def world() -> Table:
     """The table; scenes that are held out have three to five blocks, as the seed says."""
     taught = labelled_images([partial(make, apart=True)], scene, shown, shake)
     unseen = labelled_images([make], scene, shown, shake)
-    return ReadyWorld(
+    return Table(
         name=NAME,
         visual=VOCABULARY,
         instructions=INSTRUCTIONS,

@@ -90,7 +90,9 @@ def gl_context(width: int, height: int) -> Any:
     for backend in tried:
         try:
             with _platform_kept_on_success(backend):
-                return import_module(f"mujoco.{backend}").GLContext(width, height)
+                # MuJoCo's class gives back on deletion what it may have failed to get
+                kind = type("Context", (import_module(f"mujoco.{backend}").GLContext,), {"_context": None})
+                return kind(width, height)
         except Exception as error:  # whatever a driver that is not there fails with
             failures.append(f"{backend}: {reason(error)}")
     raise UnusableInput(

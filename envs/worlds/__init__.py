@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import UnusableInput, reason
 
 if TYPE_CHECKING:
     from aam_vision.envs.worlds.ready import ReadyWorld
@@ -48,9 +49,20 @@ def load(name: str) -> ReadyWorld:
         found: ReadyWorld = import_module(f"{__name__}.{TOYS[name]}").world()
         return found
     if name == TABLETOP:
-        from aam_vision.envs.tabletop import domain
-
-        return domain.world()
+        return _tabletop()
     from aam_vision.envs.worlds import minigrid_tasks
 
     return minigrid_tasks.task(task) if task else minigrid_tasks.training()
+
+
+def _tabletop() -> ReadyWorld:
+    """The robot arm on a table; MuJoCo already fails when it is imported if ``MUJOCO_GL`` names what does not work."""
+    try:
+        from aam_vision.envs.tabletop import domain
+    except Exception as error:  # whatever a driver that is not there fails with
+        drawn_by = os.environ.get("MUJOCO_GL", "")
+        raise UnusableInput(
+            f"tabletop: mujoco cannot be imported with MUJOCO_GL={drawn_by!r} ({reason(error)}); unset it, or install "
+            "what it names (Debian: libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6)"
+        ) from error
+    return domain.world()
