@@ -36,6 +36,7 @@ from tests.commands import commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
 ELSEWHERE = {
+    "docs/how-to/tabletop.md": "tests/envs/tabletop/test_page.py",
     "docs/tutorials/own-environment.md": "tests/test_tutorial.py",
     "docs/tutorials/thirty-lines.md": "tests/test_tutorial.py",
 }

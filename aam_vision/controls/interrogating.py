@@ -18,9 +18,10 @@ from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.exploring import Near, cover, explore, found
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
+from aam_vision.controls.overlaps import Overlaps
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.controls.watching import Watched, watch
+from aam_vision.controls.watching import Watched, repeat, watch
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
@@ -105,6 +106,8 @@ class _Rounds:
                     rng = np.random.default_rng([self._seed, 2, self._rounds])
                     seen = watch(giving, rules, result.model, rng)
                     if kept or seen.surprise is None:
+                        if kept or discovery.unexplained:
+                            repeat(giving, rng)
                         return self._result(discovery, rules, result, seen)
                 discovery = found(giving)
         except (StepsSpent, TwoWays) as error:
@@ -139,6 +142,7 @@ class _Rounds:
             budget=Budget(self._options.max_queries),
             exam=self._options.exam or 0,
             confirm=self._options.confirm,
+            untellable=Overlaps(rules.discovery.operators, rules.discovery.vocabulary.types),
         )
         try:
             return interrogation.run(np.random.default_rng(self._seed))

@@ -118,7 +118,11 @@ class ControlsResult:
         inner = "nothing was interrogated" if self.interrogation is None else self.interrogation.why
         if self.why:
             inner = f"nothing is certain: {self.why}"
-        elif self.exhausted and not self.unexplained:
+        elif self.unexplained:
+            inner = (
+                "nothing is certain: situations were seen that the discovered cases do not describe rightly"
+            )
+        elif self.exhausted:
             inner = "every control was given in every situation: no query could tell more"
         elif self.interrogation is not None and self.interrogation.complete:
             inner = "within the discovered cases no query could tell more"

@@ -8,17 +8,20 @@ import numpy as np
 
 from aam_vision.agents.bare import random_control
 from aam_vision.controls.exploring import STRIDE, start
-from aam_vision.controls.giving import Giving
+from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.transitions import Transition
 from aam_vision.query import Situation
-from aam_vision.strips import Model
+from aam_vision.strips import GroundAction, Model
 
 SHARE, LEAST = 0.25, 30
 """Controls of the walk: this share of those given before, at least so many."""
 EPISODE, EACH = 12, 4
 """Controls of one long walk without a return: these, or so many for each control."""
+EPISODES, AGAIN = 5, 2
+"""Such walks that give again what did something before, where something is not explained; together they give at most so many
+times as many controls as one long walk."""
 IDLE = 20
 """Walks in a row that found nothing to give: all was given before."""
 
@@ -36,7 +39,8 @@ class Watched:
 def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) -> Watched:
     """Give controls at random, from random situations seen before, and compare each with the prediction.
 
-    What was given in a situation that looks the same is not given again, and does not count.
+    What was given in a situation that looks the same is not given again, and does not count. Where hardly anything is left
+    to give, all of it is given, so that nothing else can happen; that was not chosen at random, and does not count.
 
     Raises:
         StepsSpent: no more controls may be given.
@@ -59,7 +63,8 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
                 return Watched(steps, transition)
             steps += 1
         idle = idle + 1 if steps == before else 0
-    return Watched(steps, None, in_a_row)
+    surprise = _give_the_rest(giving, rules, predicted, max(wanted - steps, LEAST)) if idle == IDLE else None
+    return Watched(steps, surprise, in_a_row)
 
 
 def _without_return(
@@ -87,6 +92,54 @@ def _without_return(
             return steps, transition
         steps += giving.steps - before
     return steps, None
+
+
+def repeat(giving: Giving, rng: np.random.Generator) -> None:
+    """Give what did something again, in some episodes, where situations look as they did before.
+
+    Raises:
+        TwoWays: it came out otherwise now: it depends on what was done before, and on nothing that is seen.
+        StepsSpent: no more controls may be given.
+    """
+    initial, long = giving.initial(), max(EPISODE, EACH * len(giving.controls))
+    most = giving.steps + AGAIN * long
+    for _ in range(EPISODES):
+        here = initial[int(rng.integers(len(initial)))]
+        for _ in range(long):
+            if giving.steps >= most:
+                return
+            known = sorted(giving.given_in(here.state), key=str)
+            options = [one for one in known if giving.seen_after(here.state, one) != here.state]
+            if not options:
+                break
+            _, here = giving.give(here, options[int(rng.integers(len(options)))])
+
+
+def _give_the_rest(giving: Giving, rules: Rules, predicted: ControlModel, most: int) -> Transition | None:
+    """Give every control where it was not given, if these are so many at most; the first that surprises, if any does.
+
+    Raises:
+        StepsSpent: no more controls may be given.
+    """
+    given = 0
+    while left := _left(giving, most - given):
+        for here, control in left:
+            given += 1
+            transition, _ = giving.give(here, control)
+            if _surprises(transition, rules, predicted):
+                return transition
+    return None
+
+
+def _left(giving: Giving, most: int) -> list[tuple[Situation, GroundAction]]:
+    """The controls that were not given, with the situations; nothing if these are more than so many."""
+    found: list[tuple[Situation, GroundAction]] = []
+    for state, here in giving.situations.items():
+        known = giving.given_in(state)
+        found += [(here, control) for control in ground(giving.controls, state) if control not in known]
+        if len(found) > most:
+            return []
+    return found
 
 
 def _surprises(transition: Transition, rules: Rules, predicted: ControlModel) -> bool:

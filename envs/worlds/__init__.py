@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import UnusableInput, reason
 
 if TYPE_CHECKING:
     from aam_vision.envs.worlds.ready import ReadyWorld
@@ -17,18 +18,21 @@ if TYPE_CHECKING:
 MINIGRID: Final = "minigrid"
 TOYS: Final = {"taxi": "taxi", "frozenlake": "frozen_lake"}
 """Worlds of Gymnasium's toy text, with the modules that describe them."""
-NAMES: Final = (f"{MINIGRID}:TASK", *TOYS)
+TABLETOP: Final = "tabletop"
+"""The robot arm of `aam_vision.envs.tabletop`."""
+NAMES: Final = (f"{MINIGRID}:TASK", *TOYS, TABLETOP)
 """What ``--env`` may be, with ``TASK`` for the name of a task."""
 
 _INSTALL: Final = {
     "minigrid": 'pip install "aam-vision[minigrid]"',
     "pygame": 'pip install "gymnasium[toy-text]"',
+    "mujoco": 'pip install "aam-vision[robot]"',
 }
 
 
 def known(name: str) -> bool:
     """Whether a name is that of a ready-made world; a task may turn out not to exist."""
-    return name == MINIGRID or name in TOYS or name.startswith(f"{MINIGRID}:")
+    return name in (MINIGRID, TABLETOP) or name in TOYS or name.startswith(f"{MINIGRID}:")
 
 
 def load(name: str) -> ReadyWorld:
@@ -38,12 +42,27 @@ def load(name: str) -> ReadyWorld:
         UnusableInput: its package is not installed, has no such task, or a task that the vocabulary does not cover.
     """
     package, _, task = name.partition(":")
-    needed = "pygame" if name in TOYS else package
+    needed = "pygame" if name in TOYS else "mujoco" if name == TABLETOP else package
     if find_spec(needed) is None:
         raise UnusableInput(f"{name}: {needed} is not installed; run {_INSTALL[needed]}")
     if name in TOYS:
         found: ReadyWorld = import_module(f"{__name__}.{TOYS[name]}").world()
         return found
+    if name == TABLETOP:
+        return _tabletop()
     from aam_vision.envs.worlds import minigrid_tasks
 
     return minigrid_tasks.task(task) if task else minigrid_tasks.training()
+
+
+def _tabletop() -> ReadyWorld:
+    """The robot arm on a table; MuJoCo already fails when it is imported if ``MUJOCO_GL`` names what does not work."""
+    try:
+        from aam_vision.envs.tabletop import domain
+    except Exception as error:  # whatever a driver that is not there fails with
+        drawn_by = os.environ.get("MUJOCO_GL", "")
+        raise UnusableInput(
+            f"tabletop: mujoco cannot be imported with MUJOCO_GL={drawn_by!r} ({reason(error)}); unset it, or install "
+            "what it names (Debian: libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6)"
+        ) from error
+    return domain.world()

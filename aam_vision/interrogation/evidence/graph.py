@@ -48,6 +48,8 @@ class Evidence:
         self.edges: list[Edge] = []
         self.refusals: list[Refusal] = []
         self.exchanges: list[Exchange] = []
+        self.untold: set[tuple[State, GroundAction]] = set()
+        """Steps, with the states before them, of which no answer told whether they were executed."""
         self.learned = 0
         """The number of times that hidden values were recovered; with ``hypotheses.version`` and the number of
         nodes this is the version of the evidence."""
@@ -110,7 +112,7 @@ class Evidence:
         refuted = proven = 0
         if isinstance(move, Ask):
             if isinstance(entry, Asked) and len(entry.query.plan) < len(move.plan):
-                self._attempt(self.current, move.plan[len(entry.query.plan)])
+                self._not_told(self.current, move.plan[len(entry.query.plan)])
             if not move.again:
                 self._asked.add((move.start.number, move.plan))
             for _, name, literals, _ in move.aims:
@@ -198,6 +200,14 @@ class Evidence:
         self._refused_at.add((at.number, action))
         self._attempt(at, action)
         hypotheses.failed(*hypotheses.index.values(at.state, action.objects))
+
+    def _not_told(self, at: Node, action: GroundAction) -> None:
+        """A step of which the answer did not tell whether it was executed."""
+        self._attempt(at, action)
+        self.untold.add((at.state, action))
+        hypotheses = self.hypotheses[action.name]
+        values = hypotheses.index.values(at.state, action.objects)
+        hypotheses.untold.add(hypotheses.violated(*values), *values)
 
     def _attempt(self, node: Node, action: GroundAction) -> None:
         node.attempted.append(action)

@@ -53,6 +53,8 @@ class Stop:
     why: str
     beyond: Mapping[str, tuple[Literals, int]] | None = field(default=None, compare=False)
     """Per action, the undecided literals and effects that are proven to be beyond every query; None if no proof was made."""
+    reasons: Mapping[tuple[str, Literals], str] = field(default_factory=dict, compare=False)
+    """By action and literal, why no answer can tell it, where that is not for want of a situation."""
 
 
 @dataclass(frozen=True)

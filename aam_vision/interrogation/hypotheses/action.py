@@ -18,6 +18,7 @@ from aam_vision.interrogation.hypotheses.joint_effects import (
 )
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.interrogation.hypotheses.unification import Merged, under
+from aam_vision.interrogation.hypotheses.untold import Untold
 from aam_vision.strips import ActionSchema, Location
 
 
@@ -39,6 +40,7 @@ class ActionHypotheses:
         """The number of them that differ in the values of the action's atoms."""
         self.held = 0
         """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
+        self.untold = Untold()
         self.version = 0
         """Grows with every change: results that were derived under one version stay valid under it."""
         self._together: tuple[JointStep, ...] = ()
@@ -140,6 +142,10 @@ class ActionHypotheses:
     def certain_to_fail(self, violated: Literals) -> bool:
         """Whether every possible model refuses a step that violates these candidates."""
         return violated.overlaps(self.proven) or any(clause.within(violated) for clause in self.clauses)
+
+    def may_be_told(self, held: int, unknown: int) -> bool:
+        """Whether an answer may tell if the action is executed there, by what was not told before."""
+        return not (self.untold and self.untold.suggests_nothing(self.violated(held, unknown), held, unknown))
 
     # --- learning from answers -------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from aam_vision.interrogation.policies.walking import (
     Walker,
     after_walking,
     following_walk,
+    uncovering_step,
     uncovering_walk,
 )
 from aam_vision.interrogation.queries.aims import asked_for
@@ -84,7 +85,8 @@ class EconomicalPolicy:
             if walk := self.walker.next(evidence, rng):
                 return walk
             self._queries = _Queries(evidence, self._search)
-        move = following_walk(evidence, rng) or uncovering_walk(evidence) or self._queries.next()
+        walk = following_walk(evidence, rng) or uncovering_walk(evidence)
+        move = walk or uncovering_step(evidence) or self._queries.next()
         if move is None and evidence.supposes:
             return Stop(False, "nothing is proven from what is only supposed")
         return move or sound_stop(self._queries.equivalence())
@@ -246,7 +248,8 @@ class _Queries:
         for segment in segments:
             if segment.success < least:
                 return None
-            if (segment.start.number, segment.steps) not in self._asked:
+            asked = (segment.start.number, segment.steps) in self._asked
+            if not asked and not self._evidence.was_asked(segment.start, segment.steps):
                 return segment
         return None
 

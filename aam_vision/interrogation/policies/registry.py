@@ -9,6 +9,7 @@ from aam_vision.query import Access
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.evidence.moves import Policy
+    from aam_vision.interrogation.policies.untellable import Untellable
     from aam_vision.planning.planner import Planner
     from aam_vision.planning.ppo import ProblemFolder
     from aam_vision.strips import Model
@@ -27,7 +28,12 @@ def check_policy(name: str) -> None:
 
 
 def policy_for(
-    access: Access, name: str, planner: Planner, prior: Model | None = None, ppo: ProblemFolder | None = None
+    access: Access,
+    name: str,
+    planner: Planner,
+    prior: Model | None = None,
+    ppo: ProblemFolder | None = None,
+    untellable: Untellable | None = None,
 ) -> Policy:
     """A fresh policy: the paper's, or the one that asks least under the access.
 
@@ -37,6 +43,7 @@ def policy_for(
         planner: what finds plans.
         prior: a model learned earlier; it is verified where any state can be asked about, elsewhere it saves nothing.
         ppo: where the policy ``aia`` writes the planning problems that its queries solve.
+        untellable: says why no answer can tell what is left open, if anything does.
 
     Raises:
         UnusableInput: there is no such policy, or it needs another access.
@@ -51,7 +58,12 @@ def policy_for(
         )
     from aam_vision.interrogation.policies.exhaustive import Exhaustive
 
-    exhaustive = Exhaustive(_policy(access, name, planner, prior, ppo), access)
+    policy = _policy(access, name, planner, prior, ppo)
+    if untellable is not None:
+        from aam_vision.interrogation.policies.untellable import Excusing
+
+        policy = Excusing(policy, untellable)
+    exhaustive = Exhaustive(policy, access)
     if access is Access.RESET:
         from aam_vision.interrogation.policies.replay_under_reset import Replaying
 

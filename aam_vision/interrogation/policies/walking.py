@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from math import inf
 from operator import itemgetter
 
@@ -19,16 +20,22 @@ import numpy as np
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Walk
 from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.queries.first_success import first_trials
-from aam_vision.strips import Objects, State
+from aam_vision.interrogation.queries.near_misses import SEARCH_LIMIT
+from aam_vision.joins import bindings
+from aam_vision.strips import GroundAction, Objects, State
 
 EXPLORE = "explore"
 """Why the walks of a ``Walker`` are made."""
 UNCOVER = "uncover"
 """Why walks are made that may uncover a hidden effect."""
+UNCOVER_BY_STEP = "uncover a hidden effect"
+"""The same of questions."""
 UNCOVER_STEPS = 2
 UNCOVER_ATTEMPTS = 3
-"""Walks made from one situation to uncover an effect that is hidden there."""
+"""Walks made from one situation to uncover an effect that is hidden there, and as many steps asked for if these show
+nothing."""
 FOLLOW = "follow"
 """Why walks are made from where an action was first attempted."""
 FOLLOW_STEPS = 3
@@ -152,6 +159,35 @@ def uncovering_walk(evidence: Evidence) -> Walk | None:
         if sum((walk.wanted or walk.start) is node for walk in walks) < UNCOVER_ATTEMPTS:
             return Walk(node, UNCOVER_STEPS, UNCOVER)
     return None
+
+
+def uncovering_step(evidence: Evidence) -> Ask | None:
+    """A step on from where an effect is hidden, if the agent did nothing there on its own.
+
+    Of those that should succeed one that names most of the objects about which something is hidden.
+    """
+    for node in evidence.hidden_effects():
+        made = [one for one in evidence.exchanges if one.move is not None and one.move.start is node]
+        walks = [one.entry for one in made if isinstance(one.move, Walk) and one.move.why == UNCOVER]
+        asked = sum(isinstance(one.move, Ask) and one.move.why == UNCOVER_BY_STEP for one in made)
+        if asked >= UNCOVER_ATTEMPTS or not walks or any(entry.executed for entry in walks):
+            continue
+        hidden = {name for atom in node.state.unknown for name in atom.objects}
+        options = [step for step in _likely_steps(evidence, node) if not evidence.was_seen(node, step)]
+        if options:
+            step = max(options, key=lambda step: len(hidden.intersection(step.objects)))
+            return Ask(node, (step,), UNCOVER_BY_STEP)
+    return None
+
+
+def _likely_steps(evidence: Evidence, node: Node) -> Iterator[GroundAction]:
+    """The steps that should succeed in a situation, by what was required in every success that was seen."""
+    for name, action in evidence.hypotheses.actions.items():
+        if action.successes:
+            required = atoms(action, action.bold.positive)
+            for objects in islice(bindings(node.index, action.index.header, required), SEARCH_LIMIT):
+                if not action.violated(*action.index.values(node.state, objects), action.bold):
+                    yield GroundAction(name, objects)
 
 
 def following_walk(evidence: Evidence, rng: np.random.Generator) -> Walk | None:

@@ -109,11 +109,15 @@ def reachable_first_success(
     for likely, first in _guesses(evidence, action, beliefs, paths, refused):
         for fixed, path in product(first, paths):
             planned = _planned(path, action, fixed, likely, searches.reach)
-            if planned is None or evidence.answer_follows(planned.start, (*planned.path, planned.step)):
+            if planned is None:
+                continue
+            plan = *planned.path, planned.step
+            if evidence.answer_follows(planned.start, plan) or evidence.was_asked(planned.start, plan):
                 continue  # where values are hidden, a refusal need not rule it out
             state = evidence.predict_plan(planned.start.state, planned.path)
-            if not action.certain_to_fail(action.violated(*action.index.values(state, planned.step.objects))):
-                return Ask(planned.start, (*planned.path, planned.step), f"see {name} succeed")
+            values = action.index.values(state, planned.step.objects)
+            if action.may_be_told(*values) and not action.certain_to_fail(action.violated(*values)):
+                return Ask(planned.start, plan, f"see {name} succeed")
     return None
 
 

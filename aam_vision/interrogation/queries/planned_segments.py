@@ -159,6 +159,8 @@ class PlannedSegments:
         violated = action.violated(held, dim)
         if not action.certainly_violated(held, dim) or action.certain_to_fail(violated):
             return None
+        if not action.may_be_told(held, dim):
+            return None
         return Segment(start, (*path, step), violated, success(self.beliefs, name, action, violated))
 
     def _searches(self, standpoint: Standpoint) -> BoundedSearch:

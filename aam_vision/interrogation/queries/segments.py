@@ -131,7 +131,7 @@ class SegmentFinder:
         for node in self._promising(standpoint, action, suspects, target, least, begin):
             for probe in near_misses(action, node.index, suspects):
                 violated = probe.violated
-                if not target.within(violated):
+                if not target.within(violated) or not _may_be_told(action, node, probe.action):
                     continue
                 if violated not in known:
                     known[violated] = success(self._beliefs, name, action, violated)
@@ -156,10 +156,10 @@ class SegmentFinder:
     ) -> Sequence[Node]:
         """The situations that are better than all before them: the only ones that need a closer look.
 
-        Where there are few, or too many bindings, these are all.
+        Where there are few, or too many bindings, or something was not told of steps like these, these are all.
         """
         nodes = standpoint.nodes[begin:]
-        if not standpoint.real or len(nodes) < FEW:
+        if not standpoint.real or len(nodes) < FEW or action.untold:
             return nodes
         trusted = action.candidates.without(suspects)
         watched = action.positive | action.negative
@@ -186,3 +186,7 @@ class SegmentFinder:
                 promising.append(standpoint.nodes[first])
                 most = values[first]
         return promising
+
+
+def _may_be_told(action: ActionHypotheses, node: Node, step: GroundAction) -> bool:
+    return not action.untold or action.may_be_told(*action.index.values(node.state, step.objects))

@@ -46,6 +46,8 @@ class Outcome(NamedTuple):
 
 UNKNOWN = Outcome(known=False)
 REFUSED = Outcome(known=True, follows=True)
+UNTOLD = Outcome(known=True)
+"""No answer tells whether the step is executed: another one leads on from there."""
 
 
 class _Outcomes:
@@ -70,7 +72,11 @@ class _Outcomes:
                 return REFUSED
         elif not action.after(held, dim, step.objects)[1]:
             return Outcome(known=True, follows=True, after=self._evidence.predict(state, step))
-        return self._seen.get((state, step), UNKNOWN)
+        seen = self._seen.get((state, step))
+        if seen is not None:
+            return seen
+        untold = (state, step) in self._evidence.untold or not action.may_be_told(held, dim)
+        return UNTOLD if untold else UNKNOWN
 
 
 def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_LOOKS) -> Found:
@@ -105,6 +111,9 @@ def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_
                 return Found(_ask(start, (*way, step)), exhausted=False)
             exhausted = exhausted and follows
             if after is not None and after not in seen:
+                if (state, step) in evidence.untold:  # nor is anything told of what comes after it
+                    exhausted = False
+                    continue
                 seen.add(after)
                 queue.append((start, (*way, step), after))
     return Found(None, exhausted)

@@ -12,6 +12,7 @@ from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.examination.examining import Examining
 from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.policies.untellable import Untellable
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.differences import check_prior
 from aam_vision.interrogation.task.result import Result
@@ -50,6 +51,8 @@ class Interrogation:
     """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
     copies: int = 1
     """How many copies of the agent answer at a time; with one, every question waits for the answer before."""
+    untellable: Untellable | None = None
+    """Says why no answer can tell what is left open, if anything does."""
     write_ppo: Path | None = None
     """Folder for the planning problems that the queries of the policy ``aia`` solve, as PDDL."""
 
@@ -102,4 +105,4 @@ class Interrogation:
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:
         ppo = None if self.write_ppo is None else ProblemFolder(self.write_ppo)
-        return policy_for(self.agent.access, name, self.planner, prior, ppo)
+        return policy_for(self.agent.access, name, self.planner, prior, ppo, self.untellable)

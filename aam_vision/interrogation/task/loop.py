@@ -165,5 +165,6 @@ class _Record:
             doubt=verdict.doubt,
             unconfirmed=verdict.unconfirmed,
             beyond=stop.beyond,
+            reasons=stop.reasons,
             exam=self._failed or progress(self._evidence),
         )

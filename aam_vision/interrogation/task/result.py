@@ -67,6 +67,8 @@ class Result:
     """Claims that follow from the answers, but rest on too few refusals to be certain."""
     beyond: Mapping[str, tuple[Literals, int]] | None = field(default=None, compare=False)
     """Per action, the literals and effects that are proven to be beyond every query, where the policy's last move tells."""
+    reasons: Mapping[tuple[str, Literals], str] = field(default_factory=dict, compare=False)
+    """By action and literal, why no answer can tell it, where that is not for want of a situation."""
     exam: Exam = field(default_factory=Exam)
     """The examination of the assumption that all of this rests on."""
     diagnosis: Diagnosis | None = None
@@ -120,6 +122,7 @@ class Result:
             why=self.why,
             doubt=self.doubt,
             beyond=self.beyond,
+            reasons=self.reasons,
         )
 
     @property

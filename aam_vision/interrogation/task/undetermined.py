@@ -62,12 +62,13 @@ def sorted_out(
     why: str,
     doubt: str,
     beyond: Mapping[str, tuple[Literals, int]] | None,
+    reasons: Mapping[tuple[str, Literals], str],
 ) -> list[Undetermined]:
     """Everything undetermined, told apart by whether it can matter; then what is not confirmed.
 
     Where the run is not ``complete``, but ended because no way was found to ask what was open (``why``), this is told by
     what is proven to be ``beyond`` every query; without these proofs, they are made here. Else whatever is undetermined
-    counts as open, and so it does where anything is in ``doubt``.
+    counts as open, and so it does where anything is in ``doubt``. What no answer can tell is known for these ``reasons``.
     """
     found = undetermined(hypotheses)
     if complete:
@@ -76,6 +77,7 @@ def sorted_out(
         if beyond is None:
             beyond = Indistinguishability(hypotheses, origins(initial_evidence(transcript))).closed
         found = [_sorted(entry, hypotheses[entry.action], beyond.get(entry.action)) for entry in found]
+    found = [_reasoned(entry, hypotheses[entry.action], reasons) for entry in found]
     for claim in unconfirmed:
         action = hypotheses[claim.action]
         texts = tuple(action.index.text(claim.literals))
@@ -102,6 +104,21 @@ def _sorted(
     else:
         closed = action.undecided.common(Literals(bit, bit)).within(literals)
     return replace(entry, kind=CANNOT_MATTER, settle="") if closed else entry
+
+
+def _reasoned(
+    entry: Undetermined, action: ActionHypotheses, reasons: Mapping[tuple[str, Literals], str]
+) -> Undetermined:
+    """The same with the reason why no answer can tell it, if there is one."""
+    if entry.kind != CANNOT_MATTER:
+        return entry
+    bit = 0
+    for pal in entry.pals:
+        bit |= action.index.bit[pal.atom]
+    for literal in (Literals(bit, 0), Literals(0, bit)):
+        if (why := reasons.get((entry.action, literal))) is not None:
+            return replace(entry, known=f"{entry.known}; {why}")
+    return entry
 
 
 def _preconditions(name: str, action: ActionHypotheses) -> Iterator[Undetermined]:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask
+from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.policies.walking import LEAST_PATIENCE, Walker, after_walking
-from aam_vision.query import Query
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.policies.walking import (
+    LEAST_PATIENCE,
+    UNCOVER_BY_STEP,
+    Walker,
+    after_walking,
+)
+from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.pddl import read_domain
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import Atom, GroundAction, LiftedAtom, Location, Mode, Objects, PalTuple, State
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import agent_of
@@ -69,3 +83,56 @@ def test_walking_is_over_for_good_once_anything_was_asked(domain: Domain, seed: 
     then = after_walking(evidence)
     assert {name: action.candidates for name, action in then.hypotheses.actions.items()} == known
     assert len(then.visited) == visited
+
+
+MARKING = """(define (domain marking) (:requirements :strips :typing) (:types cell - object)
+  (:predicates (at ?c - cell) (next ?a - cell ?b - cell) (marked ?c - cell))
+  (:action enter :parameters (?a - cell ?b - cell) :precondition (and (at ?a) (next ?a ?b))
+    :effect (and (at ?b) (not (at ?a)) (marked ?b))))"""
+"""Who enters a cell marks it."""
+
+
+class ShyAgent(SymbolicAgent):
+    """It stands on the mark of its cell, which is hidden then; it makes one step on its own, and no other."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "domain.pddl").write_text(MARKING, encoding="utf-8")
+        model = read_domain(folder / "domain.pddl")
+        pairs = [("a", "b"), ("b", "c"), ("c", "a")]
+        objects = Objects(dict.fromkeys("abc", "cell"), model.vocabulary.types)
+        true = frozenset({Atom("at", ("a",)), *(Atom("next", pair) for pair in pairs)})
+        super().__init__(model, [State(true, objects)], Access.SNAPSHOT)
+        self.walks = 0
+
+    def initial(self) -> list[Situation]:
+        return [self.shown(one.state) for one in super().initial()]
+
+    def ask(self, query: Query) -> Response:
+        assert isinstance(query.initial.handle, State)
+        response = super().ask(replace(query, initial=Situation(query.initial.handle, query.initial.handle)))
+        return replace(response, final=self.shown(response.final.state))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> list[WalkStep]:
+        self.walks += 1
+        if self.walks > 1:
+            return []
+        step = GroundAction("enter", ("a", "b"))
+        return [WalkStep(start, step, self.ask(Query(start, (step,))).final)]
+
+    def shown(self, state: State) -> Situation:
+        hidden = frozenset(Atom("marked", one.objects) for one in state.true if one.predicate == "at")
+        return Situation(state, State(state.true - hidden, state.objects, hidden))
+
+
+def test_an_effect_that_is_hidden_is_uncovered_by_a_question_if_the_agent_does_not_move(
+    tmp_path: Path,
+) -> None:
+    questions: list[str] = []
+
+    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
+        questions.extend([move.why] if isinstance(move, Ask) else [])
+
+    result = interrogate(ShyAgent(tmp_path), EconomicalPolicy(), np.random.default_rng(0), watch=watch)
+    assert questions[0] == UNCOVER_BY_STEP
+    marks = PalTuple(LiftedAtom("marked", (1,)), "enter", Location.EFF)
+    assert result.hypotheses.modes(marks) == (Mode.POSITIVE,)

@@ -1,0 +1,177 @@
+"""The table as ``--env tabletop``: its vocabulary, what the robot can be told, and problems; the intended model apart."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import gymnasium
+import numpy as np
+
+from aam_vision.envs.labelled import labelled_images
+from aam_vision.envs.meaning import Instruction, instruction
+from aam_vision.envs.sources import Source, of_look, vocabulary
+from aam_vision.envs.tabletop.drawing import gl_context
+from aam_vision.envs.tabletop.environment import Snapshot, TabletopEnv
+from aam_vision.envs.tabletop.layouts import BALL, STEEL, rearranged
+from aam_vision.envs.tabletop.skills import SKILLS
+from aam_vision.envs.worlds.ready import ReadyWorld
+from aam_vision.perception import Perceived, Reading, Scene
+from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Objects, Predicate
+
+NAME: Final = "tabletop"
+SEEDS: Final = (1, 10, 3)
+"""Problems that are interrogated."""
+HELD_OUT: Final = (100, 101, 102, 103, 104, 105, 106, 107)
+"""Problems on which the learned model is compared with the intended one."""
+TAUGHT: Final = 2000
+"""Labelled images to train on."""
+HIGHEST: Final = 5
+"""Things in a pile of labelled images, at most."""
+HOLDING: Final = 0.45
+"""Share of labelled images with something in the hand."""
+
+
+def _seen(description: str) -> Source:
+    """Read off the picture."""
+
+    def source(predicate: Predicate) -> Perceived:
+        return Perceived(predicate, Reading.ON, {"": predicate.name}, description)
+
+    return source
+
+
+VOCABULARY: Final = vocabulary(
+    NAME,
+    {"thing": "object"},
+    {
+        "holding ?x - thing": _seen("the thing is between the fingers"),
+        "clear ?x - thing": _seen("nothing is on the thing, and it is not held"),
+        "on ?x ?y - thing": _seen("the first thing rests on the second one"),
+        "on-table ?x - thing": _seen("the thing rests on the table"),
+        "hand-empty": _seen("nothing is between the fingers"),
+        "ball ?x - thing": of_look(BALL, "it looks like a ball"),
+        "steel ?x - thing": of_look(STEEL, "it looks like steel"),
+    },
+)
+
+
+def scene(table: TabletopEnv) -> Scene:
+    """The things and their looks; there are no places to name."""
+    things = table.layout.things
+    objects = Objects(dict.fromkeys([thing.name for thing in things], "thing"), VOCABULARY.types)
+    return Scene(objects, 0, 0, {}, {thing.name: thing.look for thing in things})
+
+
+def shown(table: TabletopEnv) -> frozenset[Atom]:
+    """The atoms of perceived predicates that are true."""
+    return table.true_atoms()
+
+
+def shake(table: TabletopEnv, rng: np.random.Generator) -> None:
+    """Put the same things elsewhere, one of them perhaps into the hand."""
+    table.set_up(rearranged(rng, table.layout, highest=HIGHEST, holding=HOLDING))
+
+
+def _anything(table: TabletopEnv) -> tuple[str, ...]:
+    """What an instruction is about is said by its parameters alone."""
+    return ()
+
+
+def _instruction(text: str) -> Instruction:
+    """An instruction that is called like the skill it stands for; the robot itself says whether it carried it out."""
+    name, *_ = text.split()
+    return instruction(
+        text,
+        lambda *things: (name, *things),
+        _anything,
+        watch=lambda table: table.executed,
+        executed=lambda before, after: bool(after),
+        free=SKILLS[name],
+    )
+
+
+INSTRUCTIONS: Final = (
+    _instruction("pick-up ?x - thing"),
+    _instruction("put-down ?x - thing"),
+    _instruction("stack ?x ?y - thing"),
+    _instruction("unstack ?x ?y - thing"),
+)
+
+
+def intended() -> Model:
+    """Blocks world with a ball that bears nothing and steel that stays where it is; for evaluation only."""
+
+    def atoms(text: str) -> frozenset[LiftedAtom]:
+        place = {"x": 0, "y": 1}
+        split = [one.split() for one in text.split(",") if one.strip()]
+        return frozenset(LiftedAtom(name, tuple(place[one] for one in about)) for name, *about in split)
+
+    def schema(header: ActionHeader, needs: str, without: str, adds: str, deletes: str) -> ActionSchema:
+        return ActionSchema(header, atoms(needs), atoms(without), atoms(adds), atoms(deletes))
+
+    pick_up, put_down, stack, unstack = (one.header for one in INSTRUCTIONS)
+    free, held = "clear x, hand-empty", "holding x"
+    return Model(
+        VOCABULARY.vocabulary(),
+        (
+            schema(pick_up, f"{free}, on-table x", "steel x", held, f"{free}, on-table x"),
+            schema(put_down, held, "", f"{free}, on-table x", held),
+            schema(stack, f"{held}, clear y", "ball y", f"{free}, on x y", f"{held}, clear y"),
+            schema(unstack, f"{free}, on x y", "steel x", f"{held}, clear y", f"{free}, on x y"),
+        ),
+    )
+
+
+def make(apart: bool = False) -> gymnasium.Env[Any, Any]:
+    """The environment; ``apart``: as pictures for training show it."""
+    return TabletopEnv("rgb_array", apart=apart)
+
+
+def snapshot(env: gymnasium.Env[Any, Any]) -> Snapshot:
+    """The present state of the environment."""
+    table: Any = env.unwrapped
+    kept: Snapshot = table.snapshot()
+    return kept
+
+
+def restore(env: gymnasium.Env[Any, Any], kept: Snapshot) -> None:
+    """Bring the environment back."""
+    table: Any = env.unwrapped
+    table.restore(kept)
+
+
+class Table(ReadyWorld):
+    """The table, which is not made where nothing can draw."""
+
+    def made(self) -> gymnasium.Env[Any, Any]:
+        """The environment.
+
+        Raises:
+            UnusableInput: neither EGL nor OSMesa works here.
+        """
+        gl_context(1, 1).free()
+        return super().made()
+
+
+def world() -> Table:
+    """The table; scenes that are held out have three to five blocks, as the seed says."""
+    taught = labelled_images([partial(make, apart=True)], scene, shown, shake)
+    unseen = labelled_images([make], scene, shown, shake)
+    return Table(
+        name=NAME,
+        visual=VOCABULARY,
+        instructions=INSTRUCTIONS,
+        make=make,
+        scene=scene,
+        seeds=SEEDS,
+        pictures=taught,
+        unseen=unseen,
+        number=TAUGHT,
+        restore=(snapshot, restore),
+        truth=intended,
+        shown=shown,
+        shake=shake,
+        held_out=HELD_OUT,
+        controls=INSTRUCTIONS,
+    )

@@ -1,0 +1,116 @@
+"""The camera: pictures of a world without a display, by EGL or, where that does not work, by OSMesa.
+
+``MUJOCO_GL`` decides which of the two where it is set. MuJoCo's own renderer chooses when it is imported and ends the
+process where there is no display; so the library is asked here for what works.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Final
+from weakref import finalize
+
+import mujoco
+import numpy as np
+
+from aam_vision.envs.tabletop.mjcf import CAMERA
+from aam_vision.envs.tabletop.world import World
+from aam_vision.errors import UnusableInput, reason
+from aam_vision.perception import Frame
+
+BACKENDS: Final = ("egl", "osmesa")
+"""Modules of MuJoCo that draw without a display, in the order in which they are tried."""
+_PLATFORM: Final = "PYOPENGL_PLATFORM"
+_GEOMETRIES: Final = 100
+"""Room for geometries in a picture."""
+
+
+class Drawing:
+    """Draws one world.
+
+    Args:
+        world: what is drawn.
+        size: height and width of a picture, in pixels.
+
+    Raises:
+        UnusableInput: neither EGL nor OSMesa works here.
+    """
+
+    def __init__(self, world: World, size: tuple[int, int]) -> None:
+        self._world = world
+        height, width = size
+        self._gl = gl_context(width, height)
+        self._gl.make_current()
+        self._view = mujoco.MjrRect(0, 0, width, height)
+        self._scene = mujoco.MjvScene(world.model, _GEOMETRIES)
+        self._options = mujoco.MjvOption()
+        self._camera = mujoco.MjvCamera()
+        self._camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
+        self._context = mujoco.MjrContext(world.model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        mujoco.mjr_resizeOffscreen(width, height, self._context)
+        self._finalizer = finalize(self, _free, self._gl, self._context)
+        self._pixels = np.empty((height, width, 3), np.uint8)
+
+    def picture(self, camera: str = CAMERA) -> Frame:
+        """The present picture, uint8 (H, W, 3)."""
+        world = self._world
+        self._gl.make_current()
+        self._camera.fixedcamid = world.model.camera(camera).id
+        every = mujoco.mjtCatBit.mjCAT_ALL
+        mujoco.mjv_updateScene(world.model, world.data, self._options, None, self._camera, every, self._scene)
+        mujoco.mjr_render(self._view, self._scene, self._context)
+        mujoco.mjr_readPixels(self._pixels, None, self._view, self._context)
+        return np.ascontiguousarray(self._pixels[::-1])
+
+    def close(self) -> None:
+        """Give the context back; it is given back at the end of the process at the latest, while that still works."""
+        self._finalizer()
+
+
+def _free(gl: Any, context: Any) -> None:
+    gl.make_current()
+    context.free()
+    gl.free()
+
+
+def gl_context(width: int, height: int) -> Any:
+    """A context to draw in without a display.
+
+    Raises:
+        UnusableInput: there is none.
+    """
+    wanted = os.environ.get("MUJOCO_GL", "").lower().strip()
+    tried = (wanted,) if wanted in BACKENDS else BACKENDS
+    failures = []
+    for backend in tried:
+        try:
+            with _platform_kept_on_success(backend):
+                # MuJoCo's class gives back on deletion what it may have failed to get
+                kind = type("Context", (import_module(f"mujoco.{backend}").GLContext,), {"_context": None})
+                return kind(width, height)
+        except Exception as error:  # whatever a driver that is not there fails with
+            failures.append(f"{backend}: {reason(error)}")
+    raise UnusableInput(
+        f"tabletop: cannot draw without a display ({'; '.join(failures)}); install EGL (Debian: libegl1 libegl-mesa0 "
+        f"libgl1-mesa-dri) or OSMesa (libosmesa6)"
+    )
+
+
+@contextmanager
+def _platform_kept_on_success(backend: str) -> Iterator[None]:
+    """Leave no trace of an attempt that fails: PyOpenGL remembers its first platform, which rules out any other."""
+    before, modules = os.environ.get(_PLATFORM), set(sys.modules)
+    try:
+        yield
+    except Exception:
+        if before is None:
+            os.environ.pop(_PLATFORM, None)
+        for name in [n for n in sys.modules if n not in modules]:
+            if name.split(".")[0] == "OpenGL" or name == f"mujoco.{backend}":
+                del sys.modules[name]
+        raise

@@ -1,0 +1,160 @@
+"""The robot arm on a table: how long things take, and what interrogations find out from states that are told.
+
+``python -m experiments.tabletop`` interrogates without perception: poses and contacts tell the states. It prints what that
+costs, physics and pictures apart, and how the model compares with the intended one in held-out scenes.
+``python -m experiments.tabletop --timing`` prints how long a scene, a skill and a picture take; ``--picture FILE.png`` draws what the camera
+sees of scenes 0 to 3, before and after the first thing that can be lifted is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import process_time
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from aam_vision.commandline import run_command
+
+STATES = 300
+"""Reachable states of held-out scenes on which a model is compared with the intended one."""
+COLUMNS = ("seed", "queries", "skills", "status", "model", "CPU s", "of it physics", "of it pictures")
+TIMED = 40
+"""Scenes, skills and pictures that are timed."""
+DRAWN = 4
+"""Scenes that are drawn."""
+
+
+def tabletop(
+    seeds: Annotated[int, typer.Option(min=1, help="Interrogations, from seed 0.")] = 5,
+    timing: Annotated[bool, typer.Option("--timing", help="Only how long things take.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Only draw some scenes into this file.")] = None,
+) -> int:
+    """Interrogate the arm on a table by states that are told, and compare with what is intended.
+
+    Examples:
+        python -m experiments.tabletop --seeds 1
+        python -m experiments.tabletop --timing
+    """
+    if timing:
+        for what, times in timings().items():
+            milliseconds = 1000 * np.array(times)
+            print(f"{what}\tleast {milliseconds.min():.1f} ms\tmedian {np.median(milliseconds):.1f} ms")
+        return 0
+    if picture is not None:
+        draw(picture)
+        return 0
+    print("\t".join(COLUMNS))
+    differing = 0
+    for seed in range(seeds):
+        row = interrogated(seed)
+        differing += row["model"] == "differs"
+        print("\t".join(str(row[column]) for column in COLUMNS), flush=True)
+    return int(differing > 0)
+
+
+def interrogated(seed: int) -> dict[str, object]:
+    """One interrogation, and what its model is worth."""
+    import aam_vision
+    from aam_vision import evaluation
+    from aam_vision.agents.image import ImageAgent
+    from aam_vision.envs.tabletop.domain import intended, world
+    from aam_vision.envs.tabletop.environment import Stage
+    from aam_vision.envs.tabletop.skills import Skills
+    from aam_vision.query import Access
+
+    table, truth = world(), intended()
+    told = table.told()
+    with timed(Skills, "carry_out") as physics, timed(Stage, "picture") as pictures:
+        began = process_time()
+        simulators = [told.of(table.simulator(problem)) for problem in table.interrogated]
+        about = table.visual.vocabulary(), table.headers, Access.SNAPSHOT
+        agent = ImageAgent(simulators, told, *about, refuses_surely=True)
+        result = aam_vision.interrogate(agent, seed=seed)
+        seconds = process_time() - began
+    others = [table.simulator(("seed", number)) for number in table.held_out or ()]
+    held_out = [table.true_state(other.present, other.scene) for other in others]
+    states = evaluation.sample_states(truth, held_out, STATES, np.random.default_rng([seed, 1]))
+    equivalent = evaluation.equivalent(result.model, truth, states)
+    exact = evaluation.exact(result.model, truth)
+    return {
+        "seed": seed,
+        "queries": result.counts.queries,
+        "skills": result.counts.steps,
+        "status": result.status,
+        "model": "exact" if exact else "equivalent" if equivalent else "differs",
+        "CPU s": round(seconds, 1),
+        "of it physics": round(sum(physics), 1),
+        "of it pictures": round(sum(pictures), 1),
+    }
+
+
+@contextmanager
+def timed(owner: type, name: str) -> Iterator[list[float]]:
+    """The CPU seconds of every call of a method, as long as this lasts."""
+    method: Callable[..., Any] = getattr(owner, name)
+    times: list[float] = []
+
+    def measured(*arguments: Any) -> Any:
+        began = process_time()
+        try:
+            return method(*arguments)
+        finally:
+            times.append(process_time() - began)
+
+    setattr(owner, name, measured)
+    try:
+        yield times
+    finally:
+        setattr(owner, name, method)
+
+
+def timings() -> dict[str, list[float]]:
+    """CPU seconds of making the environment, of scenes, of skills that are carried out, and of pictures."""
+    from aam_vision.envs.tabletop.domain import intended, scene, shown
+    from aam_vision.envs.tabletop.environment import TabletopEnv
+    from aam_vision.strips import State
+
+    found: dict[str, list[float]] = {"made": [], "scene": [], "skill": [], "picture": []}
+    began = process_time()
+    table = TabletopEnv("rgb_array")
+    table.reset(seed=0)
+    found["made"].append(process_time() - began)
+    with timed(TabletopEnv, "set_up") as found["scene"]:
+        for seed in range(TIMED):
+            table.reset(seed=seed)
+            objects = scene(table).objects
+            state = State(shown(table), objects)
+            pick_up = intended().schema("pick-up")
+            things = [one for one in objects if one != "steel" and pick_up.applicable(state, (one,))]
+            for skill, thing in [(skill, one) for one in things[:1] for skill in ("pick-up", "put-down")]:
+                began = process_time()
+                table.carry_out(skill, thing)
+                found["skill"].append(process_time() - began)
+                began = process_time()
+                table.picture()
+                found["picture"].append(process_time() - began)
+    return found
+
+
+def draw(path: Path) -> None:
+    """Write what the camera sees of some scenes, and below of each the same with something in the hand."""
+    from PIL import Image
+
+    from aam_vision.envs.tabletop.environment import TabletopEnv
+
+    table = TabletopEnv("rgb_array")
+    columns = []
+    for seed in range(DRAWN):
+        before, _ = table.reset(seed=seed)
+        next(thing for thing in table.layout.things if table.carry_out("pick-up", thing.name) is None)
+        columns.append(np.concatenate([before, table.picture()]))
+    Image.fromarray(np.concatenate(columns, 1)).save(path)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(tabletop))

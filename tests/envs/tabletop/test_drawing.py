@@ -1,0 +1,123 @@
+"""Snapshots bit by bit and pixel by pixel, and what the camera shows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from aam_vision.envs import worlds
+from aam_vision.envs.tabletop.environment import SIZE, TabletopEnv
+from aam_vision.envs.tabletop.layouts import APART, BLOCK, Layout, Pile, centres, named, random_layout
+from tests.envs.refusals import told_by
+
+from .scenes import possible, random_scene
+
+SMALLEST = 20
+"""Pixels that a block is wide, at least."""
+
+
+@pytest.mark.usefixtures("drawable")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_snapshot_comes_back_bit_and_pixel_identical_and_so_does_all_that_follows(
+    table: TabletopEnv, seed: int
+) -> None:
+    table.set_up(random_scene(seed))
+    rng = np.random.default_rng(seed)
+    told = []
+    start, first = table.snapshot(), table.picture()
+    seen = []
+    for _ in range(4):
+        offered = possible(table)
+        told.append(offered[int(rng.integers(len(offered)))])
+        assert table.carry_out(told[-1].name, *told[-1].objects) is None
+        seen.append((table.snapshot().state.tobytes(), table.picture().tobytes()))
+    assert len({picture for _, picture in seen} | {first.tobytes()}) >= 3
+    table.restore(start)
+    assert table.snapshot().state.tobytes() == start.state.tobytes()
+    assert (table.picture() == first).all()
+    for one, (state, picture) in zip(told, seen, strict=True):
+        table.carry_out(one.name, *one.objects)
+        assert table.snapshot().state.tobytes() == state
+        assert table.picture().tobytes() == picture
+
+
+@pytest.mark.usefixtures("drawable")
+def test_the_seed_makes_the_scene_its_looks_and_its_picture(table: TabletopEnv) -> None:
+    pictures = [table.reset(seed=seed)[0] for seed in (1, 2, 1)]
+    assert pictures[0].shape == (SIZE, SIZE, 3)
+    assert pictures[0].dtype == np.uint8
+    assert (pictures[0] == pictures[2]).all()
+    assert (pictures[0] != pictures[1]).any()
+
+
+@pytest.mark.usefixtures("drawable")
+def test_a_block_is_wide_enough_to_be_seen_wherever_it_stands(table: TabletopEnv) -> None:
+    things = named((BLOCK,), ("red",))
+    for place in centres():
+        table.set_up(Layout(things, (Pile((0,), place, (0.0,)),)))
+        red, green, blue = np.moveaxis(table.picture().astype(int), 2, 0)
+        columns = np.flatnonzero(((red > 60) & (red > 3 * green) & (red > 3 * blue)).any(0))
+        assert columns[-1] - columns[0] + 1 >= SMALLEST
+        assert 0 < columns[0] <= columns[-1] < SIZE - 1
+
+
+def test_scenes_for_training_keep_some_looks_apart() -> None:
+    rng = np.random.default_rng(0)
+    for blocks in (3, 4, 5) * 5:
+        looks = {thing.look for thing in random_layout(rng, blocks, apart=True).things}
+        assert not any({*pair} <= looks for pair in APART)
+        assert len(looks) == blocks + 2
+
+
+def test_blocks_that_look_alike_have_names_of_their_own() -> None:
+    things = random_layout(np.random.default_rng(0), 4, alike=3).things
+    looks = [thing.look for thing in things]
+    assert sorted(looks.count(look) for look in set(looks)) == [1, 1, 1, 3]
+    assert len({thing.name for thing in things}) == len(things)
+
+
+def test_a_snapshot_of_another_scene_is_refused(table: TabletopEnv) -> None:
+    table.set_up(random_scene(0))
+    kept = table.snapshot()
+    table.set_up(random_scene(2))
+    assert "another scene" in told_by(lambda: table.restore(kept))
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"MUJOCO_EGL_DEVICE_ID": "99"}, "osmesa: "),
+        ({"MUJOCO_EGL_DEVICE_ID": "99", "MUJOCO_GL": "egl"}, "install EGL"),
+        ({"MUJOCO_GL": "osmesa"}, "libosmesa6"),
+    ],
+)
+def test_where_nothing_can_draw_one_line_says_so(variables: dict[str, str], told: str) -> None:
+    """No EGL device has such a number, and OSMesa is hidden."""
+    program = (
+        "import sys; sys.modules['mujoco.osmesa'] = None\n"
+        "from aam_vision.envs import worlds\n"
+        "from aam_vision.errors import UnusableInput\n"
+        "try: worlds.load('tabletop').simulator(('seed', 1))\n"
+        "except UnusableInput as error: print(error); sys.exit(2)\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "MUJOCO_GL"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**environment, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert told in line
+    assert done.stderr == ""
+
+
+def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds, "find_spec", lambda name: None)
+    assert 'pip install "aam-vision[robot]"' in told_by(lambda: worlds.load("tabletop"))

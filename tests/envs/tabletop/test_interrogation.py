@@ -1,0 +1,51 @@
+"""The intended model comes out of skills and states, and with it what physics says and nobody wrote down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import aam_vision
+from aam_vision import evaluation
+from aam_vision.agents.image import ImageAgent
+from aam_vision.envs.tabletop.domain import world
+from aam_vision.envs.tabletop.environment import TabletopEnv
+from aam_vision.query import Access
+from aam_vision.strips import LiftedAtom
+
+from .scenes import TRUTH
+
+SMALL = 32
+"""Pixels of a picture that nothing is read from."""
+
+pytestmark = pytest.mark.usefixtures("drawable")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_intended_model_is_found_in_few_queries(seed: int) -> None:
+    table = replace(world(), make=lambda: TabletopEnv("rgb_array", size=SMALL))
+    told, simulators = table.told(), [table.simulator(problem) for problem in table.interrogated]
+    agent = ImageAgent(
+        [told.of(one) for one in simulators],
+        told,
+        table.visual.vocabulary(),
+        table.headers,
+        Access.SNAPSHOT,
+        refuses_surely=True,
+    )
+    result = aam_vision.interrogate(agent, seed=seed)
+    held_out = []
+    for number in table.held_out or ():
+        other = table.simulator(("seed", number))
+        held_out.append(table.true_state(other.present, other.scene))
+    states = evaluation.sample_states(TRUTH, held_out, 300, np.random.default_rng(seed))
+    assert evaluation.equivalent(result.model, TRUTH, states)
+    assert result.complete
+    assert result.counts.queries <= 25
+    assert result.counts.steps <= 300
+    schemas = {schema.header.name: schema for schema in result.model.actions}
+    assert LiftedAtom("ball", (1,)) in schemas["stack"].negative
+    assert LiftedAtom("steel", (0,)) in schemas["pick-up"].negative
+    assert LiftedAtom("clear", (0,)) in schemas["pick-up"].positive & schemas["unstack"].positive
