@@ -8,16 +8,18 @@ from typing import Any, Final
 import gymnasium
 import numpy as np
 
+from aam_vision.constraints import Acyclic, Number
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import Instruction, instruction
-from aam_vision.envs.sources import Source, of_look, vocabulary
+from aam_vision.envs.sources import found, of_look, vocabulary
+from aam_vision.envs.sources import shown as shown_there
 from aam_vision.envs.tabletop.drawing import gl_context
 from aam_vision.envs.tabletop.environment import Snapshot, TabletopEnv
-from aam_vision.envs.tabletop.layouts import BALL, STEEL, rearranged
+from aam_vision.envs.tabletop.layouts import BALL, BLOCK_LOOKS, STEEL, rearranged
 from aam_vision.envs.tabletop.skills import SKILLS
 from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.perception import Perceived, Reading, Scene
-from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Objects, Predicate
+from aam_vision.perception import Scene
+from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Objects
 
 NAME: Final = "tabletop"
 SEEDS: Final = (1, 10, 3)
@@ -32,27 +34,25 @@ HOLDING: Final = 0.45
 """Share of labelled images with something in the hand."""
 
 
-def _seen(description: str) -> Source:
-    """Read off the picture."""
-
-    def source(predicate: Predicate) -> Perceived:
-        return Perceived(predicate, Reading.ON, {"": predicate.name}, description)
-
-    return source
-
-
 VOCABULARY: Final = vocabulary(
     NAME,
     {"thing": "object"},
     {
-        "holding ?x - thing": _seen("the thing is between the fingers"),
-        "clear ?x - thing": _seen("nothing is on the thing, and it is not held"),
-        "on ?x ?y - thing": _seen("the first thing rests on the second one"),
-        "on-table ?x - thing": _seen("the thing rests on the table"),
-        "hand-empty": _seen("nothing is between the fingers"),
+        "seen ?x - thing": found((*BLOCK_LOOKS, BALL, STEEL), "the thing shows"),
+        "holding ?x - thing": shown_there("holding", "the thing is between the fingers"),
+        "clear ?x - thing": shown_there("clear", "nothing is on the thing, and it is not held"),
+        "on ?x ?y - thing": shown_there("on", "the first thing rests on the second one"),
+        "on-table ?x - thing": shown_there("on-table", "the thing rests on the table"),
+        "hand-empty": shown_there("hand-empty", "nothing is between the fingers"),
         "ball ?x - thing": of_look(BALL, "it looks like a ball"),
         "steel ?x - thing": of_look(STEEL, "it looks like steel"),
     },
+    constraints=(
+        Number(("holding(x)", "on-table(x)", "on(x, _)")),
+        Number(("holding(x)", "clear(x)", "on(_, x)")),
+        Number(("holding(_)", "hand-empty()")),
+        Acyclic("on"),
+    ),
 )
 
 
@@ -60,7 +60,7 @@ def scene(table: TabletopEnv) -> Scene:
     """The things and their looks; there are no places to name."""
     things = table.layout.things
     objects = Objects(dict.fromkeys([thing.name for thing in things], "thing"), VOCABULARY.types)
-    return Scene(objects, 0, 0, {}, {thing.name: thing.look for thing in things})
+    return Scene.of_things(objects, {thing.name: thing.look for thing in things})
 
 
 def shown(table: TabletopEnv) -> frozenset[Atom]:
