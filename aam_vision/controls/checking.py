@@ -1,12 +1,13 @@
 """Situations that could show that a case is described too simply.
 
-Four things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
+Five things are checked of every case. Its examples may have more in common than its condition says, since nothing called for
 an object that only this concerns (all things that were ever held before a locked door were keys): it is tried where its
 condition holds and something of that is missing. And where several visible changes were read as one case, since what was
 not seen was so already, each of them may have a condition of its own: the case is tried where all but one fact of its
 condition hold, in the company of each of these changes. And its parameters have the types of what was met so far: it is
 tried where its condition holds of things of another type. And where it requires that a fact about no object is false (the
 hand is not free), it is tried where that is true: what is required may be an object that it does not name (this key is held).
+And it is tried where values of facts come together that were met one by one only: it may need one or the other of two facts.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from aam_vision.controls.reach import Bindings, Place, Reach
 from aam_vision.controls.rules import Rule, Rules
 from aam_vision.controls.seeking import Way
 from aam_vision.controls.transitions import Transition
+from aam_vision.controls.value_pairs import ValuePairs
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
 
 NEAR = 3
 """Bindings that are looked at for each fact that is left out."""
+WIDE = 16
+"""Bindings in one situation that are looked at for values that were never met together."""
 
 
 class _Question(NamedTuple):
@@ -65,6 +69,7 @@ class _Checked:
     """What the examples of one case have in common, and what was tried with it."""
 
     rule: Rule
+    pairs: ValuePairs
     common: frozenset[int] | None = None
     """Facts about what the situation points out."""
     trials: tuple[_LeftOut, ...] = ()
@@ -112,10 +117,12 @@ class Checker:
 
     def _gains(self, one: _Checked, place: Place) -> Iterator[tuple[GroundAction, int]]:
         operator = one.rule.operator
-        for objects in self._reach.bindings(place, one.rule)[:NEAR]:
+        for number, objects in enumerate(self._reach.bindings(place, one.rule)[:WIDE]):
             control = operator.instructed(objects)
-            facts = self._reach.standpoint(place, control).facts
-            yield control, len((one.common or frozenset()) - facts)
+            if number < NEAR:
+                facts = self._reach.standpoint(place, control).facts
+                yield control, len((one.common or frozenset()) - facts)
+            yield control, min(1, one.pairs.new(place.state, objects))
         for control, _ in _left_out(one, place.state, lambda asked: asked.of(place)):
             yield control, 1
         for control, _ in _other_types(one, place.state, lambda asked: asked.of(place)):
@@ -135,7 +142,7 @@ class Checker:
     def _case(self, rule: Rule, rules: Rules) -> _Checked:
         operator, condition, vocabulary = rule.operator, rule.condition, rules.discovery.vocabulary
         header, index = operator.header, AtomIndex(vocabulary, operator.header)
-        one, wider = _Checked(rule), _wider(rule, vocabulary)
+        one, wider = _Checked(rule, ValuePairs(condition.index)), _wider(rule, vocabulary)
         if wider is not None:
             one.wider = self._question(wider, condition.required)
         changes: dict[Hashable, Condition] = {}
@@ -160,8 +167,11 @@ class Checker:
 
     def _take_in(self, one: _Checked, transition: Transition, rules: Rules) -> None:
         owner = rules.owner(transition)
+        place = self._reach.place(transition.before)
+        for objects in islice(one.rule.condition.bindings(place.index, transition.control.objects), NEAR):
+            if one.pairs.add(place.state, objects):
+                one.spent.clear()
         if owner is not None and owner.name == one.rule.operator.header.name:
-            place = self._reach.place(transition.before)
             facts = self._reach.standpoint(place, transition.control).facts
             one.common = facts if one.common is None else one.common & facts
             return

@@ -14,7 +14,7 @@ from aam_vision.controls.exploring import found
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.strips import Model, State
+from aam_vision.strips import Atom, Model, State
 
 from . import worlds
 
@@ -79,6 +79,23 @@ def test_a_case_that_requires_that_nothing_is_free_is_tried_with_a_free_hand(tmp
     assert ["toggle()"] in refuted(giving, Rules(before, giving))
     (unlocking,) = [one for one in found(giving).of("toggle") if one.derivations]
     assert unlocking.header.types == ("key",)
+
+
+def test_a_case_that_may_need_one_of_two_facts_is_tried_without_both(tmp_path: Path) -> None:
+    known = worlds.model(worlds.TORCHES, tmp_path)
+    controls = ["light(?t)=by-mains,by-battery", "darken(?t)=darken", "plug()=plug", "unplug()=unplug"]
+    giving = Giving(worlds.agent(worlds.TORCHES, controls, [worlds.torches(known)], tmp_path))
+    (start,) = giving.initial()
+    worlds.follow(giving, start, "light one", "darken one", "plug", "light two", "darken two", "unplug")
+    before = found(giving)
+    assert len(before.of("light")) == 1, "nothing calls for power, nor for a charge"
+    with pytest.raises(Refuted):
+        refuted(giving, Rules(before, giving))
+    latest = giving.given[-1].transition
+    assert str(latest.control) == "light(two)"
+    assert Atom("dead", ()) in latest.before.true
+    assert not latest.change
+    assert len(found(giving).of("light")) == 2
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,20 @@ LAKE = """(define (domain lake) (:requirements :strips :typing :negative-precond
     :effect (and (not (at ?a)))))"""
 """Who falls is nowhere: the hole is no part of the change, and only its way from the last cell tells it from other cells."""
 
+TORCHES = """(define (domain torches) (:requirements :strips :typing :negative-preconditions)
+  (:types torch - object)
+  (:predicates (power) (dead) (charged ?t - torch) (empty ?t - torch) (lit ?t - torch) (dark ?t - torch))
+  (:action by-mains :parameters (?t - torch) :precondition (and (power) (empty ?t) (dark ?t))
+    :effect (and (lit ?t) (not (dark ?t))))
+  (:action by-battery :parameters (?t - torch) :precondition (and (charged ?t) (dark ?t))
+    :effect (and (lit ?t) (not (dark ?t))))
+  (:action darken :parameters (?t - torch) :precondition (and (lit ?t)) :effect (and (dark ?t) (not (lit ?t))))
+  (:action plug :parameters () :precondition (and (dead)) :effect (and (power) (not (dead))))
+  (:action unplug :parameters () :precondition (and (power)) :effect (and (dead) (not (power))))
+  (:action drain :parameters (?t - torch) :precondition (and (charged ?t))
+    :effect (and (empty ?t) (not (charged ?t)))))"""
+"""A torch needs power or a charge: neither is required by itself."""
+
 
 def model(text: str, folder: Path) -> Model:
     """The model of a domain in PDDL."""
@@ -156,6 +170,12 @@ def hall(known: Model, *, cells: str = "abcdefg", chest: str = "d") -> State:
 def loads(known: Model) -> State:
     """A key and a ball, neither of them held."""
     return state(known, {"gold": "key", "globe": "ball"}, "lying gold", "lying globe", "free")
+
+
+def torches(known: Model) -> State:
+    """A charged torch and an empty one, and no power."""
+    kinds = {"one": "torch", "two": "torch"}
+    return state(known, kinds, "dead", "charged one", "empty two", "dark one", "dark two")
 
 
 def follow(giving: Giving, start: Situation, *controls: str) -> Situation:
