@@ -6,6 +6,7 @@ process where there is no display; so the library is asked here for what works.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Iterator
@@ -58,6 +59,8 @@ class Drawing:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         mujoco.mjr_resizeOffscreen(width, height, self._context)
         self._finalizer = finalize(self, _free, self._gl, self._context)
+        # MuJoCo ends EGL at exit, and finalizers may run after that: their order was fixed by whoever made the first one
+        atexit.register(self._finalizer)
         self._pixels = np.empty((height, width, 3), np.uint8)
 
     def picture(self, camera: str = CAMERA) -> Frame:
@@ -97,6 +100,7 @@ class Drawing:
 
     def close(self) -> None:
         """Give the context back; it is given back at the end of the process at the latest, while that still works."""
+        atexit.unregister(self._finalizer)
         self._finalizer()
 
 

@@ -110,6 +110,20 @@ def test_what_shows_is_no_part_of_a_state() -> None:
     assert state.unknown == frozenset()
 
 
+@pytest.mark.usefixtures("drawable")
+def test_a_process_ends_quietly_while_a_table_is_open() -> None:
+    """Even if other finalizers were made before EGL was loaded, as torch does."""
+    program = (
+        "from weakref import finalize\n"
+        "class Thing: pass\n"
+        "first = Thing(); finalize(first, print, end='')\n"
+        "from aam_vision.envs.tabletop.environment import TabletopEnv\n"
+        "table = TabletopEnv('rgb_array'); table.reset(seed=0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_scenes_for_training_keep_some_looks_apart() -> None:
     rng = np.random.default_rng(0)
     for blocks in (3, 4, 5) * 5:
