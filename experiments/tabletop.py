@@ -115,7 +115,7 @@ def timed(owner: type, name: str) -> Iterator[list[float]]:
 
 def timings() -> dict[str, list[float]]:
     """CPU seconds of making the environment, of scenes, of skills that are carried out, and of pictures."""
-    from aam_vision.envs.tabletop.domain import intended, scene, shown
+    from aam_vision.envs.tabletop.domain import intended, scene
     from aam_vision.envs.tabletop.environment import TabletopEnv
     from aam_vision.strips import State
 
@@ -128,7 +128,7 @@ def timings() -> dict[str, list[float]]:
         for seed in range(TIMED):
             table.reset(seed=seed)
             objects = scene(table).objects
-            state = State(shown(table), objects)
+            state = State(table.true_atoms(), objects)
             pick_up = intended().schema("pick-up")
             things = [one for one in objects if one != "steel" and pick_up.applicable(state, (one,))]
             for skill, thing in [(skill, one) for one in things[:1] for skill in ("pick-up", "put-down")]:

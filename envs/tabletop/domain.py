@@ -32,13 +32,17 @@ HIGHEST: Final = 5
 """Things in a pile of labelled images, at most."""
 HOLDING: Final = 0.45
 """Share of labelled images with something in the hand."""
+SEEN: Final = "seen"
+"""The auxiliary predicate of the things that a picture shows."""
+SHOWS: Final = 100
+"""Pixels of a thing that shows, at least, in a picture of ``environment.SIZE``."""
 
 
 VOCABULARY: Final = vocabulary(
     NAME,
     {"thing": "object"},
     {
-        "seen ?x - thing": found((*BLOCK_LOOKS, BALL, STEEL), "the thing shows"),
+        f"{SEEN} ?x - thing": found((*BLOCK_LOOKS, BALL, STEEL), "the thing shows"),
         "holding ?x - thing": shown_there("holding", "the thing is between the fingers"),
         "clear ?x - thing": shown_there("clear", "nothing is on the thing, and it is not held"),
         "on ?x ?y - thing": shown_there("on", "the first thing rests on the second one"),
@@ -64,8 +68,9 @@ def scene(table: TabletopEnv) -> Scene:
 
 
 def shown(table: TabletopEnv) -> frozenset[Atom]:
-    """The atoms of perceived predicates that are true."""
-    return table.true_atoms()
+    """The atoms of perceived predicates that are true, and which things show, for what learns from the picture."""
+    showing = [Atom(SEEN, (name,)) for name, pixels in table.visible().items() if pixels >= SHOWS]
+    return table.true_atoms().union(showing)
 
 
 def shake(table: TabletopEnv, rng: np.random.Generator) -> None:

@@ -6,6 +6,7 @@ process where there is no display; so the library is asked here for what works.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,10 @@ BACKENDS: Final = ("egl", "osmesa")
 _PLATFORM: Final = "PYOPENGL_PLATFORM"
 _GEOMETRIES: Final = 100
 """Room for geometries in a picture."""
+_BY_NUMBER: Final = [int(mujoco.mjtRndFlag.mjRND_SEGMENT), int(mujoco.mjtRndFlag.mjRND_IDCOLOR)]
+_GEOMETRY: Final = int(mujoco.mjtObj.mjOBJ_GEOM)
+_PLACE_VALUES: Final = np.array([1, 256, 65536], np.int32)
+"""Of red, green and blue, in a picture whose colours are numbers."""
 
 
 class Drawing:
@@ -54,21 +59,48 @@ class Drawing:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         mujoco.mjr_resizeOffscreen(width, height, self._context)
         self._finalizer = finalize(self, _free, self._gl, self._context)
+        # MuJoCo ends EGL at exit, and finalizers may run after that: their order was fixed by whoever made the first one
+        atexit.register(self._finalizer)
         self._pixels = np.empty((height, width, 3), np.uint8)
 
     def picture(self, camera: str = CAMERA) -> Frame:
         """The present picture, uint8 (H, W, 3)."""
+        self._look(camera)
+        self._draw()
+        return np.ascontiguousarray(self._pixels[::-1])
+
+    def visible(self, camera: str = CAMERA) -> list[int]:
+        """How many pixels of the present picture show each thing; what hides it are other things and the arm."""
+        self._look(camera)
+        flags = self._scene.flags
+        flags[_BY_NUMBER] = 1  # every geometry in a plain colour that is its number in the scene
+        try:
+            self._draw()
+        finally:
+            flags[_BY_NUMBER] = 0
+        numbers = self._pixels.astype(np.int32) @ _PLACE_VALUES
+        pixels = np.bincount(numbers.ravel(), minlength=_GEOMETRIES + 1)
+        drawn = self._scene.geoms[: self._scene.ngeom]
+        # 0 is where nothing is, so that a colour is one more than the number
+        own = {one.objid: int(pixels[one.segid + 1]) for one in drawn if one.objtype == _GEOMETRY}
+        return [own.get(geom, 0) for geom in self._world.geoms]
+
+    def _look(self, camera: str) -> None:
+        """Bring the scene that is drawn up to date with the world."""
         world = self._world
-        self._gl.make_current()
         self._camera.fixedcamid = world.model.camera(camera).id
         every = mujoco.mjtCatBit.mjCAT_ALL
         mujoco.mjv_updateScene(world.model, world.data, self._options, None, self._camera, every, self._scene)
+
+    def _draw(self) -> None:
+        """Draw the scene into ``_pixels``, its lowest row first."""
+        self._gl.make_current()
         mujoco.mjr_render(self._view, self._scene, self._context)
         mujoco.mjr_readPixels(self._pixels, None, self._view, self._context)
-        return np.ascontiguousarray(self._pixels[::-1])
 
     def close(self) -> None:
         """Give the context back; it is given back at the end of the process at the latest, while that still works."""
+        atexit.unregister(self._finalizer)
         self._finalizer()
 
 

@@ -53,11 +53,11 @@ class Stage:
         self.arm.go_home_at_once(layout.held)
         self.arm.rest(SETTLING)
 
-    def picture(self, size: int, camera: str) -> Frame:
-        """The present picture, uint8 (size, size, 3)."""
+    def drawing(self, size: int) -> Drawing:
+        """What draws pictures, (size, size, 3): made once."""
         if self._drawing is None:
             self._drawing = Drawing(self.world, (size, size))
-        return self._drawing.picture(camera)
+        return self._drawing
 
     def close(self) -> None:
         """Give the camera back."""
@@ -158,8 +158,14 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
     def picture(self, camera: str = CAMERA) -> Frame:
         """The present picture, uint8 (size, size, 3), whatever the render mode."""
         if camera not in self._pictures:
-            self._pictures[camera] = self.stage.picture(self._size, camera)
+            self._pictures[camera] = self.stage.drawing(self._size).picture(camera)
         return self._pictures[camera].copy()
+
+    def visible(self) -> dict[str, int]:
+        """How many pixels of the present picture show each thing; those of a picture of ``SIZE`` at another size."""
+        scale = (SIZE / self._size) ** 2
+        pixels = self.stage.drawing(self._size).visible()
+        return {name: round(scale * own) for name, own in zip(self._skills.things, pixels, strict=True)}
 
     def true_atoms(self) -> frozenset[Atom]:
         """What is true at present, read from poses and contacts: for labels and evaluation only."""

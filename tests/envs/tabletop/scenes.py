@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aam_vision.envs.tabletop.domain import intended, scene, shown
+from aam_vision.envs.tabletop.domain import intended, scene
 from aam_vision.envs.tabletop.environment import TabletopEnv
 from aam_vision.envs.tabletop.layouts import (
     BALL,
@@ -48,7 +48,7 @@ def state(table: TabletopEnv) -> State:
     """The state of the scene in the vocabulary: what is true of poses and contacts, and the looks."""
     objects = scene(table).objects
     looks = {Atom(thing.look, (thing.name,)) for thing in table.layout.things if thing.look in (BALL, STEEL)}
-    return State(shown(table) | looks, objects)
+    return State(table.true_atoms() | looks, objects)
 
 
 def all_told(table: TabletopEnv) -> list[GroundAction]:

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from aam_vision.envs import worlds
+from aam_vision.envs.tabletop.domain import SEEN, shown, world
 from aam_vision.envs.tabletop.environment import SIZE, TabletopEnv
 from aam_vision.envs.tabletop.layouts import APART, BLOCK, Layout, Pile, centres, named, random_layout
+from aam_vision.strips import Atom
 from tests.envs.refusals import told_by
 
-from .scenes import possible, random_scene
+from .scenes import BALL_, BLUE, CRATE_, GREEN, RED, STEEL_, THINGS, layout, possible, random_scene
 
 SMALLEST = 20
 """Pixels that a block is wide, at least."""
@@ -63,6 +65,63 @@ def test_a_block_is_wide_enough_to_be_seen_wherever_it_stands(table: TabletopEnv
         columns = np.flatnonzero(((red > 60) & (red > 3 * green) & (red > 3 * blue)).any(0))
         assert columns[-1] - columns[0] + 1 >= SMALLEST
         assert 0 < columns[0] <= columns[-1] < SIZE - 1
+
+
+def seen_in(table: TabletopEnv) -> set[str]:
+    """The things that are said to show."""
+    return {atom.objects[0] for atom in shown(table) if atom.predicate == SEEN}
+
+
+@pytest.mark.usefixtures("drawable")
+def test_what_is_behind_a_pile_is_not_seen_and_everything_on_an_empty_table_is(table: TabletopEnv) -> None:
+    names = {thing.name for thing in THINGS}
+    table.set_up(layout((RED,), (GREEN,), (BLUE,), (BALL_,), (STEEL_,), (CRATE_,)))
+    assert seen_in(table) == names
+    table.set_up(layout((CRATE_, RED), (GREEN, BLUE), (STEEL_,), (BALL_,)))
+    assert seen_in(table) == names
+    at = centres()
+    piles = (Pile((CRATE_, RED), at[3], (0.0, 0.0)), Pile((BALL_,), at[7], (0.0,)))
+    elsewhere = tuple(Pile((thing,), at[n], (0.0,)) for thing, n in ((GREEN, 0), (BLUE, 2), (STEEL_, 9)))
+    table.set_up(Layout(THINGS, piles + elsewhere))
+    assert table.visible()["ball"] == 0
+    assert seen_in(table) == names - {"ball"}
+    assert Atom("on-table", ("ball",)) in shown(table)
+
+
+@pytest.mark.usefixtures("drawable")
+def test_pixels_are_counted_where_they_are_in_the_picture_which_stays_as_it_was(table: TabletopEnv) -> None:
+    for place in centres():
+        table.set_up(Layout(named((BLOCK,), ("red",)), (Pile((0,), place, (0.0,)),)))
+        before = table.picture()
+        (counted,) = table.visible().values()
+        red, green, blue = np.moveaxis(before.astype(int), 2, 0)
+        assert counted == pytest.approx(((red > 60) & (red > 3 * green) & (red > 3 * blue)).sum(), rel=0.2)
+        assert (table.stage.drawing(SIZE).picture() == before).all()
+
+
+@pytest.mark.usefixtures("drawable")
+def test_what_shows_is_no_part_of_a_state() -> None:
+    domain = world()
+    simulator = domain.simulator(domain.interrogated[0])
+    state = domain.true_state(simulator.present, simulator.scene)
+    table = simulator.present
+    assert SEEN not in {atom.predicate for atom in state.true}
+    assert state.true >= table.true_atoms()
+    assert state.unknown == frozenset()
+
+
+@pytest.mark.usefixtures("drawable")
+def test_a_process_ends_quietly_while_a_table_is_open() -> None:
+    """Even if other finalizers were made before EGL was loaded, as torch does."""
+    program = (
+        "from weakref import finalize\n"
+        "class Thing: pass\n"
+        "first = Thing(); finalize(first, print, end='')\n"
+        "from aam_vision.envs.tabletop.environment import TabletopEnv\n"
+        "table = TabletopEnv('rgb_array'); table.reset(seed=0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_scenes_for_training_keep_some_looks_apart() -> None:
