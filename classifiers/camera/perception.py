@@ -21,6 +21,7 @@ from aam_vision.classifiers.camera.alike import Sightings, Told
 from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import Size, plan_of
+from aam_vision.classifiers.camera.suitable import check_frame, check_things, compare_size
 from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.store import Card, read
 from aam_vision.errors import UnusableInput
@@ -31,12 +32,6 @@ BATCH = 16
 
 SCENES = 256
 """Scenes that are kept worked out; the oldest is dropped."""
-
-SAME_SHAPE = 0.02
-"""How much the ratio of width to height of a picture may differ from that of the pictures learned from."""
-
-SMALLEST = 0.75
-"""Least height of a picture, as a share of that of the pictures learned from."""
 
 Raw = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Of one picture: the logits in the order of ``CameraPlan``, and where each look is (looks, 2)."""
@@ -99,6 +94,7 @@ class CameraPerception:
         self._remembered = remembered
         self._memory: OrderedDict[tuple[bytes, tuple[int, ...]], Raw] = OrderedDict()
         self._scenes: OrderedDict[int, _Indexed] = OrderedDict()
+        self._compared = False
 
     @classmethod
     def load(
@@ -113,8 +109,23 @@ class CameraPerception:
         return cls(vocabulary, weights, card, remembered=remembered)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
-        """Read the first picture of a problem; ``scene.points`` tells things of one look apart."""
-        return self.read(self._about(self._recall(frame, scene), scene, None), scene)
+        """Read the first picture of a problem; ``scene.points`` tells things of one look apart.
+
+        Warns:
+            AamWarning: the picture is of another size than those learned from.
+
+        Raises:
+            UnusableInput: the classifiers do not know the look of a thing; or a thing is nowhere in the picture.
+        """
+        answers = self._about(self._recall(frame, scene), scene, None)
+        atoms = self._indexed(scene).atoms
+        low = self._thresholds[atoms.heads[atoms.found], 0]
+        absent = (answers.probabilities[atoms.found] < low) & atoms.askable[atoms.found]
+        check_things(scene, atoms.things, absent, self._plan.looks, self.card.name)
+        if not self._compared:
+            self._compared = True
+            compare_size(frame, self._trained, self.card.name)
+        return self.read(answers, scene)
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """Read the next picture after ``before``; things of one look are followed from there."""
@@ -131,7 +142,7 @@ class CameraPerception:
             UnusableInput: a frame is no RGB image, or its proportions are not those of the pictures learned from.
         """
         for frame in frames:
-            self._check(frame)
+            check_frame(frame, self._trained, self.card.name)
         sightings = self._indexed(scene).sightings
         if sightings.shared:
             raw = [self._network.peaks(frame, sightings.numbers) for frame in frames]
@@ -189,22 +200,9 @@ class CameraPerception:
         own = _probability(logits[atoms.answers] / self._temperatures[atoms.heads])
         return Answers(np.where(atoms.askable, own, 0.5).astype(np.float32), positions, told)
 
-    def _check(self, frame: Frame) -> None:
-        """Refuse what is no picture from a camera like the one that was learned from."""
-        if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8 or 0 in frame.shape:
-            raise UnusableInput(
-                f"frame of shape {frame.shape} and type {frame.dtype}: give an RGB image, uint8 (height, width, 3)"
-            )
-        (height, width), (high, wide) = frame.shape[:2], self._trained
-        if abs(width / height * high / wide - 1) > SAME_SHAPE or height < SMALLEST * high:
-            raise UnusableInput(
-                f"picture of {width}x{height} pixels: the classifiers of {self.card.name} were trained on pictures of "
-                f"{wide}x{high}; give pictures of these proportions, not much smaller, or train on yours"
-            )
-
     def _recall(self, frame: Frame, scene: Scene) -> Raw:
         """The network's answers to one picture, from memory if it was seen before."""
-        self._check(frame)
+        check_frame(frame, self._trained, self.card.name)
         sightings = self._indexed(scene).sightings
         numbers = sightings.numbers if sightings.shared else ()
         if not self._remembered:
