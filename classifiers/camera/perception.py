@@ -78,6 +78,7 @@ class CameraPerception:
         self, vocabulary: VisualVocabulary, weights: Weights, card: Card, *, remembered: int = 4096
     ) -> None:
         from aam_vision.classifiers.camera.running import Runner
+        from aam_vision.classifiers.camera.typical import compare_camera
 
         self.vocabulary = vocabulary
         self.card = card
@@ -94,7 +95,7 @@ class CameraPerception:
         self._remembered = remembered
         self._memory: OrderedDict[tuple[bytes, tuple[int, ...]], Raw] = OrderedDict()
         self._scenes: OrderedDict[int, _Indexed] = OrderedDict()
-        self._compared = False
+        self._compared, self._compare_camera = False, compare_camera
 
     @classmethod
     def load(
@@ -112,7 +113,7 @@ class CameraPerception:
         """Read the first picture of a problem; ``scene.points`` tells things of one look apart.
 
         Warns:
-            AamWarning: the picture is of another size than those learned from.
+            AamWarning: the picture is of another size than those learned from, or unlike all of them.
 
         Raises:
             UnusableInput: the classifiers do not know the look of a thing; or a thing is nowhere in the picture.
@@ -125,6 +126,7 @@ class CameraPerception:
         if not self._compared:
             self._compared = True
             compare_size(frame, self._trained, self.card.name)
+            self._compare_camera(frame, self.card.figures.get("typical"), self.card.name)
         return self.read(answers, scene)
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.network import new_network
 from aam_vision.classifiers.camera.perception import Answers, CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of, seen_size
 from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.loading import load_perception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, describe, save
@@ -142,6 +146,27 @@ def test_pictures_of_another_size_are_read_and_of_other_proportions_refused(monk
     _seeing(monkeypatch, perception, 9)
     with pytest.warns(AamWarning, match="pictures of 240x180 pixels: .* trained on pictures of 120x90"):
         perception.look(large, one)
+
+
+def test_a_picture_unlike_all_that_were_learned_from_is_told(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 200, (9, 12, 3)).repeat(10, 0).repeat(10, 1)
+    noisy = np.clip(place + rng.normal(0, 30, (20, 90, 120, 3)), 0, 255).astype(np.uint8)
+    known = typical(torch.from_numpy(noisy).permute(0, 3, 1, 2))
+    card = replace(CARD, figures={"typical": json.loads(json.dumps(known))})
+
+    def look(frame):
+        perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), card)
+        _seeing(monkeypatch, perception, 9)
+        return perception.look(frame, scene("red"))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        look(noisy[0])
+        look((noisy[1] * 0.6).astype(np.uint8))  # darker
+    for other in (noisy[0][::-1], np.roll(noisy[0], 30, 1)):
+        with pytest.warns(AamWarning, match=r"unlike all .* is it of another camera"):
+            look(np.ascontiguousarray(other))
 
 
 def test_the_network_sees_all_pictures_at_about_one_size() -> None:
