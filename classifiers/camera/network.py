@@ -7,6 +7,7 @@ places are learned from the labels of predicates alone. Further maps that belong
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Final, NamedTuple
@@ -133,7 +134,8 @@ class CameraNetwork(nn.Module):
 
 def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:
     """A network with fresh weights that depend on the seed alone."""
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Initializing zero-element")  # where nothing is asked of pairs
         torch.manual_seed(seed)
         return CameraNetwork(plan)
 
