@@ -158,7 +158,7 @@ def distinct(source: LabelledImages, number: int, rng: np.random.Generator) -> I
         labelled = next(images, None)
         if labelled is None or len(seen) == number:
             return
-        scene, true, frame, *more = labelled
-        if (content := frame.tobytes()) not in seen:
+        one = Labelled(*labelled)  # the user's code may yield plain tuples
+        if (content := one.frame.tobytes()) not in seen:
             seen.add(content)
-            yield Labelled(scene, frozenset(true), frame, *more)
+            yield one._replace(true=frozenset(one.true))
