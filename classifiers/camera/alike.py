@@ -26,6 +26,9 @@ SAME_PLACE: Final = 0.05
 POINTED: Final = 0.08
 """The same between where the user points and where a thing is found: not always in its middle."""
 
+BESIDE: Final = 0.2
+"""How far apart things are at most that touch, as a share of the picture's width and height."""
+
 CLEARLY: Final = 2.0
 """How many times farther, in squares, all are in the second best way to pair them with where the user points."""
 
@@ -41,11 +44,17 @@ class Told:
         rows: per thing, the number of its sighting; of things that are not told apart, that of any.
         doubtful: per thing, whether it is not told apart.
         places: things that share a look and were followed, and where they are.
+        unclear: sightings of things that are not told apart: what is beside them may be read wrongly.
     """
 
     rows: NDArray[np.intp]
     doubtful: NDArray[np.bool_]
     places: Mapping[str, Point] = field(default_factory=dict)
+    unclear: tuple[Point, ...] = ()
+
+    def beside(self, position: NDArray[np.float32]) -> bool:
+        """Whether something at a position may be read wrongly."""
+        return any(_apart(_point(position), spot) < BESIDE for spot in self.unclear)
 
 
 class Sightings:
@@ -108,6 +117,7 @@ class Sightings:
         """
         rows, doubtful = self._rows.copy(), np.zeros(len(self.things), bool)
         places: dict[str, Point] = {}
+        unclear: list[Point] = []
         earlier, reach = (self._points, POINTED) if before is None else (before, SAME_PLACE)
         for things, searched in self._shared:
             seen = [row for row in searched if found[row]]
@@ -121,7 +131,9 @@ class Sightings:
                 number = self.things.index(thing)
                 rows[number] = told.get(thing, searched[0])
                 doubtful[number] = thing not in told or len(seen) < len(things)
-        return Told(rows, doubtful, places)
+            if doubtful[[self.things.index(thing) for thing in things]].any():
+                unclear += [_point(positions[row]) for row in searched if possible[row]]
+        return Told(rows, doubtful, places, tuple(unclear))
 
     def chosen(self, logits: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """The answers about these sightings, in the order of ``plan``, from those about all sightings."""

@@ -8,13 +8,13 @@ from typing import Final
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import max_pool2d
+from torch.nn.functional import avg_pool2d, max_pool2d
 
-from aam_vision.classifiers.camera.network import CameraNetwork
+from aam_vision.classifiers.camera.network import CameraNetwork, new_network
 from aam_vision.classifiers.camera.plan import CameraPlan
 
-DIM: Final = -5.0
-"""The least height of a peak, as the logit of a thing that is found there: what is lower is the background's."""
+LEAST: Final = -1.0
+"""The least height of a peak, in the mean of a place and its neighbours: what is lower is the background's."""
 
 ELSEWHERE: Final = -40.0
 """What a map is given outside the part of a peak: its softmax is zero there."""
@@ -34,7 +34,9 @@ def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:
     names = tuple(f"{plan.looks[look]}/{row}" for row, look in enumerate(looks))
     found = tuple(plan.found[look] for look in looks)
     copy.plan = CameraPlan(names, found, plan.alone, plan.single, plan.pairs)
-    copy.maps = _Peaks(network.maps, numbers, network.bias)  # type: ignore[assignment]
+    copy.maps = _Peaks(network.maps, numbers)  # type: ignore[assignment]
+    copy.relation = new_network(copy.plan, 0).relation  # it knows how many looks there are
+    copy.relation.load_state_dict(network.relation.state_dict())
     copy.bias = nn.Parameter(network.bias[looks], requires_grad=False)
     return copy
 
@@ -42,27 +44,25 @@ def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:
 class _Peaks(nn.Module):
     """The maps of the looks, one for every peak, and the other maps behind them."""
 
-    def __init__(self, maps: nn.Module, numbers: Sequence[int], bias: Tensor) -> None:
+    def __init__(self, maps: nn.Module, numbers: Sequence[int]) -> None:
         super().__init__()
-        self._maps, self._numbers, self._bias = maps, tuple(numbers), bias.detach()
+        self._maps, self._numbers = maps, tuple(numbers)
 
     def forward(self, near: Tensor) -> Tensor:
         maps = self._maps(near)
         parts = []
         for look, number in enumerate(self._numbers):
             own = maps[:, look]
-            parts.append(
-                own[:, None] if number == 1 else _apart(own, number, DIM + 1 - float(self._bias[look]))
-            )
+            parts.append(own[:, None] if number == 1 else _apart(own, number))
         return torch.cat([*parts, maps[:, len(self._numbers) :]], 1)
 
 
-def _apart(own: Tensor, number: int, least: float) -> Tensor:
+def _apart(own: Tensor, number: int) -> Tensor:
     """(N, h, w) to (N, number, h, w): each peak with all that is nearer to it than to the others; the highest first."""
-    first = own[0]
-    highest = max_pool2d(first[None, None], 3, 1, 1)[0, 0]
-    peaks = torch.nonzero((first == highest) & (first > least))  # (P, 2)
-    heights = first[peaks[:, 0], peaks[:, 1]]
+    # places by themselves have peaks within a thing, too; with their neighbours two that touch may have one in common
+    smooth = avg_pool2d(own[:1], 3, 1, 1)
+    peaks = torch.nonzero((smooth == max_pool2d(smooth, 3, 1, 1))[0] & (smooth[0] > LEAST))  # (P, 2)
+    heights = smooth[0][peaks[:, 0], peaks[:, 1]]
     peaks = peaks[heights.argsort(descending=True, stable=True)[:number]]
     parts = own.new_full((own.shape[0], number, *own.shape[1:]), ELSEWHERE)
     if not len(peaks):

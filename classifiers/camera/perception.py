@@ -162,9 +162,8 @@ class CameraPerception:
         # hidden by nature, not for want of a better picture
         lost = (probabilities < low)[atoms.found]
         if told is not None:
-            apart = dict(zip(self._indexed(scene).sightings.things, ~told.doubtful, strict=True))
-            doubtful_things = np.array([not apart.get(thing, True) for thing in atoms.things])
-            found, lost = found & ~doubtful_things, lost | doubtful_things
+            unclear = self._unclear(told, positions, scene)
+            found, lost = found & ~unclear, lost | unclear
         sure, doubtful = legality.settle(probabilities, low, high, atoms.blind(found))
         hidden = atoms.blind(~lost)
         state = completion.state(
@@ -179,6 +178,17 @@ class CameraPerception:
         if told is not None:
             where |= told.places
         return Percept(state, {}, bool((doubtful & ~hidden).any()), where)
+
+    def _unclear(self, told: Told, positions: NDArray[np.float32], scene: Scene) -> NDArray[np.bool_]:
+        """(things,): those that are not told apart, and those beside them."""
+        _, sightings, atoms, _, _ = self._indexed(scene)
+        doubtful = dict(zip(sightings.things, told.doubtful, strict=True))
+        return np.array(
+            [
+                look < 0 or bool(doubtful[thing]) or told.beside(positions[look])
+                for thing, look in zip(atoms.things, atoms.looks, strict=True)
+            ]
+        )
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
         """The classifiers' answers about the atoms of a scene: (pictures, atoms), in the order of ``SceneAtoms``."""
