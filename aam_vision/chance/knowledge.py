@@ -1,0 +1,225 @@
+"""What is known of one action: its precondition, its outcomes, how often each came, and what is worth trying next."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+from aam_vision.chance.explaining import Change, Explanation, change, explain
+from aam_vision.chance.intervals import simultaneous, unseen
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
+from aam_vision.outcomes import MAX_OUTCOMES, ChanceSchema, Effects, Outcome
+from aam_vision.strips import State
+
+_REQUIRED = 0.5, 0.15
+"""How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
+_FIRST = 0.3
+"""Worth of trying an action that was never executed, at most."""
+_NOVEL = 0.6
+"""Worth of seeing a known outcome where it may show another effect."""
+_OCCURRENCES = 5.0
+"""Expected occurrences of an outcome in one kind of situation after which it is no longer waited for there."""
+_LEAST = 0.05
+"""Worth of a trial that narrows an interval which is not narrow enough, at least."""
+
+
+class Precision(NamedTuple):
+    """How sure the figures are to be: the error probability of an action's intervals, and their half width."""
+
+    alpha: float
+    within: float
+    concentration: float
+
+
+class Frequency(NamedTuple):
+    """How often one outcome came: of the trials in whose situations it is told from all others."""
+
+    hits: int
+    trials: int
+    probability: float
+    low: float
+    high: float
+
+
+class ActionKnowledge:
+    """All that was seen of one action, and what follows.
+
+    Masks are those of the action's atoms (``AtomIndex``); states are fully known.
+    """
+
+    def __init__(self, index: AtomIndex, precision: Precision) -> None:
+        self.index = index
+        self.precondition = ActionHypotheses(index)
+        self.executed = 0
+        self.refused = 0
+        self.example: tuple[State, tuple[str, ...]] | None = None
+        """A step that was executed."""
+        self.version = 0
+        """Grows when the precondition or the outcomes (not their frequencies) change."""
+        self.explanation = Explanation((), True)
+        self._precision = precision
+        self._seen: dict[int, dict[int, int]] = {}
+        """By the atoms that held before, how often which held after."""
+        self._frequencies: tuple[Frequency, ...] | None = None
+
+    # --- learning --------------------------------------------------------------------------------
+
+    def was_refused(self, state: State, objects: tuple[str, ...]) -> None:
+        """Learn from a refused step; raises InconsistentAgent if nothing that may be required was missing."""
+        held, _ = self.index.values(state, objects)
+        self.refused += 1
+        self.version += self.precondition.failed(held, 0)
+
+    def was_executed(self, state: State, objects: tuple[str, ...], after: State) -> None:
+        """Learn from an executed step.
+
+        Raises:
+            InconsistentAgent: it changed something that its instruction does not name, it was executed where a proven
+                precondition did not hold, or it has too many outcomes.
+        """
+        held, _ = self.index.values(state, objects)
+        now, _ = self.index.values(after, objects)
+        own = self.index.facts(held ^ now, objects)
+        if other := (state.true ^ after.true) - own:
+            raise InconsistentAgent(
+                f"{self.index.header.name} changed {min(map(str, other))}, of which its instruction does not name the objects"
+            )
+        self.executed += 1
+        self.example = self.example or (state, objects)
+        self.version += self.precondition.succeeded(held, 0)
+        self.precondition.successes += 1
+        afters = self._seen.setdefault(held, {})
+        afters[now] = afters.get(now, 0) + 1
+        self._frequencies = None
+        if afters[now] == 1:
+            self._explain()
+
+    def _explain(self) -> None:
+        changes = [
+            change(held, now, self.index.everything) for held, afters in self._seen.items() for now in afters
+        ]
+        found = explain(changes)
+        if len(found.outcomes) > MAX_OUTCOMES:
+            raise InconsistentAgent(
+                f"{self.index.header.name} has more than {MAX_OUTCOMES} outcomes: what it does depends on something that "
+                "the vocabulary does not say"
+            )
+        self.version += found != self.explanation
+        self.explanation = found
+
+    # --- what is known ---------------------------------------------------------------------------
+
+    @property
+    def outcomes(self) -> tuple[Change, ...]:
+        return self.explanation.outcomes
+
+    def after(self, held: int) -> list[int]:
+        """For every outcome the atoms that hold after it."""
+        return [(held | one.adds) & ~one.deletes for one in self.outcomes]
+
+    @property
+    def frequencies(self) -> tuple[Frequency, ...]:
+        """Of every outcome; estimates add up to one."""
+        if self._frequencies is None:
+            self._frequencies = self._counted()
+        return self._frequencies
+
+    def _counted(self) -> tuple[Frequency, ...]:
+        size = len(self.outcomes)
+        hits, trials = [0] * size, [0] * size
+        for held, afters in self._seen.items():
+            after, made = self.after(held), sum(afters.values())
+            for number, own in enumerate(after):
+                if after.count(own) == 1:
+                    trials[number] += made
+                    hits[number] += afters.get(own, 0)
+        shares = [hit / tried if tried else 1 / size for hit, tried in zip(hits, trials, strict=True)]
+        whole = sum(shares) or 1.0
+        precision = self._precision
+        return tuple(
+            Frequency(
+                hit,
+                tried,
+                share / whole,
+                *simultaneous(hit, tried, size, precision.alpha, precision.concentration),
+            )
+            for hit, tried, share in zip(hits, trials, shares, strict=True)
+        )
+
+    @property
+    def uncertainty(self) -> float:
+        """Half the width of its widest interval; one half before the first trial."""
+        return max(((one.high - one.low) / 2 for one in self.frequencies), default=0.5)
+
+    @property
+    def unseen(self) -> float:
+        """No outcome that would have shown itself has a probability above this, at the intervals' confidence."""
+        return unseen(self.executed, self._precision.alpha)
+
+    def open_additions(self, outcome: Change) -> int:
+        """Atoms of which it was not seen whether the outcome adds them, and that may be false before it."""
+        known = outcome.adds | outcome.adds_not | outcome.deletes
+        return self.index.everything & ~known & ~self.precondition.proven.positive
+
+    def open_deletions(self, outcome: Change) -> int:
+        """Atoms of which it was not seen whether the outcome deletes them, and that may be true before it."""
+        known = outcome.deletes | outcome.deletes_not | outcome.adds
+        return self.index.everything & ~known & ~self.precondition.proven.negative
+
+    def schema(self) -> ChanceSchema:
+        """The cautious model, as of an agent without chance: undetermined positive preconditions in, all else out."""
+        required, select = self.precondition.cautious, self.index.select
+        outcomes = tuple(
+            Outcome(found.probability, Effects(select(one.adds), select(one.deletes)))
+            for one, found in zip(self.outcomes, self.frequencies, strict=True)
+        )
+        return ChanceSchema(
+            self.index.header,
+            select(required.positive),
+            select(required.negative),
+            outcomes or (Outcome(1.0, Effects()),),
+        )
+
+    # --- what is worth trying --------------------------------------------------------------------
+
+    def certain_to_succeed(self, held: int) -> bool:
+        """Whether the step is executed there under all that is possible."""
+        return not self.precondition.violated(held, 0)
+
+    def worth(self, held: int) -> float:
+        """What a step is worth where these atoms hold: 0 if it tells nothing."""
+        precondition = self.precondition
+        violated = precondition.violated(held, 0)
+        if not violated:
+            return self._worth_of_execution(held)
+        if precondition.certain_to_fail(violated):
+            return 0.0
+        if not self.executed:
+            missing = violated.positive.bit_count() / max(1, len(self.index.atoms))
+            return _FIRST * (1.01 - missing) / (1 + self.refused)
+        size = violated.size()
+        succeeds = prod([1 - _REQUIRED[0]] * violated.positive.bit_count()) * prod(
+            [1 - _REQUIRED[1]] * violated.negative.bit_count()
+        )
+        return succeeds * (0.7 + 0.3 * size) + (1 - succeeds) * (1 if size == 1 else 0.25 / size)
+
+    def _worth_of_execution(self, held: int) -> float:
+        made = sum(self._seen.get(held, {}).values())
+        novel = 0.0
+        for one, found in zip(self.outcomes, self.frequencies, strict=True):
+            new = self.open_additions(one) & ~held | self.open_deletions(one) & held
+            if new and made * found.probability <= _OCCURRENCES:
+                novel += _NOVEL * found.probability
+        missing = self.uncertainty - self._precision.within
+        if missing <= 0:
+            return novel
+        after = self.after(held)
+        told = len(set(after)) / len(after) if after else 1.0
+        return novel + max(_LEAST, missing) * told**2
+
+    def undecided_bits(self) -> list[int]:
+        """The atoms, one bit each, of which it is not decided whether they are required."""
+        undecided = self.precondition.undecided
+        return list(bits(undecided.positive | undecided.negative))
