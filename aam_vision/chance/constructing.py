@@ -35,16 +35,13 @@ def constructed(action: ActionKnowledge) -> Iterator[State]:
             yield flipped(mask)
     for bit in bits(positive | negative):
         yield flipped(bit)
-    free = index.everything
-    for literals in (action.precondition.candidates,):
-        free &= ~(literals.positive | literals.negative)
-    additions = deletions = 0
+    required = action.precondition.candidates
+    free = index.everything & ~(required.positive | required.negative)
     for one in action.outcomes:
-        additions |= one.adds
-        deletions |= one.deletes
         if mask := ((action.open_additions(one) & held) | (action.open_deletions(one) & ~held)) & free:
             yield flipped(mask)
-    if mask := ((additions & held) | (deletions & ~held)) & free:
+    found = action.explanation
+    if mask := ((found.additions & held) | (found.deletions & ~held)) & free:
         yield flipped(mask)
 
 

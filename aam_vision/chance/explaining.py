@@ -2,8 +2,10 @@
 
 A change is seen as the values of the action's atoms before and after, as masks. An addition of what held and a deletion of
 what did not are not seen; so a change leaves every atom the modes that explain it, and belongs to any outcome that has, for every
-atom, one of these. Changes that no outcome explains together are of different outcomes. The fewest groups are a cover of the
-graph of changes that go together by cliques; pairs suffice, as what any two of some changes allow an atom, all of them do.
+atom, one of these. In a *revealing* situation everything that was ever added is false and everything that was ever deleted
+true: what was seen there are the outcomes as they are. Where none was seen, or some change elsewhere fits none of its outcomes,
+the changes are put into the fewest groups of which each has one explanation: a cover of the graph of changes that go together by
+cliques (pairs suffice, as what any two of some changes allow an atom, all of them do).
 """
 
 from __future__ import annotations
@@ -27,6 +29,11 @@ class Change(NamedTuple):
     deletes_not: int = 0
     """Atoms that it does not delete: true before and after."""
 
+    @property
+    def held(self) -> int:
+        """The atoms that held before, if this is what one step shows."""
+        return self.deletes | self.deletes_not
+
     def fits(self, other: Change) -> bool:
         """Whether one outcome may explain both."""
         return not (
@@ -35,6 +42,10 @@ class Change(NamedTuple):
             or self.adds_not & other.adds
             or self.deletes_not & other.deletes
         )
+
+    def shows(self, seen: Change) -> bool:
+        """Whether an outcome that changes nothing else shows itself like this."""
+        return seen.adds == self.adds & ~seen.held and seen.deletes == self.deletes & seen.held
 
     def with_(self, other: Change) -> Change:
         """What is known if both are of one outcome."""
@@ -55,41 +66,50 @@ def change(before: int, after: int, everything: int) -> Change:
 
 
 class Explanation(NamedTuple):
-    """Outcomes that explain all changes, with what is known of each, and whether no others of that number do."""
+    """Outcomes that explain all changes, with what is known of each.
 
-    outcomes: tuple[Change, ...]
-    only: bool
+    ``sure`` is false where the fewest outcomes may not be the true ones: more than one, and no revealing situation has shown
+    them all. (An outcome that was never seen anywhere is another matter: ``intervals.unseen``.)
+    """
 
-    def matching(self, seen: Change) -> list[int]:
-        """The numbers of the outcomes that may have shown this."""
-        return [number for number, outcome in enumerate(self.outcomes) if outcome.fits(seen)]
+    outcomes: tuple[Change, ...] = ()
+    sure: bool = True
+
+    @property
+    def additions(self) -> int:
+        """Atoms that some outcome adds."""
+        return _union(one.adds for one in self.outcomes)
+
+    @property
+    def deletions(self) -> int:
+        """Atoms that some outcome deletes."""
+        return _union(one.deletes for one in self.outcomes)
+
+    def revealing(self, held: int) -> bool:
+        """Whether every outcome shows all of itself where these atoms hold."""
+        return not (self.additions & held or self.deletions & ~held)
 
 
 def explain(changes: Iterable[Change]) -> Explanation:
-    """The fewest outcomes that explain these changes, in an order that depends on the changes alone.
+    """The fewest outcomes that explain these changes, in an order that depends on the changes alone."""
+    seen = sorted(set(changes))
+    additions, deletions = _union(one.adds for one in seen), _union(one.deletes for one in seen)
+    changed = additions | deletions
+    narrow = sorted({one.within(changed) for one in seen}, key=_telling)
+    groups = _revealed(narrow, additions, deletions)
+    sure = groups is not None
+    if groups is None:
+        groups = _fewest(narrow)
+    outcomes = [Change(group.adds, group.deletes) for group in groups]
+    known = [_known(outcome, outcomes, seen) for outcome in outcomes]
+    return Explanation(tuple(sorted(known, key=_telling)), sure or len(known) < 2)
 
-    ``only`` is false where other assignments of the changes to as many outcomes explain them as well, or where so many
-    outcomes were never told apart in one situation: then the fewest may not be the true ones.
-    """
-    distinct = sorted(set(changes))
-    changed = 0
-    for one in distinct:
-        changed |= one.adds | one.deletes
-    narrow = sorted({one.within(changed) for one in distinct}, key=_telling)
-    telling = [one for one in narrow if not any(o != one and o.says_all_of(one) for o in narrow)]
-    if not telling:
-        return Explanation((), True)
-    least = _told_apart(narrow)
-    groups, several = telling, False
-    for size in range(least, len(telling)):
-        found, all_tried = _covers(telling, size)
-        several = not all_tried
-        if found:
-            groups, several = found[0], several or len(found) > 1
-            break
-    whole = [_known(number, groups, distinct, changed) for number in range(len(groups))]
-    alone = all(sum(group.fits(one) for group in groups) == 1 for one in telling)
-    return Explanation(tuple(sorted(whole, key=_telling)), alone and not several and len(groups) == least)
+
+def _union(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
 
 
 def _telling(one: Change) -> tuple[int, Change]:
@@ -97,45 +117,49 @@ def _telling(one: Change) -> tuple[int, Change]:
     return -sum(mask.bit_count() for mask in one), one
 
 
-def _told_apart(narrow: Sequence[Change]) -> int:
-    """The most different changes in one situation; so many outcomes there are at least."""
+def _revealed(narrow: Sequence[Change], additions: int, deletions: int) -> list[Change] | None:
+    """The changes in a revealing situation, if these explain all others."""
+    there = [one for one in narrow if not (additions & one.held or deletions & ~one.held)]
+    return there if there and all(any(one.shows(seen) for one in there) for seen in narrow) else None
+
+
+def _fewest(narrow: Sequence[Change]) -> list[Change]:
+    """The fewest groups of changes that have one explanation each; more where the search would take too long."""
+    telling = [one for one in narrow if not any(o != one and o.says_all_of(one) for o in narrow)]
     at: dict[int, int] = {}
     for one in narrow:
-        held = one.deletes | one.deletes_not
-        at[held] = at.get(held, 0) + 1
-    return max(at.values(), default=0)
+        at[one.held] = at.get(one.held, 0) + 1
+    for size in range(max(at.values(), default=0), len(telling)):
+        if (found := _cover(telling, size)) is not None:
+            return found
+    return list(telling)
 
 
-def _covers(telling: Sequence[Change], size: int) -> tuple[list[list[Change]], bool]:
-    """Up to two different covers by so many groups, and whether the search for them came to an end."""
-    found: list[list[Change]] = []
+def _cover(telling: Sequence[Change], size: int) -> list[Change] | None:
+    """A cover by so many groups; None if there is none, or none was found."""
     tried = 0
 
-    def place(number: int, groups: list[Change]) -> bool:
-        """Put the changes from this one on into groups; whether to stop."""
+    def place(number: int, groups: list[Change]) -> list[Change] | None:
+        """Put the changes from this one on into groups."""
         nonlocal tried
         tried += 1
-        if tried > _SEARCH:
-            return True
-        if number == len(telling):
-            if groups not in found:
-                found.append(groups)
-            return len(found) > 1
+        if number == len(telling) or tried > _SEARCH:
+            return groups if number == len(telling) else None
         one = telling[number]
         for at, group in enumerate(groups):
-            if group.fits(one) and place(number + 1, [*groups[:at], group.with_(one), *groups[at + 1 :]]):
-                return True
-        return len(groups) < size and place(number + 1, [*groups, one])
+            if group.fits(one):
+                found = place(number + 1, [*groups[:at], group.with_(one), *groups[at + 1 :]])
+                if found is not None:
+                    return found
+        return place(number + 1, [*groups, one]) if len(groups) < size else None
 
-    place(0, [])
-    return found, tried <= _SEARCH
+    return place(0, [])
 
 
-def _known(number: int, groups: Sequence[Change], changes: Sequence[Change], changed: int) -> Change:
-    """A group with what is known of the atoms that never changed: all that the changes which only it explains say of them."""
-    known = groups[number]
-    for one in changes:
-        own = one.within(changed)
-        if [at for at, group in enumerate(groups) if group.fits(own)] == [number]:
-            known = known.with_(one.within(~changed))
+def _known(outcome: Change, outcomes: Sequence[Change], seen: Sequence[Change]) -> Change:
+    """All that is known of an outcome: its effects, and what the changes say that only it shows."""
+    known = outcome
+    for one in seen:
+        if [other for other in outcomes if other.shows(one)] == [outcome]:
+            known = known.with_(one)
     return known

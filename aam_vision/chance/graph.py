@@ -17,6 +17,8 @@ from aam_vision.strips import GroundAction, State
 
 MAX_STATES = 3000
 """Situations that are considered, nearest ones first."""
+FEW_STATES = 300
+"""The same where states can be made: then no way leads far."""
 MAX_BINDINGS = 5000
 """Bindings of one action that are considered in a situation."""
 _DISCOUNT = 0.93
@@ -73,10 +75,17 @@ class StateGraph:
         actions: what is known of each.
         steps: the steps of every situation.
         starts: situations to begin with; those that come first are kept if there are too many.
+        alone: situations of which only the steps matter, not where they lead.
+        limit: situations that are considered at most.
     """
 
     def __init__(
-        self, actions: Sequence[ActionKnowledge], steps: StepTable, starts: Iterable[State]
+        self,
+        actions: Sequence[ActionKnowledge],
+        steps: StepTable,
+        starts: Iterable[State],
+        alone: Iterable[State] = (),
+        limit: int = MAX_STATES,
     ) -> None:
         self._actions = actions
         self._steps = steps
@@ -84,13 +93,17 @@ class StateGraph:
         self.states: list[State] = []
         self.complete = True
         """Whether all situations that can be reached are among them."""
+        self._limit = limit
+        for state in alone:
+            self._add(state)
+        done = len(self.states)
+        self._limit += done
         for state in starts:
             self._add(state)
         self._moves: list[tuple[int, Step]] = []
         self._lead: list[tuple[int, int, int]] = []
         """Of every move and outcome: the move's number, the outcome's, the state's."""
         self._offsets = np.cumsum([0, *(len(action.outcomes) for action in actions)])
-        done = 0
         while done < len(self.states):
             self._expand(done)
             done += 1
@@ -99,7 +112,7 @@ class StateGraph:
     def _add(self, state: State) -> int | None:
         if state in self.number:
             return self.number[state]
-        if len(self.states) >= MAX_STATES:
+        if len(self.states) >= self._limit:
             self.complete = False
             return None
         self.number[state] = len(self.states)

@@ -16,7 +16,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.chance.constructing import constructed
-from aam_vision.chance.graph import NEGLIGIBLE, Outlook, StateGraph, Step, StepTable, instruction
+from aam_vision.chance.graph import FEW_STATES, MAX_STATES, NEGLIGIBLE, Outlook, StateGraph, Step, StepTable, instruction
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge, Precision
 from aam_vision.errors import InconsistentAgent
@@ -101,6 +101,9 @@ class _Interrogation:
         self._outlook: Outlook | None = None
         self._version = -1
         self._made: dict[State, None] = {}
+        """States made for a question."""
+        self._open: list[int] = []
+        """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
     def run(self) -> ChanceResult:
         status, why = COMPLETE, "no step that can be reached tells any more, and every interval is narrow enough"
@@ -156,30 +159,32 @@ class _Interrogation:
         if outlook is None or (self._here is not None and self._here.state not in outlook.graph.number):
             outlook = self._outlook = self._looked()
         graph = outlook.graph
-        best = None
-        for start in self._starts():
-            number = graph.number.get(start.state)
-            if number is not None:
-                value = float(outlook.value[number])
-                if value >= NEGLIGIBLE and (best is None or value > best[0] + NEGLIGIBLE):
-                    best = value, number, start
-        if best is None:
+        here = None if self._here is None else graph.number[self._here.state]
+        best = here
+        if self._open:
+            places = np.array(self._open)
+            other = int(places[np.argmax(outlook.value[places])])
+            if here is None or outlook.value[other] > outlook.value[here] + NEGLIGIBLE:
+                best = other
+        if best is None or outlook.value[best] < NEGLIGIBLE:
             return None
-        choice = outlook.choice(best[1])
-        return None if choice is None else (best[2], *choice)
+        choice = outlook.choice(best)
+        if choice is None:
+            return None
+        state = graph.states[best]
+        start = self._here if best == here else self._seen.get(state, Situation(state, state))
+        assert start is not None, "the agent stands there"
+        return start, *choice
 
-    def _starts(self) -> list[Situation]:
-        """Where the access allows to go on from; where the agent stands first."""
-        here = [] if self._here is None else [self._here]
+    def _starts(self) -> list[State]:
+        """Where the access allows to go on from, beside where the agent stands and states made for a question."""
         match self._agent.access:
             case Access.TRAJECTORY:
-                return here or list(self._initial[:1])
+                return [one.state for one in self._initial[:1]] if self._here is None else []
             case Access.RESET:
-                return [*here, *self._initial]
-            case Access.SNAPSHOT:
-                return [*here, *self._seen.values()]
-            case Access.SETTABLE:
-                return [*here, *self._seen.values(), *(Situation(one, one) for one in self._made)]
+                return [one.state for one in self._initial]
+            case Access.SNAPSHOT | Access.SETTABLE:
+                return list(self._seen)
 
     def _looked(self) -> Outlook:
         """What all situations are worth; these are found anew where the structure has changed."""
@@ -192,8 +197,11 @@ class _Interrogation:
         ):
             if self._agent.access is Access.SETTABLE:
                 self._made = dict.fromkeys(state for action in self._actions for state in constructed(action))
-            starts = [start.state for start in self._starts()]
-            graph, self._version = StateGraph(self._actions, self._table, starts), version
+            here = [] if self._here is None else [self._here.state]
+            limit = FEW_STATES if self._made else MAX_STATES
+            graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
+            self._version = version
+            self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
         return graph.solve()
 
     def _versions(self) -> int:
@@ -214,4 +222,9 @@ class _Interrogation:
         self._watch(self._agent.counts.steps, self._model)
 
     def _note(self, situation: Situation) -> None:
+        """Remember a situation, from which most accesses allow to go on."""
+        if situation.state not in self._seen and self._outlook is not None:
+            number = self._outlook.graph.number.get(situation.state)
+            if number is not None and self._agent.access in (Access.SNAPSHOT, Access.SETTABLE):
+                self._open.append(number)
         self._seen[situation.state] = situation

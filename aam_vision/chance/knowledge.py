@@ -15,12 +15,16 @@ from aam_vision.strips import State
 
 _REQUIRED = 0.5, 0.15
 """How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
-_FIRST = 0.3
-"""Worth of trying an action that was never executed, at most."""
+_FIRST = 0.8
+"""Worth of trying an action that was never executed, at most; refusals make it less."""
+_PATIENCE = 10
+"""Refusals of an action that was never executed after which another attempt is worth half."""
 _NOVEL = 0.6
 """Worth of seeing a known outcome where it may show another effect."""
 _OCCURRENCES = 5.0
 """Expected occurrences of an outcome in one kind of situation after which it is no longer waited for there."""
+_REVEALED = 30
+"""Trials in a situation that shows all of every outcome after which no outcome is waited for there."""
 _LEAST = 0.05
 """Worth of a trial that narrows an interval which is not narrow enough, at least."""
 
@@ -58,11 +62,13 @@ class ActionKnowledge:
         """A step that was executed."""
         self.version = 0
         """Grows when the precondition or the outcomes (not their frequencies) change."""
-        self.explanation = Explanation((), True)
+        self.explanation = Explanation()
         self._precision = precision
         self._seen: dict[int, dict[int, int]] = {}
         """By the atoms that held before, how often which held after."""
         self._frequencies: tuple[Frequency, ...] | None = None
+        self._worth: dict[int, float] = {}
+        self._sure: tuple[int, dict[int, bool]] = 0, {}
 
     # --- learning --------------------------------------------------------------------------------
 
@@ -70,6 +76,7 @@ class ActionKnowledge:
         """Learn from a refused step; raises InconsistentAgent if nothing that may be required was missing."""
         held, _ = self.index.values(state, objects)
         self.refused += 1
+        self._worth.clear()
         self.version += self.precondition.failed(held, 0)
 
     def was_executed(self, state: State, objects: tuple[str, ...], after: State) -> None:
@@ -93,6 +100,7 @@ class ActionKnowledge:
         afters = self._seen.setdefault(held, {})
         afters[now] = afters.get(now, 0) + 1
         self._frequencies = None
+        self._worth.clear()
         if afters[now] == 1:
             self._explain()
 
@@ -186,10 +194,20 @@ class ActionKnowledge:
 
     def certain_to_succeed(self, held: int) -> bool:
         """Whether the step is executed there under all that is possible."""
-        return not self.precondition.violated(held, 0)
+        version, known = self._sure
+        if version != self.version:
+            self._sure = self.version, (known := {})
+        if held not in known:
+            known[held] = not self.precondition.violated(held, 0)
+        return known[held]
 
     def worth(self, held: int) -> float:
         """What a step is worth where these atoms hold: 0 if it tells nothing."""
+        if held not in self._worth:
+            self._worth[held] = self._weighed(held)
+        return self._worth[held]
+
+    def _weighed(self, held: int) -> float:
         precondition = self.precondition
         violated = precondition.violated(held, 0)
         if not violated:
@@ -198,7 +216,7 @@ class ActionKnowledge:
             return 0.0
         if not self.executed:
             missing = violated.positive.bit_count() / max(1, len(self.index.atoms))
-            return _FIRST * (1.01 - missing) / (1 + self.refused)
+            return _FIRST * (1.01 - missing) / (1 + self.refused / _PATIENCE)
         size = violated.size()
         succeeds = prod([1 - _REQUIRED[0]] * violated.positive.bit_count()) * prod(
             [1 - _REQUIRED[1]] * violated.negative.bit_count()
@@ -212,6 +230,8 @@ class ActionKnowledge:
             new = self.open_additions(one) & ~held | self.open_deletions(one) & held
             if new and made * found.probability <= _OCCURRENCES:
                 novel += _NOVEL * found.probability
+        if not self.explanation.sure and made < _REVEALED and self.explanation.revealing(held):
+            novel += _NOVEL
         missing = self.uncertainty - self._precision.within
         if missing <= 0:
             return novel
