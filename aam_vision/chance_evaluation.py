@@ -119,26 +119,27 @@ class Check(NamedTuple):
     intervals: tuple[bool, ...]
     """For every outcome that is called certain, whether its interval has the true probability."""
     missing: float
-    """The probability of the likeliest outcome that was not seen, among those that would have shown themselves."""
+    """The probability of the likeliest outcome that none of the known ones can be, as far as they are certain."""
 
 
 def check(action: ActionKnowledge, truth: ChanceSchema) -> Check:
     """Hold what is said of an action against the truth."""
     wrong = [*_wrong_preconditions(action, truth)]
     outcomes = merged(truth.outcomes, truth.single[0])
+    if not action.executed:
+        return Check(tuple(wrong), (), 0.0)
     intervals: list[bool] = []
     explained: set[Outcome] = set()
     for one, found in zip(action.outcomes, action.frequencies, strict=True):
-        fitting = [outcome for outcome in outcomes if _fits(action, one, outcome)]
-        explained |= set(fitting)
-        if not action.explanation.sure:
-            continue
-        if not fitting:
-            wrong.append(f"{truth.header.name}: outcome {one}")
-        share = sum(outcome.probability for outcome in fitting)
-        intervals.append(found.low - 1e-9 <= share <= found.high + 1e-9)
+        fitting = {outcome for outcome in outcomes if _fits(action, one, outcome)}
+        explained |= fitting
+        if action.explanation.sure:
+            if not fitting:
+                wrong.append(f"{truth.header.name}: outcome {one}")
+            share = sum(outcome.probability for outcome in outcomes if _alike(action, one, outcome))
+            intervals.append(found.low - 1e-9 <= share <= found.high + 1e-9)
     missing = [outcome.probability for outcome in outcomes if outcome not in explained]
-    return Check(tuple(wrong), tuple(intervals), max(missing, default=0.0) if action.executed else 0.0)
+    return Check(tuple(wrong), tuple(intervals), max(missing, default=0.0))
 
 
 def _wrong_preconditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]:
@@ -151,11 +152,23 @@ def _wrong_preconditions(action: ActionKnowledge, truth: ChanceSchema) -> list[s
     return wrong
 
 
-def _fits(action: ActionKnowledge, one: Change, outcome: Outcome) -> bool:
-    """Whether all that is certain of a learned outcome is right of a true one."""
+def _masks(action: ActionKnowledge, outcome: Outcome) -> tuple[int, int]:
+    """The atoms that an outcome adds, and those that it deletes."""
 
     def mask(atoms: Iterable[LiftedAtom]) -> int:
         return sum(action.index.bit.get(atom, 0) for atom in set(atoms))
 
-    adds, deletes = mask(outcome.effects.add), mask(outcome.effects.delete)
+    return mask(outcome.effects.add), mask(outcome.effects.delete)
+
+
+def _fits(action: ActionKnowledge, one: Change, outcome: Outcome) -> bool:
+    """Whether all that is certain of a learned outcome is right of a true one."""
+    adds, deletes = _masks(action, outcome)
     return not (one.adds & ~adds or one.deletes & ~deletes or one.adds_not & adds or one.deletes_not & deletes)
+
+
+def _alike(action: ActionKnowledge, one: Change, outcome: Outcome) -> bool:
+    """Whether a true outcome looks like a learned one where all known outcomes show themselves."""
+    adds, deletes = _masks(action, outcome)
+    known = action.explanation
+    return one.adds == adds & known.additions and one.deletes == deletes & known.deletions

@@ -46,7 +46,9 @@ class StepTable:
         self._known: dict[State, tuple[list[Step], list[Step]]] = {}
 
     def all(self, state: State) -> list[Step]:
-        """Every step, by action and arguments; no object twice."""
+        """Every step, by action and arguments; no object twice, and no constant as an argument that is one of the action's atoms
+        anyway: its effects could not be told apart.
+        """
         return self._of(state)[0]
 
     def distinct(self, state: State) -> list[Step]:
@@ -60,7 +62,7 @@ class StepTable:
             for number, action in enumerate(self._actions):
                 pools = [state.objects.of_type(kind) for kind in action.index.header.types]
                 for objects in islice(product(*pools), MAX_BINDINGS):
-                    if len(set(objects)) == len(objects):
+                    if len(set(objects)) == len(objects) and not action.index.shared(objects):
                         step = Step(number, objects, action.index.values(state, objects)[0])
                         every.append(step)
                         first.setdefault((number, step.held), step)

@@ -81,6 +81,7 @@ def simultaneous(hits: int, tosses: int, outcomes: int, alpha: float, c: float) 
     return interval(hits, tosses, alpha / (outcomes if outcomes > 2 else 1), c)
 
 
+@lru_cache(maxsize=10_000)
 def unseen(tosses: int, alpha: float) -> float:
     """x such that every outcome of a probability above x has been seen, with probability 1 - ``alpha`` at all times at once.
 

@@ -9,7 +9,7 @@ from aam_vision.chance.explaining import Change, Explanation, change, explain
 from aam_vision.chance.intervals import simultaneous, unseen
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.outcomes import MAX_OUTCOMES, ChanceSchema, Effects, Outcome
 from aam_vision.strips import State
 
@@ -25,7 +25,11 @@ _OCCURRENCES = 5.0
 """Expected occurrences of an outcome in one kind of situation after which it is no longer waited for there."""
 _REVEALED = 30
 """Trials in a situation that shows all of every outcome after which no outcome is waited for there."""
-_LEAST = 0.05
+_UNSEEN = 2
+"""Probability of an outcome that is to be excluded, in half widths of the intervals."""
+_SHOWING = 0.3
+"""Worth of excluding an unseen outcome, times its probability."""
+_LEAST = 0.02
 """Worth of a trial that narrows an interval which is not narrow enough, at least."""
 
 
@@ -66,6 +70,8 @@ class ActionKnowledge:
         self._precision = precision
         self._seen: dict[int, dict[int, int]] = {}
         """By the atoms that held before, how often which held after."""
+        self._shown = [[0, 0] for _ in index.atoms]
+        """For every atom, the executed steps before which it was false and before which it was true."""
         self._frequencies: tuple[Frequency, ...] | None = None
         self._worth: dict[int, float] = {}
         self._sure: tuple[int, dict[int, bool]] = 0, {}
@@ -93,14 +99,18 @@ class ActionKnowledge:
             raise InconsistentAgent(
                 f"{self.index.header.name} changed {min(map(str, other))}, of which its instruction does not name the objects"
             )
-        self.executed += 1
-        self.example = self.example or (state, objects)
         self.version += self.precondition.succeeded(held, 0)
+        self._worth.clear()
+        if self.index.shared(objects):  # one fact stands for several atoms, and it cannot be told which was changed
+            return
+        self.executed += 1
         self.precondition.successes += 1
+        self.example = self.example or (state, objects)
+        for number, counts in enumerate(self._shown):
+            counts[held >> number & 1] += 1
         afters = self._seen.setdefault(held, {})
         afters[now] = afters.get(now, 0) + 1
         self._frequencies = None
-        self._worth.clear()
         if afters[now] == 1:
             self._explain()
 
@@ -134,13 +144,24 @@ class ActionKnowledge:
             self._frequencies = self._counted()
         return self._frequencies
 
+    def telling(self, held: int) -> list[bool]:
+        """For every outcome, whether a step there tells it from all others: the trials that its frequency is counted in.
+
+        Where some situations reveal all outcomes, only these do: elsewhere an outcome that lacks an effect of a known one may
+        look like it.
+        """
+        if self.explanation.sure:
+            return [self.explanation.revealing(held)] * len(self.outcomes)
+        after = self.after(held)
+        return [after.count(own) == 1 for own in after]
+
     def _counted(self) -> tuple[Frequency, ...]:
         size = len(self.outcomes)
         hits, trials = [0] * size, [0] * size
         for held, afters in self._seen.items():
-            after, made = self.after(held), sum(afters.values())
-            for number, own in enumerate(after):
-                if after.count(own) == 1:
+            made = sum(afters.values())
+            for number, (own, told) in enumerate(zip(self.after(held), self.telling(held), strict=True)):
+                if told:
                     trials[number] += made
                     hits[number] += afters.get(own, 0)
         shares = [hit / tried if tried else 1 / size for hit, tried in zip(hits, trials, strict=True)]
@@ -163,8 +184,30 @@ class ActionKnowledge:
 
     @property
     def unseen(self) -> float:
-        """No outcome that would have shown itself has a probability above this, at the intervals' confidence."""
-        return unseen(self.executed, self._precision.alpha)
+        """No outcome that was not seen has a probability above this, at the intervals' confidence.
+
+        Apart from outcomes that only add what always held, or delete what never did: these were not shown once. Each other was
+        shown by the trials in which all known outcomes show themselves, or by those before which one of its effects could be
+        seen; the fewest of these count.
+        """
+        trials = [one.trials for one in self.frequencies]
+        trials += [made for made in (self._shown_by(atom, held) for atom, held in self._changes()) if made]
+        return unseen(min(trials, default=0), self._precision.alpha)
+
+    def _changes(self) -> list[tuple[int, int]]:
+        """The atoms that an unseen outcome might be the first to change, by number, and their value before that (0 or 1)."""
+        proven, known = self.precondition.proven, self.explanation
+        never = known.additions | proven.positive, known.deletions | proven.negative
+        return [
+            (number, held)
+            for number in range(len(self.index.atoms))
+            for held in (0, 1)
+            if not never[held] >> number & 1
+        ]
+
+    def _shown_by(self, atom: int, held: int) -> int:
+        """The executed steps that would have shown a change of an atom from this value."""
+        return self._shown[atom][held]
 
     def open_additions(self, outcome: Change) -> int:
         """Atoms of which it was not seen whether the outcome adds them, and that may be false before it."""
@@ -232,14 +275,22 @@ class ActionKnowledge:
                 novel += _NOVEL * found.probability
         if not self.explanation.sure and made < _REVEALED and self.explanation.revealing(held):
             novel += _NOVEL
+        return novel + self._worth_of_frequency(held) + self._worth_of_showing(held)
+
+    def _worth_of_frequency(self, held: int) -> float:
+        """What a step there is worth for the intervals."""
         missing = self.uncertainty - self._precision.within
         if missing <= 0:
-            return novel
-        after = self.after(held)
-        told = len(set(after)) / len(after) if after else 1.0
-        return novel + max(_LEAST, missing) * told**2
+            return 0.0
+        told = self.telling(held)
+        return max(_LEAST, missing) * sum(told) / len(told) if told else missing
 
-    def undecided_bits(self) -> list[int]:
-        """The atoms, one bit each, of which it is not decided whether they are required."""
-        undecided = self.precondition.undecided
-        return list(bits(undecided.positive | undecided.negative))
+    def _worth_of_showing(self, held: int) -> float:
+        """What a step there is worth for excluding outcomes that were not seen."""
+        made = [self._shown_by(atom, value) for atom, value in self._changes() if held >> atom & 1 == value]
+        if self.explanation.revealing(held):
+            made += [one.trials for one in self.frequencies]
+        if not made:
+            return 0.0
+        missing = unseen(min(made), self._precision.alpha) - _UNSEEN * self._precision.within
+        return max(_LEAST, missing * _SHOWING) if missing > 0 else 0.0
