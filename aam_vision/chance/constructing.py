@@ -12,8 +12,8 @@ from aam_vision.strips import State
 def constructed(action: ActionKnowledge) -> Iterator[State]:
     """States in which a step of the action may tell something: its example with some of the action's atoms changed.
 
-    Each undecided literal alone is violated, all of them together, and halves of them; and each outcome's unseen effects, and those
-    of all outcomes, are made visible.
+    Each undecided literal alone is violated, all of them together, and halves of them; the effects of all outcomes are made visible,
+    and those that no outcome was seen to have.
     """
     if action.example is None:
         return
@@ -35,14 +35,16 @@ def constructed(action: ActionKnowledge) -> Iterator[State]:
             yield flipped(mask)
     for bit in bits(positive | negative):
         yield flipped(bit)
-    required = action.precondition.candidates
+    required, found = action.precondition.candidates, action.explanation
     free = index.everything & ~(required.positive | required.negative)
+    shown = ((found.additions & held) | (found.deletions & ~held)) & free
+    others = free & ~(found.additions | found.deletions)
+    # between them, these show every effect that the preconditions allow to be seen, and all outcomes as they are
+    for mask in (0, shown, shown | others, others, free & ~shown):
+        yield flipped(mask)
     for one in action.outcomes:
         if mask := ((action.open_additions(one) & held) | (action.open_deletions(one) & ~held)) & free:
             yield flipped(mask)
-    found = action.explanation
-    if mask := ((found.additions & held) | (found.deletions & ~held)) & free:
-        yield flipped(mask)
 
 
 def _halves(mask: int) -> Iterator[int]:

@@ -212,6 +212,7 @@ class _Interrogation:
         response = self._agent.ask(Query(start, (instruction(self._actions, step),)))
         action = self._actions[step.action]
         self._here = response.final
+        self._note(start)
         self._note(response.final)
         if response.executed:
             action.was_executed(start.state, step.objects, response.final.state)
