@@ -164,7 +164,9 @@ def _masks(action: ActionKnowledge, outcome: Outcome) -> tuple[int, int]:
 def _fits(action: ActionKnowledge, one: Change, outcome: Outcome) -> bool:
     """Whether all that is certain of a learned outcome is right of a true one."""
     adds, deletes = _masks(action, outcome)
-    return not (one.adds & ~adds or one.deletes & ~deletes or one.adds_not & adds or one.deletes_not & deletes)
+    return not (
+        one.adds & ~adds or one.deletes & ~deletes or one.adds_not & adds or one.deletes_not & deletes
+    )
 
 
 def _alike(action: ActionKnowledge, one: Change, outcome: Outcome) -> bool:

@@ -120,9 +120,7 @@ def _save(
     return told
 
 
-def figures(
-    arguments: Arguments, known: ChanceTarget, result: ChanceResult, wall_s: float
-) -> dict[str, Any]:
+def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wall_s: float) -> dict[str, Any]:
     """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation."""
     from aam_vision.planning.planner import cpu_seconds
 

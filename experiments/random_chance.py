@@ -32,7 +32,13 @@ def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
         outcomes: dict[Effects, float] = {whole: 1.0}
         if rng.random() < CHANCE:
             chosen = dict.fromkeys(
-                [whole, *(_varied(rng, whole, pool) for _ in range(OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1))]
+                [
+                    whole,
+                    *(
+                        _varied(rng, whole, pool)
+                        for _ in range(OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1)
+                    ),
+                ]
             )
             shares = LEAST + (1 - LEAST * len(chosen)) * rng.dirichlet(np.ones(len(chosen)))
             outcomes = dict(zip(chosen, shares.tolist(), strict=True))

@@ -46,8 +46,10 @@ class StepTable:
         self._known: dict[State, tuple[list[Step], list[Step]]] = {}
 
     def all(self, state: State) -> list[Step]:
-        """Every step, by action and arguments; no object twice, and no constant as an argument that is one of the action's atoms
-        anyway: its effects could not be told apart.
+        """Every step, by action and arguments.
+
+        No object is named twice, and no constant as an argument where two of the action's atoms would be one fact: which of
+        them was changed could not be told.
         """
         return self._of(state)[0]
 

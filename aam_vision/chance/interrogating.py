@@ -16,7 +16,16 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.chance.constructing import constructed
-from aam_vision.chance.graph import FEW_STATES, MAX_STATES, NEGLIGIBLE, Outlook, StateGraph, Step, StepTable, instruction
+from aam_vision.chance.graph import (
+    FEW_STATES,
+    MAX_STATES,
+    NEGLIGIBLE,
+    Outlook,
+    StateGraph,
+    Step,
+    StepTable,
+    instruction,
+)
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge, Precision
 from aam_vision.errors import InconsistentAgent
@@ -64,7 +73,7 @@ Watch = Callable[[int, Callable[[], ChanceModel]], None]
 
 
 def interrogate(
-    agent: Agent, rng: np.random.Generator, options: Options = Options(), watch: Watch | None = None
+    agent: Agent, rng: np.random.Generator, options: Options | None = None, watch: Watch | None = None
 ) -> ChanceResult:
     """Interrogate an agent whose steps may have several outcomes and whose refusals are right.
 
@@ -77,13 +86,11 @@ def interrogate(
     Raises:
         AgentFailed: the agent can no longer answer.
     """
-    return _Interrogation(agent, rng, options, watch).run()
+    return _Interrogation(agent, rng, options or Options(), watch).run()
 
 
 class _Interrogation:
-    def __init__(
-        self, agent: Agent, rng: np.random.Generator, options: Options, watch: Watch | None
-    ) -> None:
+    def __init__(self, agent: Agent, rng: np.random.Generator, options: Options, watch: Watch | None) -> None:
         self._agent = CountingAgent(EnforcingAgent(agent))
         self._rng = rng
         self._options = options
@@ -106,7 +113,10 @@ class _Interrogation:
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
     def run(self) -> ChanceResult:
-        status, why = COMPLETE, "no step that can be reached tells any more, and every interval is narrow enough"
+        status, why = (
+            COMPLETE,
+            "no step that can be reached tells any more, and every interval is narrow enough",
+        )
         try:
             if self._agent.access is not Access.TRAJECTORY:
                 self._walk()
@@ -119,9 +129,7 @@ class _Interrogation:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
         except InconsistentAgent as error:
             status, why = CONTRADICTED, str(error)
-        return ChanceResult(
-            self._model(), self._actions, self._options, status, why, self._agent.counts
-        )
+        return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
 
     def _model(self) -> ChanceModel:
         return ChanceModel(self._agent.vocabulary, tuple(action.schema() for action in self._actions))

@@ -83,7 +83,7 @@ def simultaneous(hits: int, tosses: int, outcomes: int, alpha: float, c: float) 
 
 @lru_cache(maxsize=10_000)
 def unseen(tosses: int, alpha: float) -> float:
-    """x such that every outcome of a probability above x has been seen, with probability 1 - ``alpha`` at all times at once.
+    """The x such that every outcome of a probability above x has been seen, with probability 1 - ``alpha`` at all times at once.
 
     x solves (1 - x)^n = alpha x. For an outcome of probability p, let n be the first number of tosses with x below p: it was not
     seen in these with probability (1 - p)^n < alpha p. The p of all outcomes add up to one, so no stopping rule and no number of

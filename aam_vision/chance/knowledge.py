@@ -101,7 +101,9 @@ class ActionKnowledge:
             )
         self.version += self.precondition.succeeded(held, 0)
         self._worth.clear()
-        if self.index.shared(objects):  # one fact stands for several atoms, and it cannot be told which was changed
+        if self.index.shared(
+            objects
+        ):  # one fact stands for several atoms, and it cannot be told which was changed
             return
         self.executed += 1
         self.precondition.successes += 1

@@ -54,9 +54,7 @@ def read_chance_domain(path: Path | str) -> ChanceModel:
     for section in found[":action"]:
         schema = reader.action(section)
         if schema.header.name in actions:
-            definition.refuse(
-                section.line, f"action {show(schema.header.name)} is defined twice; remove one"
-            )
+            definition.refuse(section.line, f"action {show(schema.header.name)} is defined twice; remove one")
         actions[schema.header.name] = schema
     instructions = _instructions(list(actions.values()))
     vocabulary = Vocabulary(
@@ -145,9 +143,7 @@ class _ActionReader:
         name = new_name(self._definition, section.parts[1], "the name of an action")
         empty = Group([], section.line)
         field = fields(self._definition, section, name)
-        kinds = parameters(
-            self._definition, field.get(":parameters", empty), self._names.types, name
-        )
+        kinds = parameters(self._definition, field.get(":parameters", empty), self._names.types, name)
         marked = {f"?{parameter}": kind for parameter, kind in kinds.items()}
         place = {parameter: number for number, parameter in enumerate(marked)}
 

@@ -46,7 +46,10 @@ def _atom_text(atom: Atom) -> str:
 
 
 def literals_text(
-    positive: Iterable[LiftedAtom], negative: Iterable[LiftedAtom], header: ActionHeader, vocabulary: Vocabulary
+    positive: Iterable[LiftedAtom],
+    negative: Iterable[LiftedAtom],
+    header: ActionHeader,
+    vocabulary: Vocabulary,
 ) -> list[str]:
     """The literals of an action one by one, in the order of the vocabulary's predicates."""
     names = header.parameters

@@ -12,7 +12,7 @@ from aam_vision.strips import Mode
 
 
 def sentence(action: ActionKnowledge) -> str:
-    """What one action does: ``stack: ?x is on ?y. Besides, 8% of the time (4-15%) ?y is destroyed, else nothing.``"""
+    """What one action does, e.g. ``stack: ?x is on ?y. Besides, 8% of the time (4-15%) ?y is destroyed; ...``."""
     name = action.index.header.name
     if not action.executed:
         tried = f", {action.refused} times tried" if action.refused else ""

@@ -28,9 +28,7 @@ def test_every_change_is_shown_by_an_outcome_and_no_more_are_found_than_there_ar
     for seed in range(150):
         rng = np.random.default_rng(seed)
         outcomes = drawn(rng)
-        changes = [
-            one for before in rng.integers(1 << ATOMS, size=5) for one in seen(outcomes, int(before))
-        ]
+        changes = [one for before in rng.integers(1 << ATOMS, size=5) for one in seen(outcomes, int(before))]
         found = explain(changes)
         assert all(any(one.shows(shown) for one in found.outcomes) for shown in changes)
         assert len(found.outcomes) <= len(outcomes)
@@ -41,9 +39,7 @@ def test_what_is_sure_is_right() -> None:
     for seed in range(300):
         rng = np.random.default_rng(seed)
         outcomes = drawn(rng)
-        changes = [
-            one for before in rng.integers(1 << ATOMS, size=6) for one in seen(outcomes, int(before))
-        ]
+        changes = [one for before in rng.integers(1 << ATOMS, size=6) for one in seen(outcomes, int(before))]
         found = explain(changes)
         if not found.sure:
             continue

@@ -63,6 +63,8 @@ def test_unseen_outcomes_are_seldom_likelier_than_is_said_at_any_time() -> None:
         drawn = rng.choice(len(shares), size=200, p=shares)
         first = [int(np.argmax(drawn == one)) if (drawn == one).any() else 200 for one in range(len(shares))]
         wrong += any(
-            share > bounds[made] for share, came in zip(shares, first, strict=True) for made in range(min(came, 200))
+            share > bounds[made]
+            for share, came in zip(shares, first, strict=True)
+            for made in range(min(came, 200))
         )
     assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

@@ -8,10 +8,16 @@ import pytest
 
 from aam_vision.errors import UnusableInput
 from aam_vision.outcomes import ChanceModel, Effects
-from aam_vision.pddl import chance_domain_text, domain_text, read_chance_domain, read_chance_problem, read_domain
+from aam_vision.pddl import (
+    chance_domain_text,
+    domain_text,
+    read_chance_domain,
+    read_chance_problem,
+    read_domain,
+)
 from aam_vision.strips import LiftedAtom
+from tests.chance.domains import PROBLEM, SLIPPERY
 
-from ..chance.domains import PROBLEM, SLIPPERY
 from .files import DOMAIN
 
 
@@ -73,7 +79,10 @@ def test_probabilities_side_by_side_are_independent(tmp_path: Path) -> None:
     both = SLIPPERY.replace(
         "(probabilistic 0.3 (broken ?b))", "(probabilistic 0.3 (broken ?b)) (probabilistic 0.5 (free ?h))"
     )
-    shares = sorted(one.probability for one in read(tmp_path, both.replace("(free ?h) (prob", "(prob")).schema("drop").outcomes)
+    shares = sorted(
+        one.probability
+        for one in read(tmp_path, both.replace("(free ?h) (prob", "(prob")).schema("drop").outcomes
+    )
     assert shares == pytest.approx([0.15, 0.15, 0.35, 0.35])
 
 
@@ -93,7 +102,11 @@ BAD = {
     "a zero below": ("1/10", "1/0", "expected a probability from 0 to 1"),
     "odd": ("1/10 (broken ?b)", "1/10", "pairs of a probability and an effect"),
     "empty": ("(probabilistic 0.3 (broken ?b))", "(probabilistic)", "pairs of a probability and an effect"),
-    "when": ("(probabilistic 0.3 (broken ?b))", "(when (free ?h) (broken ?b))", "conditional effects ('when')"),
+    "when": (
+        "(probabilistic 0.3 (broken ?b))",
+        "(when (free ?h) (broken ?b))",
+        "conditional effects ('when')",
+    ),
     "in a precondition": ("(not (broken ?b))", "(probabilistic 0.3 (broken ?b))", "probabilistic effects"),
 }
 
