@@ -107,6 +107,8 @@ class _Interrogation:
         self._here: Situation | None = None
         self._outlook: Outlook | None = None
         self._version = -1
+        self._unlooked = False
+        """Whether a situation was seen that the graph does not have, and from which the access allows to go on."""
         self._made: dict[State, None] = {}
         """States made for a question."""
         self._open: list[int] = []
@@ -163,26 +165,37 @@ class _Interrogation:
 
     def _next(self) -> tuple[Situation, Step, bool] | None:
         """Where to go on from, the step to take there, and whether it is a trial; None if nothing is worth a step."""
-        outlook = self._outlook
-        if outlook is None or (self._here is not None and self._here.state not in outlook.graph.number):
-            outlook = self._outlook = self._looked()
+        if self._outlook is None or self._lost(self._outlook):
+            self._outlook = self._looked()
+        found = self._best(self._outlook)
+        if found is None and self._unlooked:  # situations that came up since may be worth something
+            self._outlook = None
+            self._outlook = self._looked()
+            found = self._best(self._outlook)
+        return found
+
+    def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
+        """The same among the situations of a graph."""
         graph = outlook.graph
-        here = None if self._here is None else graph.number[self._here.state]
+        here = None if self._here is None else graph.number.get(self._here.state)
         best = here
         if self._open:
             places = np.array(self._open)
             other = int(places[np.argmax(outlook.value[places])])
             if here is None or outlook.value[other] > outlook.value[here] + NEGLIGIBLE:
                 best = other
-        if best is None or outlook.value[best] < NEGLIGIBLE:
-            return None
-        choice = outlook.choice(best)
-        if choice is None:
+        choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best)
+        if best is None or choice is None:
             return None
         state = graph.states[best]
         start = self._here if best == here else self._seen.get(state, Situation(state, state))
         assert start is not None, "the agent stands there"
         return start, *choice
+
+    def _lost(self, outlook: Outlook) -> bool:
+        """Whether the agent stands where the graph does not reach, and cannot be put where it does at will."""
+        anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
+        return not anywhere and self._here is not None and self._here.state not in outlook.graph.number
 
     def _starts(self) -> list[State]:
         """Where the access allows to go on from, beside where the agent stands and states made for a question."""
@@ -196,19 +209,15 @@ class _Interrogation:
 
     def _looked(self) -> Outlook:
         """What all situations are worth; these are found anew where the structure has changed."""
-        version = self._versions()
-        graph = None if self._outlook is None else self._outlook.graph
-        if (
-            graph is None
-            or version != self._version
-            or (self._here is not None and self._here.state not in graph.number)
-        ):
+        version, old = self._versions(), self._outlook
+        graph = None if old is None or version != self._version or self._lost(old) else old.graph
+        if graph is None:
             if self._agent.access is Access.SETTABLE:
                 self._made = dict.fromkeys(state for action in self._actions for state in constructed(action))
             here = [] if self._here is None else [self._here.state]
             limit = FEW_STATES if self._made else MAX_STATES
             graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
-            self._version = version
+            self._version, self._unlooked = version, False
             self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
         return graph.solve()
 
@@ -232,8 +241,10 @@ class _Interrogation:
 
     def _note(self, situation: Situation) -> None:
         """Remember a situation, from which most accesses allow to go on."""
-        if situation.state not in self._seen and self._outlook is not None:
+        anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
+        if anywhere and situation.state not in self._seen and self._outlook is not None:
             number = self._outlook.graph.number.get(situation.state)
-            if number is not None and self._agent.access in (Access.SNAPSHOT, Access.SETTABLE):
+            if number is not None:
                 self._open.append(number)
+            self._unlooked = self._unlooked or number is None
         self._seen[situation.state] = situation
