@@ -34,6 +34,8 @@ HIGHEST: Final = 5
 """Things in a pile of labelled images, at most."""
 HOLDING: Final = 0.45
 """Share of labelled images with something in the hand."""
+CROWDED: Final = 0.75
+"""Share of the pictures to learn from in which piles stand behind each other: by chance few things are partly hidden."""
 SEEN: Final = "seen"
 """The auxiliary predicate of the things that a picture shows."""
 SHOWS: Final = 100
@@ -173,11 +175,12 @@ class Table(ReadyWorld):
 
 
 def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Labelled]:
-    """Labelled pictures of random scenes, without end; ``apart``: as for training."""
+    """Labelled pictures of random scenes, without end; ``apart``: as for training, where many are crowded as well."""
     table = TabletopEnv("rgb_array")
     while True:
         things = random_layout(rng, apart=apart)
-        table.set_up(rearranged(rng, things, highest=HIGHEST, holding=HOLDING))
+        crowded = apart and rng.random() < CROWDED
+        table.set_up(rearranged(rng, things, highest=HIGHEST, holding=HOLDING, crowded=crowded))
         yield Labelled(scene(table), shown(table), table.picture(), table.masks(), hardly_shown(table))
 
 

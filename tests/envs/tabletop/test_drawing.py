@@ -12,7 +12,18 @@ import pytest
 from aam_vision.envs import worlds
 from aam_vision.envs.tabletop.domain import SEEN, scene, shown, world
 from aam_vision.envs.tabletop.environment import SIZE, TabletopEnv
-from aam_vision.envs.tabletop.layouts import APART, BLOCK, Layout, Pile, centres, named, random_layout
+from aam_vision.envs.tabletop.layouts import (
+    APART,
+    BLOCK,
+    COLUMNS,
+    ROWS,
+    Layout,
+    Pile,
+    centres,
+    named,
+    random_layout,
+    rearranged,
+)
 from aam_vision.strips import Atom
 from tests.envs.refusals import told_by
 
@@ -132,6 +143,14 @@ def test_scenes_for_training_keep_some_looks_apart() -> None:
         looks = {thing.look for thing in random_layout(rng, blocks, apart=True).things}
         assert not any({*pair} <= looks for pair in APART)
         assert len(looks) == blocks + 2
+
+
+def test_crowded_piles_stand_behind_each_other() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        piles = rearranged(rng, random_layout(rng), highest=3, holding=0.3, crowded=True).piles
+        columns = {round((pile.place[0] - COLUMNS[0]) / (COLUMNS[1] - COLUMNS[0])) for pile in piles}
+        assert len(columns) == -(-len(piles) // len(ROWS))
 
 
 def test_blocks_that_look_alike_have_names_of_their_own() -> None:
