@@ -8,6 +8,7 @@ maps that belong to no look find what else matters (a hand).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Final, NamedTuple
@@ -171,7 +172,8 @@ class _Relation(nn.Module):
 
 def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:
     """A network with fresh weights that depend on the seed alone."""
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Initializing zero-element")  # where nothing is asked of pairs
         torch.manual_seed(seed)
         return CameraNetwork(plan)
 

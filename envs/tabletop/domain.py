@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
@@ -66,10 +67,13 @@ VOCABULARY: Final = vocabulary(
 
 
 def scene(table: TabletopEnv) -> Scene:
-    """The things and their looks; there are no places to name."""
+    """The things and their looks; those of a look that others have, too, are pointed out in the first picture."""
     things = table.layout.things
     objects = Objects(dict.fromkeys([thing.name for thing in things], "thing"), VOCABULARY.types)
-    return Scene.of_things(objects, {thing.name: thing.look for thing in things})
+    looks = {thing.name: thing.look for thing in things}
+    several = {look for look, number in Counter(looks.values()).items() if number > 1}
+    points = {name: table.point(name) for name, look in looks.items() if look in several}
+    return Scene.of_things(objects, looks, points=points)
 
 
 def shown(table: TabletopEnv) -> frozenset[Atom]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aam_vision.envs import worlds
-from aam_vision.envs.tabletop.domain import SEEN, shown, world
+from aam_vision.envs.tabletop.domain import SEEN, scene, shown, world
 from aam_vision.envs.tabletop.environment import SIZE, TabletopEnv
 from aam_vision.envs.tabletop.layouts import (
     APART,
@@ -201,3 +201,23 @@ def test_where_nothing_can_draw_one_line_says_so(variables: dict[str, str], told
 def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worlds, "find_spec", lambda name: None)
     assert 'pip install "aam-vision[robot]"' in told_by(lambda: worlds.load("tabletop"))
+
+
+@pytest.mark.usefixtures("drawable")
+def test_things_are_where_they_are_pointed_out(table: TabletopEnv) -> None:
+    table.set_up(layout((RED, GREEN), (BLUE,)))
+    picture = table.picture()
+    for number, colour in ((RED, 0), (GREEN, 1), (BLUE, 2)):
+        across, down = table.point(THINGS[number].name)
+        own = picture[int(down * SIZE), int(across * SIZE)]
+        assert own[colour] > 2 * np.delete(own, colour).max()
+
+
+@pytest.mark.usefixtures("drawable")
+def test_only_things_that_look_the_same_are_pointed_out() -> None:
+    table = TabletopEnv("rgb_array", blocks=4, alike=3)
+    table.reset(seed=2)
+    alike = {thing.name for thing in table.layout.things if thing.name[-2:] in ("-1", "-2", "-3")}
+    assert len(alike) == 3
+    assert set(scene(table).points) == alike
+    table.close()
