@@ -38,6 +38,7 @@ def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:
     copy.relation = new_network(copy.plan, 0).relation  # it knows how many looks there are
     copy.relation.load_state_dict(network.relation.state_dict())
     copy.bias = nn.Parameter(network.bias[looks], requires_grad=False)
+    copy.looks = nn.Parameter(network.looks[looks], requires_grad=False)
     return copy
 
 
