@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, max_pool2d
 
-from aam_vision.classifiers.camera.network import CameraNetwork, new_network
+from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.plan import CameraPlan
 
 LEAST: Final = -1.0
@@ -35,8 +35,6 @@ def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:
     found = tuple(plan.found[look] for look in looks)
     copy.plan = CameraPlan(names, found, plan.alone, plan.single, plan.pairs)
     copy.maps = _Peaks(network.maps, numbers)  # type: ignore[assignment]
-    copy.relation = new_network(copy.plan, 0).relation  # it knows how many looks there are
-    copy.relation.load_state_dict(network.relation.state_dict())
     for name in ("bias", "looks"):  # what the network has for every look
         setattr(copy, name, nn.Parameter(getattr(network, name)[looks], requires_grad=False))
     return copy

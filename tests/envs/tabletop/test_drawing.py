@@ -205,12 +205,14 @@ def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("drawable")
 def test_things_are_where_they_are_pointed_out(table: TabletopEnv) -> None:
-    table.set_up(layout((RED, GREEN), (BLUE,)))
-    picture = table.picture()
-    for number, colour in ((RED, 0), (GREEN, 1), (BLUE, 2)):
-        across, down = table.point(THINGS[number].name)
-        own = picture[int(down * SIZE), int(across * SIZE)]
-        assert own[colour] > 2 * np.delete(own, colour).max()
+    for piles in (((RED,), (GREEN,)), ((GREEN,), (BLUE,)), ((BLUE, RED), (GREEN,))):
+        table.set_up(layout(*piles))
+        picture, masks = table.picture(), table.masks()
+        for number, colour in ((pile[-1], pile[-1]) for pile in piles):
+            across, down = table.point(THINGS[number].name)
+            own = picture[int(down * SIZE), int(across * SIZE)]
+            assert own[colour] > 2 * np.delete(own, colour).max()
+            assert masks[THINGS[number].name][int(down * SIZE), int(across * SIZE)]
 
 
 @pytest.mark.usefixtures("drawable")
