@@ -228,6 +228,7 @@ class ActionKnowledge:
             Outcome(found.probability, Effects(select(one.adds), select(one.deletes)))
             for one, found in zip(self.outcomes, self.frequencies, strict=True)
         )
+        outcomes = tuple(sorted(outcomes, key=lambda one: -one.probability))
         return ChanceSchema(
             self.index.header,
             select(required.positive),
