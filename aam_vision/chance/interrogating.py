@@ -16,6 +16,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.chance.constructing import constructed
+from aam_vision.chance.frequency import Precision
 from aam_vision.chance.graph import (
     FEW_STATES,
     MAX_STATES,
@@ -27,7 +28,7 @@ from aam_vision.chance.graph import (
     instruction,
 )
 from aam_vision.chance.intervals import concentration
-from aam_vision.chance.knowledge import ActionKnowledge, Precision
+from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.outcomes import ChanceModel
@@ -129,6 +130,8 @@ class _Interrogation:
                 self._try(*found)
             else:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
+            for action in self._actions:
+                _check_constant(action)
         except InconsistentAgent as error:
             status, why = CONTRADICTED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
@@ -248,3 +251,20 @@ class _Interrogation:
                 self._open.append(number)
             self._unlooked = self._unlooked or number is None
         self._seen[situation.state] = situation
+
+
+def _check_constant(action: ActionKnowledge) -> None:
+    """Raises InconsistentAgent if how often an outcome of an action comes depends on something, or has changed."""
+    found = action.difference()
+    if found is None:
+        return
+    name, names = action.index.header.name, action.index.header.parameters
+    one, other = (f"{100 * low:.0f}-{100 * high:.0f}%" for low, high in (found.one, found.other))
+    if found.atom is None:
+        raise InconsistentAgent(
+            f"how often an outcome of {name} comes has changed: {one} of the first {found.split} trials, {other} since"
+        )
+    atom = action.index.atoms[found.atom].text(names)
+    raise InconsistentAgent(
+        f"how often an outcome of {name} comes depends on {atom}: {one} of the time where it holds, {other} elsewhere"
+    )
