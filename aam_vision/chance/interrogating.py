@@ -29,7 +29,7 @@ from aam_vision.chance.graph import (
 )
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.errors import InconsistentAgent
+from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Agent, Query, Situation
@@ -86,6 +86,7 @@ def interrogate(
 
     Raises:
         AgentFailed: the agent can no longer answer.
+        UnusableInput: it does not say of every atom whether it is true.
     """
     return _Interrogation(agent, rng, options or Options(), watch).run()
 
@@ -103,6 +104,8 @@ class _Interrogation:
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)
         self._initial = tuple(self._agent.initial())
+        for one in self._initial:
+            _check_known(one)
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
         """Every situation that was seen, as the agent showed it last."""
         self._here: Situation | None = None
@@ -244,6 +247,7 @@ class _Interrogation:
 
     def _note(self, situation: Situation) -> None:
         """Remember a situation, from which most accesses allow to go on."""
+        _check_known(situation)
         anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
         if anywhere and situation.state not in self._seen and self._outlook is not None:
             number = self._outlook.graph.number.get(situation.state)
@@ -268,3 +272,11 @@ def _check_constant(action: ActionKnowledge) -> None:
     raise InconsistentAgent(
         f"how often an outcome of {name} comes depends on {atom}: {one} of the time where it holds, {other} elsewhere"
     )
+
+
+def _check_known(situation: Situation) -> None:
+    if situation.state.unknown:
+        atom = min(map(str, situation.state.unknown))
+        raise UnusableInput(
+            f"an agent with chance has to say of every atom whether it is true; it leaves out {atom}"
+        )
