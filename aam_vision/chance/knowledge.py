@@ -27,7 +27,7 @@ _REVEALED = 30
 """Trials in a situation that shows all of every outcome after which no outcome is waited for there."""
 _UNSEEN = 2
 """Probability of an outcome that is to be excluded, in half widths of the intervals."""
-_SHOWING = 0.3
+_SHOWING = 0.1
 """Worth of excluding an unseen outcome, times its probability."""
 _LEAST = 0.02
 """Worth of a trial that narrows an interval which is not narrow enough, at least."""
