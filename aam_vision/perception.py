@@ -37,6 +37,9 @@ Cell = tuple[int, int]
 Box = tuple[float, float, float, float]
 """Top, bottom, left and right edge of a part of an image, as shares of its height and width."""
 
+Point = tuple[float, float]
+"""A place in an image: across from the left and down from the top, as shares of its width and height."""
+
 
 class Provenance(Enum):
     """Where the truth of a predicate comes from."""
@@ -92,7 +95,9 @@ class Scene:
     that auxiliary predicates speak of. Where the cells are not the squares of one fitted grid, ``boxes``
     says where each of them is in the image; a cell without a box shows nothing.
 
-    A scene ``of_things`` has no places at all: things are found in the picture by their looks.
+    A scene ``of_things`` has no places at all: things are found in the picture by their looks. There ``points`` says of
+    things that share a look where they are in the first image: across from the left and down from the top, as shares of
+    its width and height.
     """
 
     objects: Objects
@@ -104,11 +109,18 @@ class Scene:
     facts: frozenset[Atom] = frozenset()
     spots: Objects | None = None
     boxes: Mapping[Cell, Box] | None = None
+    points: Mapping[str, Point] = field(default_factory=dict)
 
     @classmethod
-    def of_things(cls, objects: Objects, looks: Mapping[str, str], facts: Iterable[Atom] = ()) -> Scene:
+    def of_things(
+        cls,
+        objects: Objects,
+        looks: Mapping[str, str],
+        facts: Iterable[Atom] = (),
+        points: Mapping[str, Point] | None = None,
+    ) -> Scene:
         """A scene without cells."""
-        return cls(objects, 0, 0, {}, looks, facts=frozenset(facts))
+        return cls(objects, 0, 0, {}, looks, facts=frozenset(facts), points=points or {})
 
     def objects_of(self, entry: Perceived) -> Objects:
         """The things and places that a perceived predicate speaks of."""
@@ -238,13 +250,13 @@ class Percept:
     ``places`` maps thing -> place, or None once the thing has vanished; a thing whose place could not
     be told apart is missing from it. ``refused``: something that this image could have shown is unknown,
     so that another image of the same situation may tell more. ``positions``, of scenes without cells, maps things that
-    were found to where: across from the left and down from the top, as shares of the image's width and height.
+    were found to where.
     """
 
     state: State
     places: Mapping[str, str | None]
     refused: bool = False
-    positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    positions: Mapping[str, Point] = field(default_factory=dict)
 
 
 class Perception(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aam_vision.classifiers.architecture import CAMERA
 from aam_vision.classifiers.store import Card
 from aam_vision.classifiers.weak import weaknesses
 
@@ -13,12 +14,13 @@ def model_card(card: Card) -> str:
 
     Every figure is one of ``card.figures``, as measured when the training ended.
     """
+    boards = "scenes" if card.network == CAMERA else "boards"
     lines = [
         f"# Classifiers of {card.name}",
         "",
-        f"They read images of `{card.name}` boards into the predicates below. Made by "
+        f"They read images of `{card.name}` {boards} into the predicates below. Made by "
         f"`python -m aam_vision.training.train --env {card.name} --seed {card.seed}` from "
-        f"{card.figures.get('boards', '?')} labelled boards in {card.figures.get('steps', '?')} steps; network `{card.network}`.",
+        f"{card.figures.get('boards', '?')} labelled {boards} in {card.figures.get('steps', '?')} steps; network `{card.network}`.",
         "",
         "| predicate | over | source | classifiers | hidden by |",
         "|---|---|---|---|---|",
@@ -35,7 +37,7 @@ def model_card(card: Card) -> str:
         lines.append(f"| {head} | {card.temperatures[head]} | {low} | {high} |")
     lines += [
         "",
-        "Between the two thresholds an answer is unknown, unless all legal boards agree about it.",
+        f"Between the two thresholds an answer is unknown, unless all legal {boards} agree about it.",
         "",
         "| layouts | states | exact | refused | wrong accepted | ECE | NLL |",
         "|---|---|---|---|---|---|---|",
@@ -54,7 +56,9 @@ def model_card(card: Card) -> str:
         + ", ".join(f"{name} {version}" for name, version in card.versions.items())
         + ".",
         "",
-        "Not for boards whose cells are not square, not fitted into the image, or drawn in another theme: train "
+        "Not for pictures from another place, of other proportions, or of things with other looks: train on those."
+        if card.network == CAMERA
+        else "Not for boards whose cells are not square, not fitted into the image, or drawn in another theme: train "
         "on images of those.",
     ]
     return "\n".join(lines) + "\n"

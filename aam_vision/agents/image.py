@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.encoding import Malformed, field
+from aam_vision.agents.memos import points
 from aam_vision.agents.returning import Passage, Ways
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Foreseeing, Frame, Percept, Perception, Scene, Simulator
@@ -151,8 +152,9 @@ class ImageAgent:
             "refused": percept.refused,
             "pixels": sorted(seen.pixels),
         }
-        images = {"image": seen.image, "passed": list(seen.passed)}
-        return {**memo, **{name: kept for name, kept in images.items() if kept}}
+        positions = {thing: list(position) for thing, position in percept.positions.items()}
+        more = {"image": seen.image, "passed": list(seen.passed), "positions": positions}
+        return {**memo, **{name: kept for name, kept in more.items() if kept}}
 
     def pixels(self, situation: Situation) -> frozenset[str] | None:
         """Digests of the images of a situation: more than one where the same situation was seen in several ways."""
@@ -198,11 +200,12 @@ class ImageAgent:
                 for place in places.values()
             ):
                 raise Malformed(f"other places than those of problem {problem}")
+            positions = points(passage.memo, "positions")
         except Malformed as error:
             raise UnusableInput(
                 f"the transcript does not say what was seen ({error}); start a new run instead"
             ) from None
-        return problem, Percept(passage.after.state, places, refused)
+        return problem, Percept(passage.after.state, places, refused, positions)
 
     def _return_to(self, situation: Situation) -> _Seen:
         number = _number(situation)

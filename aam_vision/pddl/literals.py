@@ -16,7 +16,7 @@ from aam_vision.wording import counted
 
 CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
 
-CHANCE = "an agent with chance is interrogated with --chance; its chance stands in effects"
+CHANCE = "add --chance to interrogate an agent with chance (in effects only)"
 
 _NUMERIC = (
     "increase",

@@ -10,6 +10,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box
 from aam_vision.query import Situation
+from aam_vision.report.labels import Label, labels
 from aam_vision.report.recorded import Recorded, Sight
 from aam_vision.strips import GroundAction, LiftedAtom, State, lifted_atoms
 
@@ -19,11 +20,12 @@ MAX_FACTS = 40
 
 @dataclass(frozen=True)
 class ShownImage:
-    """An image in an event: its name, what it is, and where the step's arguments are in it."""
+    """An image in an event: its name, what it is, where the step's arguments are in it, and what things are called."""
 
     image: str
     caption: str
     marks: tuple[tuple[str, Box], ...]
+    labels: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,9 @@ class Events:
 
     def _shown(self, step: AttemptedStep, *seen: tuple[Sight | None, str]) -> tuple[ShownImage, ...]:
         return tuple(
-            ShownImage(sight.image, caption, self._marks(sight, step.action))
+            ShownImage(
+                sight.image, caption, self._marks(sight, step.action), self._labels(sight, step.action)
+            )
             for sight, caption in seen
             if sight is not None
         )
@@ -146,6 +150,13 @@ class Events:
             if box is not None:
                 labels.setdefault(box, []).append(f"?{parameter}")
         return tuple((" ".join(names), box) for box, names in labels.items())
+
+    def _labels(self, sight: Sight, action: GroundAction) -> tuple[Label, ...]:
+        """The names of the things that were found in a picture without cells; the arguments are marked."""
+        called: dict[str, str] = {}
+        for parameter, name in zip(self._headers[action.name].parameters, action.objects, strict=True):
+            called[name] = f"{called[name]} ?{parameter}" if name in called else f"?{parameter}"
+        return labels(sight.positions or {}, called)
 
     def _facts(self, action: GroundAction, state: State, value: bool | None) -> tuple[str, ...]:
         parameters = self._headers[action.name].parameters

@@ -16,7 +16,7 @@ from aam_vision import wording
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.pddl import domain_text
-from aam_vision.report import chart, english
+from aam_vision.report import chart, english, labels
 from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.controls import controls_of
@@ -78,6 +78,7 @@ def page(account: Account) -> str:
         css=Markup(_resource("report.css")),
         english=english,
         figures=figures,
+        letters=labels.SIZE,
         most=most,
         pddl=_pddl(account, actions),
         pictures=pictures,

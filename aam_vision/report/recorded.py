@@ -7,20 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from aam_vision.agents.encoding import (
-    MAX_NAMES,
-    Malformed,
-    field,
-    loads,
-    read_vocabulary,
-)
+from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, loads, read_vocabulary
 from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journal_contents import Contents, memo
+from aam_vision.agents.memos import points
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.perception import Box
+from aam_vision.perception import Box, Point
 from aam_vision.query import Access, Situation
 from aam_vision.report.ending import RecordedEnding, printable, read_ending
 from aam_vision.strips import ActionHeader, Model, Vocabulary
@@ -38,6 +33,7 @@ class Sight:
     places: Mapping[str, str | None]
     passed: tuple[str, ...] = ()
     """The images between the first of the query and this one."""
+    positions: Mapping[str, Point] | None = None
 
 
 @dataclass(frozen=True)
@@ -211,6 +207,7 @@ class _SeenContents(Contents):
                 kept["problem"] if isinstance(kept.get("problem"), int) else 0,
                 {k: v for k, v in places.items() if isinstance(v, str)} if isinstance(places, dict) else {},
                 tuple(map(str, passed)) if isinstance(passed, list) else (),
+                points(kept, "positions"),
             )
         return situation
 

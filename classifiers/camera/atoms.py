@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import permutations
 
 import numpy as np
@@ -16,6 +17,12 @@ from aam_vision.strips import Atom
 
 class SceneAtoms:
     """What classifiers are asked about the things of a scene.
+
+    Args:
+        vocabulary: with the predicates.
+        plan: how the answers lie.
+        scene: with the things.
+        known_as: the look of ``plan`` by which each thing is found, if that is not its own.
 
     Attributes:
         atoms: all perceived atoms of the scene, auxiliary ones included, less those that name a thing twice.
@@ -31,14 +38,21 @@ class SceneAtoms:
         UnusableInput: the scene has cells, or nothing in it has a look.
     """
 
-    def __init__(self, vocabulary: VisualVocabulary, plan: CameraPlan, scene: Scene) -> None:
+    def __init__(
+        self,
+        vocabulary: VisualVocabulary,
+        plan: CameraPlan,
+        scene: Scene,
+        known_as: Mapping[str, str] | None = None,
+    ) -> None:
         if scene.cells:
             raise UnusableInput(
                 f"vocabulary {vocabulary.name} is read off pictures without cells: describe its scenes by "
                 f"Scene.of_things"
             )
         number = {head: index for index, head in enumerate(vocabulary.cell_heads())}
-        alike = Counter(scene.looks.values())
+        found_by = scene.looks if known_as is None else known_as
+        alike = Counter(found_by.values())
         atoms: list[Atom] = []
         heads: list[int] = []
         answers: list[int] = []
@@ -50,10 +64,11 @@ class SceneAtoms:
                 kinds = zip(things, entry.predicate.types, strict=True)
                 if any(thing not in objects.members(kind) for thing, kind in kinds):
                     continue
-                looks = [scene.looks.get(thing, "") for thing in things]
+                looks = [found_by.get(thing, "") for thing in things]
                 known = all(look in plan.looks and alike[look] == 1 for look in looks)
                 if entry.reading is Reading.FOUND:
-                    head = entry.heads.get(looks[0], next(iter(entry.heads.values())))
+                    own = scene.looks.get(things[0], "")
+                    head = entry.heads.get(own, next(iter(entry.heads.values())))
                     place = plan.looks.index(looks[0]) if known else 0
                     found[things[0]] = len(atoms)
                 else:
@@ -78,7 +93,7 @@ class SceneAtoms:
         )
         self.about[:, self.found] = False
         numbers = {look: index for index, look in enumerate(plan.looks)}
-        self.looks = np.array([numbers.get(scene.looks.get(thing, ""), -1) for thing in self.things], np.intp)
+        self.looks = np.array([numbers.get(found_by.get(thing, ""), -1) for thing in self.things], np.intp)
 
     def blind(self, found: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """(atoms,): those that speak of a thing which is not among those found, (things,), or that cannot be asked."""

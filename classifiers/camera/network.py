@@ -8,6 +8,7 @@ maps that belong to no look find what else matters (a hand).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Final, NamedTuple
@@ -75,9 +76,10 @@ class CameraNetwork(nn.Module):
         assert self.maps.bias is not None
         nn.init.constant_(self.maps.bias[:number], NOWHERE)
         self.bias = nn.Parameter(torch.zeros(number))  # of whether a look is found
+        self.looks = nn.Parameter(torch.zeros(number, features))  # what the features there add to that
         marks = MARKS * (features + 2)
         self.alone = _classifiers(marks, len(plan.alone))
-        self.relation = _Relation(features, number)
+        self.relation = _Relation(features)
         self.pairs = nn.Linear(HIDDEN, len(plan.pairs))
         self.single = _classifiers(features + 5 + marks + HIDDEN, len(plan.single))
 
@@ -93,7 +95,7 @@ class CameraNetwork(nn.Module):
         spread = ((where @ grid.square() - spots.square()).clamp(min=0) + 1e-6).sqrt()
         there = where @ features.flatten(2).transpose(1, 2)  # (N, looks + MARKS, C)
         looks = len(self.plan.looks)
-        found = maps[:, :looks].logsumexp(2) - 1 + self.bias
+        found = maps[:, :looks].logsumexp(2) - 1 + self.bias + (there[:, :looks] * self.looks).sum(2)
         marks, mark_spots = there[:, looks:], spots[:, looks:]
         alone = self.alone(torch.cat([marks, mark_spots], 2).flatten(1))
         about = [there[:, :looks], spots[:, :looks], spread[:, :looks] * 4, found[..., None] / 10]
@@ -136,21 +138,15 @@ class _Relation(nn.Module):
 
     Args:
         features: what the trunk says about a place.
-        looks: number of looks.
     """
 
-    def __init__(self, features: int, looks: int) -> None:
+    def __init__(self, features: int) -> None:
         super().__init__()
         own = features + 5
         self.one = nn.Linear(own, HIDDEN)
         self.other = nn.Linear(own, HIDDEN, bias=False)
         self.between = nn.Linear(features, HIDDEN, bias=False)
         self.apart = nn.Linear(3, HIDDEN, bias=False)
-        one, other = torch.triu_indices(looks, looks)
-        pairs = torch.zeros(looks, looks, dtype=torch.long)
-        pairs[one, other] = pairs[other, one] = torch.arange(len(one))
-        self.register_buffer("_pairs", pairs, persistent=False)  # what is between is the same both ways
-        self.register_buffer("_ends", torch.stack([one, other]), persistent=False)
 
     def forward(self, features: Tensor, about: Tensor, spots: Tensor) -> Tensor:
         """(N, looks, looks, HIDDEN).
@@ -160,9 +156,10 @@ class _Relation(nn.Module):
             about: what is known of every look: (N, looks, C + 3).
             spots: where it is: (N, looks, 2).
         """
-        pairs, ends = self._pairs, self._ends
-        assert isinstance(pairs, Tensor)
-        assert isinstance(ends, Tensor)
+        looks = spots.shape[1]
+        ends = torch.triu_indices(looks, looks)
+        pairs = torch.zeros(looks, looks, dtype=torch.long)  # what is between is the same both ways
+        pairs[ends[0], ends[1]] = pairs[ends[1], ends[0]] = torch.arange(ends.shape[1])
         apart = 5 * (spots[:, :, None] - spots[:, None])
         lies = self.apart(torch.cat([apart.abs(), apart.norm(dim=3, keepdim=True)], 3))
         middles = (spots[:, ends[0]] + spots[:, ends[1]]) / 2
@@ -175,7 +172,8 @@ class _Relation(nn.Module):
 
 def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:
     """A network with fresh weights that depend on the seed alone."""
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Initializing zero-element")  # where nothing is asked of pairs
         torch.manual_seed(seed)
         return CameraNetwork(plan)
 

@@ -8,21 +8,24 @@ is seen leaves only one possibility.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.architecture import Weights
+from aam_vision.classifiers.camera.alike import Sightings, Told
 from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import Size, plan_of
+from aam_vision.classifiers.camera.suitable import check_frame, check_things, compare_size
 from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.store import Card, read
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
+from aam_vision.perception import Frame, Percept, Point, Scene, VisualVocabulary
 
 BATCH = 16
 """Pictures that go through the network together: more of them do not fit the processor's caches."""
@@ -30,17 +33,32 @@ BATCH = 16
 SCENES = 256
 """Scenes that are kept worked out; the oldest is dropped."""
 
-SAME_SHAPE = 0.02
-"""How much the ratio of width to height of a picture may differ from that of the pictures learned from."""
-
-SMALLEST = 0.75
-"""Least height of a picture, as a share of that of the pictures learned from."""
-
 Raw = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Of one picture: the logits in the order of ``CameraPlan``, and where each look is (looks, 2)."""
 
-Answers = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""Of one picture: the probabilities of the atoms of its scene, and where each look is (looks, 2)."""
+
+class Answers(NamedTuple):
+    """What the classifiers say about one picture of a scene.
+
+    Attributes:
+        probabilities: (atoms,), of the atoms of the scene; one half where nothing can be asked.
+        positions: (looks, 2), where each look is, as shares of width and height; where looks are shared, each thing.
+        told: which of the things that share a look are told apart.
+    """
+
+    probabilities: NDArray[np.float32]
+    positions: NDArray[np.float32]
+    told: Told | None = None
+
+
+class _Indexed(NamedTuple):
+    """A scene, worked out; held beside its id, so that the id cannot pass to another one unnoticed."""
+
+    scene: Scene
+    sightings: Sightings
+    atoms: SceneAtoms
+    legality: SceneLegality
+    completion: Completion
 
 
 class CameraPerception:
@@ -59,7 +77,8 @@ class CameraPerception:
     def __init__(
         self, vocabulary: VisualVocabulary, weights: Weights, card: Card, *, remembered: int = 4096
     ) -> None:
-        from aam_vision.classifiers.camera.running import runner
+        from aam_vision.classifiers.camera.running import Runner
+        from aam_vision.classifiers.camera.typical import compare_camera
 
         self.vocabulary = vocabulary
         self.card = card
@@ -69,15 +88,14 @@ class CameraPerception:
                 f"the card of {card.name} does not say which pictures were learned from; train again"
             )
         self._trained: Size = card.picture
-        self._network = runner(self._plan, weights, self._trained)
+        self._network = Runner(self._plan, weights, self._trained)
         heads = vocabulary.cell_heads()
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)
         self._thresholds = np.array([card.thresholds[head] for head in heads], np.float32)  # (heads, 2)
         self._remembered = remembered
-        self._memory: OrderedDict[bytes, Raw] = OrderedDict()
-        self._scenes: OrderedDict[int, tuple[Scene, tuple[SceneAtoms, SceneLegality, Completion]]] = (
-            OrderedDict()
-        )
+        self._memory: OrderedDict[tuple[bytes, tuple[int, ...]], Raw] = OrderedDict()
+        self._scenes: OrderedDict[int, _Indexed] = OrderedDict()
+        self._compared, self._compare_camera = False, compare_camera
 
     @classmethod
     def load(
@@ -92,12 +110,28 @@ class CameraPerception:
         return cls(vocabulary, weights, card, remembered=remembered)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
-        """Read the first picture of a problem."""
-        return self.read(self._about(self._recall(frame), scene), scene)
+        """Read the first picture of a problem; ``scene.points`` tells things of one look apart.
+
+        Warns:
+            AamWarning: the picture is of another size than those learned from, or unlike all of them.
+
+        Raises:
+            UnusableInput: the classifiers do not know the look of a thing; or a thing is nowhere in the picture.
+        """
+        answers = self._about(self._recall(frame, scene), scene, None)
+        atoms = self._indexed(scene).atoms
+        low = self._thresholds[atoms.heads[atoms.found], 0]
+        absent = (answers.probabilities[atoms.found] < low) & atoms.askable[atoms.found]
+        check_things(scene, atoms.things, absent, self._plan.looks, self.card.name)
+        if not self._compared:
+            self._compared = True
+            compare_size(frame, self._trained, self.card.name)
+            self._compare_camera(frame, self.card.figures.get("typical"), self.card.name)
+        return self.read(answers, scene)
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
-        """Read the next picture after ``before``; each look belongs to one thing, so that none must be followed."""
-        return self.look(frame, scene)
+        """Read the next picture after ``before``; things of one look are followed from there."""
+        return self.read(self._about(self._recall(frame, scene), scene, before.positions), scene)
 
     def read_many(self, frames: Sequence[Frame], scene: Scene) -> list[Percept]:
         """Read pictures of one scene that have nothing to do with each other, in batches."""
@@ -110,21 +144,28 @@ class CameraPerception:
             UnusableInput: a frame is no RGB image, or its proportions are not those of the pictures learned from.
         """
         for frame in frames:
-            self._check(frame)
-        starts = range(0, len(frames), BATCH)
-        raw = [one for start in starts for one in self._run(frames[start : start + BATCH])]
-        return [self._about(one, scene) for one in raw]
+            check_frame(frame, self._trained, self.card.name)
+        sightings = self._indexed(scene).sightings
+        if sightings.shared:
+            raw = [self._network.peaks(frame, sightings.numbers) for frame in frames]
+        else:
+            starts = range(0, len(frames), BATCH)
+            raw = [one for start in starts for one in self._run(frames[start : start + BATCH])]
+        return [self._about(one, scene, None) for one in raw]
 
     def read(self, answers: Answers, scene: Scene) -> Percept:
         """The state that the answers about one picture amount to; see ``answers``."""
-        probabilities, positions = answers
-        atoms, legality, completion = self._indexed(scene)
+        probabilities, positions, told = answers
+        _, _, atoms, legality, completion = self._indexed(scene)
         low, high = self._thresholds[atoms.heads].T
         found = (probabilities > high)[atoms.found] & atoms.askable[atoms.found]
+        # hidden by nature, not for want of a better picture
+        lost = (probabilities < low)[atoms.found]
+        if told is not None:
+            unclear = self._unclear(told, positions, scene)
+            found, lost = found & ~unclear, lost | unclear
         sure, doubtful = legality.settle(probabilities, low, high, atoms.blind(found))
-        hidden = atoms.blind(
-            ~(probabilities < low)[atoms.found]
-        )  # by nature, not for want of a better picture
+        hidden = atoms.blind(~lost)
         state = completion.state(
             [atoms.atoms[number] for number in np.flatnonzero(sure)],
             [atoms.atoms[number] for number in np.flatnonzero(doubtful)],
@@ -134,67 +175,90 @@ class CameraPerception:
             for thing, look, there in zip(atoms.things, atoms.looks, found, strict=True)
             if there
         }
+        if told is not None:
+            where |= told.places
         return Percept(state, {}, bool((doubtful & ~hidden).any()), where)
+
+    def _unclear(self, told: Told, positions: NDArray[np.float32], scene: Scene) -> NDArray[np.bool_]:
+        """(things,): those that are not told apart, and those beside them."""
+        _, sightings, atoms, _, _ = self._indexed(scene)
+        doubtful = dict(zip(sightings.things, told.doubtful, strict=True))
+        return np.array(
+            [
+                look < 0 or bool(doubtful[thing]) or told.beside(positions[look])
+                for thing, look in zip(atoms.things, atoms.looks, strict=True)
+            ]
+        )
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
         """The classifiers' answers about the atoms of a scene: (pictures, atoms), in the order of ``SceneAtoms``."""
-        atoms = self._indexed(scene)[0]
-        return np.array([one for one, _ in self.answers(frames, scene)], np.float32).reshape(
+        atoms = self._indexed(scene).atoms
+        return np.array([one.probabilities for one in self.answers(frames, scene)], np.float32).reshape(
             len(frames), len(atoms.atoms)
         )
 
-    def _about(self, raw: Raw, scene: Scene) -> Answers:
-        """The answers about a scene: probabilities of its atoms, one half where nothing can be asked."""
+    def _about(self, raw: Raw, scene: Scene, before: Mapping[str, Point] | None) -> Answers:
+        """The answers about a scene; ``before``: where things were in the picture before, if there was one."""
         logits, positions = raw
-        atoms = self._indexed(scene)[0]
-        own = logits[atoms.answers] / self._temperatures[atoms.heads]
-        small = np.exp(-abs(own))
-        found = np.where(own >= 0, 1, small) / (1 + small)
-        return np.where(atoms.askable, found, 0.5).astype(np.float32), positions
+        _, sightings, atoms, _, _ = self._indexed(scene)
+        told = None
+        if sightings.shared:
+            heads, card = sightings.searched, self.card
+            warm = np.array([card.temperatures[head] for head in heads], np.float32)
+            low, high = np.array([card.thresholds[head] for head in heads], np.float32).T
+            seen = _probability(logits[: len(heads)] / warm)
+            told = sightings.tell(seen > high, seen >= low, positions, before)
+            logits, positions = sightings.chosen(logits, told.rows), positions[told.rows]
+        own = _probability(logits[atoms.answers] / self._temperatures[atoms.heads])
+        return Answers(np.where(atoms.askable, own, 0.5).astype(np.float32), positions, told)
 
-    def _check(self, frame: Frame) -> None:
-        """Refuse what is no picture from a camera like the one that was learned from."""
-        if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8 or 0 in frame.shape:
-            raise UnusableInput(
-                f"frame of shape {frame.shape} and type {frame.dtype}: give an RGB image, uint8 (height, width, 3)"
-            )
-        (height, width), (high, wide) = frame.shape[:2], self._trained
-        if abs(width / height * high / wide - 1) > SAME_SHAPE or height < SMALLEST * high:
-            raise UnusableInput(
-                f"picture of {width}x{height} pixels: the classifiers of {self.card.name} were trained on pictures of "
-                f"{wide}x{high}; give pictures of these proportions, not much smaller, or train on yours"
-            )
-
-    def _recall(self, frame: Frame) -> Raw:
+    def _recall(self, frame: Frame, scene: Scene) -> Raw:
         """The network's answers to one picture, from memory if it was seen before."""
-        self._check(frame)
+        check_frame(frame, self._trained, self.card.name)
+        sightings = self._indexed(scene).sightings
+        numbers = sightings.numbers if sightings.shared else ()
         if not self._remembered:
-            return self._run([frame])[0]
+            return self._answered(frame, numbers)
         digest = sha256(repr(frame.shape).encode())
         digest.update(np.ascontiguousarray(frame).data)
-        key = digest.digest()
+        key = (digest.digest(), numbers)
         known = self._memory.get(key)
         if known is None:
-            known = self._memory[key] = self._run([frame])[0]
+            known = self._memory[key] = self._answered(frame, numbers)
             if len(self._memory) > self._remembered:
                 self._memory.popitem(last=False)
         else:
             self._memory.move_to_end(key)
         return known
 
+    def _answered(self, frame: Frame, numbers: tuple[int, ...]) -> Raw:
+        """The network's answers to one picture; ``numbers`` of peaks where looks are shared."""
+        return self._network.peaks(frame, numbers) if numbers else self._run([frame])[0]
+
     def _run(self, frames: Sequence[Frame]) -> list[Raw]:
         logits, positions = self._network(frames)
         return list(zip(logits, positions, strict=True))
 
-    def _indexed(self, scene: Scene) -> tuple[SceneAtoms, SceneLegality, Completion]:
+    def _indexed(self, scene: Scene) -> _Indexed:
         """The scene, worked out once."""
         known = self._scenes.get(id(scene))
-        if known is None or known[0] is not scene:
-            atoms = SceneAtoms(self.vocabulary, self._plan, scene)
+        if known is None or known.scene is not scene:
+            sightings = Sightings(self._plan, scene)
+            if sightings.shared:
+                known_as = {thing: thing for thing in sightings.things}
+                atoms = SceneAtoms(self.vocabulary, sightings.plan, scene, known_as)
+            else:
+                atoms = SceneAtoms(self.vocabulary, self._plan, scene)
             legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
-            # the scene is held beside its id, so that the id cannot pass to another one unnoticed
-            known = (scene, (atoms, legality, Completion(self.vocabulary, scene)))
+            known = _Indexed(scene, sightings, atoms, legality, Completion(self.vocabulary, scene))
             self._scenes[id(scene)] = known
             if len(self._scenes) > SCENES:
                 self._scenes.popitem(last=False)
-        return known[1]
+        return known
+
+
+def _probability(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The probabilities that logits stand for; no exponential overflows."""
+    small = np.exp(-abs(logits))
+    found: NDArray[np.float32] = np.where(logits >= 0, 1, small) / (1 + small)
+    return found

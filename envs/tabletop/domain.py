@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
@@ -33,6 +34,8 @@ HIGHEST: Final = 5
 """Things in a pile of labelled images, at most."""
 HOLDING: Final = 0.45
 """Share of labelled images with something in the hand."""
+CROWDED: Final = 0.75
+"""Share of the pictures to learn from in which piles stand behind each other: by chance few things are partly hidden."""
 SEEN: Final = "seen"
 """The auxiliary predicate of the things that a picture shows."""
 SHOWS: Final = 100
@@ -64,10 +67,13 @@ VOCABULARY: Final = vocabulary(
 
 
 def scene(table: TabletopEnv) -> Scene:
-    """The things and their looks; there are no places to name."""
+    """The things and their looks; those of a look that others have, too, are pointed out in the first picture."""
     things = table.layout.things
     objects = Objects(dict.fromkeys([thing.name for thing in things], "thing"), VOCABULARY.types)
-    return Scene.of_things(objects, {thing.name: thing.look for thing in things})
+    looks = {thing.name: thing.look for thing in things}
+    several = {look for look, number in Counter(looks.values()).items() if number > 1}
+    points = {name: table.point(name) for name, look in looks.items() if look in several}
+    return Scene.of_things(objects, looks, points=points)
 
 
 def shown(table: TabletopEnv) -> frozenset[Atom]:
@@ -169,11 +175,12 @@ class Table(ReadyWorld):
 
 
 def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Labelled]:
-    """Labelled pictures of random scenes, without end; ``apart``: as for training."""
+    """Labelled pictures of random scenes, without end; ``apart``: as for training, where many are crowded as well."""
     table = TabletopEnv("rgb_array")
     while True:
         things = random_layout(rng, apart=apart)
-        table.set_up(rearranged(rng, things, highest=HIGHEST, holding=HOLDING))
+        crowded = apart and rng.random() < CROWDED
+        table.set_up(rearranged(rng, things, highest=HIGHEST, holding=HOLDING, crowded=crowded))
         yield Labelled(scene(table), shown(table), table.picture(), table.masks(), hardly_shown(table))
 
 

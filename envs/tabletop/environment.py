@@ -172,6 +172,11 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
             self._masks = {name: shown == number for number, name in enumerate(self._skills.things)}
         return self._masks
 
+    def point(self, name: str) -> tuple[float, float]:
+        """Where the middle of a thing is in the picture: across from the left and down from the top, as shares of its side."""
+        stage = self.stage
+        return stage.world.seen_at(stage.world.place(self._skills.things.index(name)), CAMERA)
+
     def true_atoms(self) -> frozenset[Atom]:
         """What is true at present, read from poses and contacts: for labels and evaluation only."""
         return true_atoms(self.stage.world, self.stage.check, self._skills.things)

@@ -31,7 +31,10 @@ TURN: Final = np.pi / 9
 """How far a thing may be turned either way, in radians."""
 HIGHEST: Final = 3
 """Things in a pile at the beginning, at most."""
-APART: Final = (("red", "white"), ("blue", "checkered"))
+PILED: Final = 0.5
+PILED_CROWDED: Final = 0.65
+"""How likely a thing goes onto a pile if it can; the second where piles stand behind each other."""
+APART: Final = (("red", "white"),)
 """Looks of blocks that pictures for training never show together."""
 
 
@@ -99,7 +102,9 @@ def random_layout(
     return Layout(things, random_piles(rng, things))
 
 
-def rearranged(rng: np.random.Generator, layout: Layout, *, highest: int, holding: float) -> Layout:
+def rearranged(
+    rng: np.random.Generator, layout: Layout, *, highest: int, holding: float, crowded: bool = False
+) -> Layout:
     """The same things in other places.
 
     Args:
@@ -107,24 +112,34 @@ def rearranged(rng: np.random.Generator, layout: Layout, *, highest: int, holdin
         layout: with the things.
         highest: how many things a pile has at most.
         holding: how likely one of those that can be lifted is in the hand.
+        crowded: whether piles stand behind each other as far as they can, so that much is partly hidden.
     """
     light = [number for number, thing in enumerate(layout.things) if thing.kind != STEEL]
     held = int(rng.choice(light)) if rng.random() < holding else None
-    return Layout(layout.things, random_piles(rng, layout.things, highest, held), held)
+    return Layout(layout.things, random_piles(rng, layout.things, highest, held, crowded=crowded), held)
 
 
 def random_piles(
-    rng: np.random.Generator, things: Sequence[Thing], highest: int = HIGHEST, held: int | None = None
+    rng: np.random.Generator,
+    things: Sequence[Thing],
+    highest: int = HIGHEST,
+    held: int | None = None,
+    *,
+    crowded: bool = False,
 ) -> tuple[Pile, ...]:
     """Piles of all things but one that is held: each, in random order, begins a pile or goes onto one that bears it."""
     piles: list[list[int]] = []
     for thing in rng.permutation([number for number in range(len(things)) if number != held]):
         bearing = [pile for pile in piles if len(pile) < highest and things[pile[-1]].kind != BALL]
-        if bearing and rng.random() < 0.5:
+        if bearing and rng.random() < (PILED_CROWDED if crowded else PILED):
             bearing[int(rng.integers(len(bearing)))].append(int(thing))
         else:
             piles.append([int(thing)])
-    places = rng.permutation(len(COLUMNS) * len(ROWS))[: len(piles)]
+    places = rng.permutation(len(COLUMNS) * len(ROWS))
+    if crowded:  # one column after another
+        across = rng.permutation(len(COLUMNS))
+        places = places[np.argsort(across[places % len(COLUMNS)], kind="stable")]
+    places = places[: len(piles)]
     turns = [tuple(float(turn) for turn in rng.uniform(-TURN, TURN, len(pile))) for pile in piles]
     return tuple(
         Pile(tuple(pile), _near(rng, int(place)), turned)

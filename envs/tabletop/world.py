@@ -123,6 +123,13 @@ class World:
         matrix = self.data.geom_xmat[self.geoms[number]]
         return float(np.arctan2(matrix[3], matrix[0]))
 
+    def seen_at(self, place: Point, camera: str) -> tuple[float, float]:
+        """Where a square picture shows a point: across from the left and down from the top, as shares of its side."""
+        number = self.model.camera(camera).id
+        across, up, back = self.data.cam_xmat[number].reshape(3, 3).T @ (place - self.data.cam_xpos[number])
+        half = -back * np.tan(np.radians(self.model.cam_fovy[number]) / 2)
+        return float(0.5 + across / half / 2), float(0.5 - up / half / 2)
+
     def half(self, number: int) -> float:
         """Half the width of a thing, in metres."""
         return float(self.model.geom_size[self.geoms[number]][0])

@@ -61,7 +61,7 @@ def test_a_run_leaves_model_and_figures_and_can_be_made_again(
         (["--chance", "--within", "0"], "--within 0: give a number from 0.002 to 0.4"),
         (["--chance", "--policy", "aia"], "--policy: cannot be used with --chance"),
         (["--chance", "--access", "full"], "--access full: cannot be used"),
-        ([], "is interrogated with --chance"),
+        ([], "add --chance to interrogate"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(

@@ -21,6 +21,8 @@ COPIES: Final = 3
 SURE: Final = (0.02, 0.98)
 """Thresholds at least: below the first an atom is false, above the second true. Stricter than those of boards: what stands
 behind something is often a guess that is right nine times of ten."""
+FOUND: Final = (0.02, 0.9)
+"""The same of the classifiers of looks: what is said of a thing that was hardly found is doubtful by itself."""
 
 _BATCH = 32
 
@@ -40,7 +42,15 @@ def calibrate(network: CameraNetwork, data: Lessons, generator: Generator) -> Ca
     for head, places in places_of(network.plan).items():
         asked = labels[:, places] != NO_LABEL
         known[head] = (logits[:, places][asked], labels[:, places][asked].float())
-    return fit(known, SURE)
+    found, other = (
+        fit({head: asked for head, asked in known.items() if (head in network.plan.found) is wanted}, sure)
+        for wanted, sure in ((True, FOUND), (False, SURE))
+    )
+    return Calibration(
+        {**found.offsets, **other.offsets},
+        {**found.temperatures, **other.temperatures},
+        {**found.thresholds, **other.thresholds},
+    )
 
 
 def places_of(plan: CameraPlan) -> dict[str, list[int]]:

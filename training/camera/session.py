@@ -17,6 +17,7 @@ from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.store import Card, WeightFiles, describe
 from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress
@@ -104,7 +105,8 @@ def _finished(
     cpu["evaluation"] = process_time() - sum(cpu.values())
     cpu["all"] = process_time()
     figures = figures_of(scores, len(taught), settings.all_steps, cpu)
-    card = replace(card, figures={**figures, "positives": _positives(network, taught)})
+    more = {"positives": _positives(network, taught), "typical": typical(taught.pictures)}
+    card = replace(card, figures={**figures, **more})
     files = write_files(network, card, folder)
     for group, found in scores.items():
         progress.stage(f"{card.name}: {found.exact} of {found.states} states exact on {group} layouts")

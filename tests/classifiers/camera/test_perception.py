@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.network import new_network
-from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.camera.perception import Answers, CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of, seen_size
 from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.loading import load_perception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, describe, save
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.strips import Atom, Predicate
 
@@ -48,7 +52,7 @@ def _answers(atoms, state, *, hidden=(), unsure=()):
     ]
     values = np.array(found, np.float32)
     values[[atom in unsure for atom in atoms.atoms]] = 0.5
-    return values, np.full((len(LOOKS), 2), 0.25, np.float32)
+    return Answers(values, np.full((len(LOOKS), 2), 0.25, np.float32))
 
 
 def test_perfect_answers_give_the_state(perception) -> None:
@@ -93,29 +97,76 @@ def test_a_doubtful_answer_is_refused_unless_all_else_decides_it(perception) -> 
     assert percept.state.unknown == two_ways
 
 
-def test_things_of_one_look_and_of_no_known_look_are_unknown(perception) -> None:
-    one = scene("red", "red", "green", "striped")
+def test_a_thing_of_no_known_look_is_unknown(perception) -> None:
+    one = scene("red", "striped", "dotted")
     atoms = SceneAtoms(VOCABULARY, PLAN, one)
     state = random_state(one, np.random.default_rng(3))
     percept = perception.read(_answers(atoms, state), one)
     assert not (percept.state.true ^ state.true) - percept.state.unknown
-    assert set(percept.positions) == {"thing-2"}
-    assert Atom("on", ("thing-0", "thing-1")) in percept.state.unknown
+    assert set(percept.positions) == {"thing-0"}
+    assert Atom("on", ("thing-1", "thing-2")) in percept.state.unknown
 
 
-def test_pictures_of_another_size_are_read_and_of_other_proportions_refused(perception) -> None:
+def _seeing(monkeypatch, perception, found):
+    """Let the network find each look with this logit, whatever the picture shows."""
+    logits = np.zeros(PLAN.size, np.float32)
+    logits[: len(LOOKS)] = found
+    answer = (logits, np.full((len(LOOKS), 2), 0.5, np.float32))
+    monkeypatch.setattr(perception, "_recall", lambda frame, scene: answer)
+
+
+def test_a_first_picture_that_does_not_show_a_thing_is_refused(monkeypatch, perception) -> None:
+    frame = np.zeros((90, 120, 3), np.uint8)
+    _seeing(monkeypatch, perception, [9, -9, 0, 9])
+    assert perception.look(frame, scene("red", "blue", "ball")).positions.keys() == {"thing-0", "thing-2"}
+    with pytest.raises(UnusableInput, match=r"nowhere in the first picture: thing-1 \(green\); name things"):
+        perception.look(frame, scene("red", "green", "blue"))
+    with pytest.raises(
+        UnusableInput, match="its look is 'striped', which the classifiers of piles do not know"
+    ):
+        perception.look(frame, scene("red", "striped"))
+    later = perception.follow(perception.look(frame, scene("red")), frame, scene("red", "green"))
+    assert Atom("clear", ("thing-1",)) in later.state.unknown  # later on it may be hidden
+
+
+def test_pictures_of_another_size_are_read_and_of_other_proportions_refused(monkeypatch) -> None:
+    perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
     one, rng = scene("red", "ball"), np.random.default_rng(0)
     small = rng.integers(0, 256, (90, 120, 3), dtype=np.uint8)
     large = small.repeat(2, 0).repeat(2, 1)
+    first, again = (perception.read_many([small], one)[0] for _ in range(2))
+    assert first == again == perception.follow(first, small, one)
     for frame in (small, large):
-        assert perception.look(frame, one).state.objects == one.objects
-    first, again = (perception.look(small, one) for _ in range(2))
-    assert first == again == perception.follow(first, small, one) == perception.read_many([small], one)[0]
+        assert perception.follow(first, frame, one).state.objects == one.objects
     for wrong in (small[:, :90], small[::2, ::2]):
         with pytest.raises(UnusableInput, match="were trained on pictures of 120x90"):
             perception.look(wrong, one)
     with pytest.raises(UnusableInput, match="give an RGB image"):
         perception.look(small.astype(np.float32), one)
+    _seeing(monkeypatch, perception, 9)
+    with pytest.warns(AamWarning, match="pictures of 240x180 pixels: .* trained on pictures of 120x90"):
+        perception.look(large, one)
+
+
+def test_a_picture_unlike_all_that_were_learned_from_is_told(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 200, (9, 12, 3)).repeat(10, 0).repeat(10, 1)
+    noisy = np.clip(place + rng.normal(0, 30, (20, 90, 120, 3)), 0, 255).astype(np.uint8)
+    known = typical(torch.from_numpy(noisy).permute(0, 3, 1, 2))
+    card = replace(CARD, figures={"typical": json.loads(json.dumps(known))})
+
+    def look(frame):
+        perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), card)
+        _seeing(monkeypatch, perception, 9)
+        return perception.look(frame, scene("red"))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        look(noisy[0])
+        look((noisy[1] * 0.6).astype(np.uint8))  # darker
+    for other in (noisy[0][::-1], np.roll(noisy[0], 30, 1)):
+        with pytest.warns(AamWarning, match=r"unlike all .* is it of another camera"):
+            look(np.ascontiguousarray(other))
 
 
 def test_the_network_sees_all_pictures_at_about_one_size() -> None:

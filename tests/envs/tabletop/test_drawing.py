@@ -10,9 +10,20 @@ import numpy as np
 import pytest
 
 from aam_vision.envs import worlds
-from aam_vision.envs.tabletop.domain import SEEN, shown, world
+from aam_vision.envs.tabletop.domain import SEEN, scene, shown, world
 from aam_vision.envs.tabletop.environment import SIZE, TabletopEnv
-from aam_vision.envs.tabletop.layouts import APART, BLOCK, Layout, Pile, centres, named, random_layout
+from aam_vision.envs.tabletop.layouts import (
+    APART,
+    BLOCK,
+    COLUMNS,
+    ROWS,
+    Layout,
+    Pile,
+    centres,
+    named,
+    random_layout,
+    rearranged,
+)
 from aam_vision.strips import Atom
 from tests.envs.refusals import told_by
 
@@ -134,6 +145,14 @@ def test_scenes_for_training_keep_some_looks_apart() -> None:
         assert len(looks) == blocks + 2
 
 
+def test_crowded_piles_stand_behind_each_other() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        piles = rearranged(rng, random_layout(rng), highest=3, holding=0.3, crowded=True).piles
+        columns = {round((pile.place[0] - COLUMNS[0]) / (COLUMNS[1] - COLUMNS[0])) for pile in piles}
+        assert len(columns) == -(-len(piles) // len(ROWS))
+
+
 def test_blocks_that_look_alike_have_names_of_their_own() -> None:
     things = random_layout(np.random.default_rng(0), 4, alike=3).things
     looks = [thing.look for thing in things]
@@ -182,3 +201,23 @@ def test_where_nothing_can_draw_one_line_says_so(variables: dict[str, str], told
 def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worlds, "find_spec", lambda name: None)
     assert 'pip install "aam-vision[robot]"' in told_by(lambda: worlds.load("tabletop"))
+
+
+@pytest.mark.usefixtures("drawable")
+def test_things_are_where_they_are_pointed_out(table: TabletopEnv) -> None:
+    table.set_up(layout((RED, GREEN), (BLUE,)))
+    picture = table.picture()
+    for number, colour in ((RED, 0), (GREEN, 1), (BLUE, 2)):
+        across, down = table.point(THINGS[number].name)
+        own = picture[int(down * SIZE), int(across * SIZE)]
+        assert own[colour] > 2 * np.delete(own, colour).max()
+
+
+@pytest.mark.usefixtures("drawable")
+def test_only_things_that_look_the_same_are_pointed_out() -> None:
+    table = TabletopEnv("rgb_array", blocks=4, alike=3)
+    table.reset(seed=2)
+    alike = {thing.name for thing in table.layout.things if thing.name[-2:] in ("-1", "-2", "-3")}
+    assert len(alike) == 3
+    assert set(scene(table).points) == alike
+    table.close()

@@ -1,0 +1,148 @@
+"""Things of one look are told apart by where they were; where that is not certain, nothing is believed about them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from aam_vision.classifiers.camera.alike import CLEARLY, SAME_PLACE, Sightings
+from aam_vision.classifiers.camera.network import fused, new_network
+from aam_vision.classifiers.camera.peaks import with_peaks
+from aam_vision.classifiers.camera.perception import Answers, CameraPerception
+from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.store import describe
+from aam_vision.strips import Atom
+
+from .piles import VOCABULARY, random_state, scene
+from .test_perception import CARD
+
+PLAN = plan_of(describe(VOCABULARY))
+REDS = ("thing-0", "thing-1", "thing-2")
+POINTS = {"thing-0": (0.2, 0.2), "thing-1": (0.5, 0.5), "thing-2": (0.8, 0.3)}
+FAR = SAME_PLACE * 1.5
+
+
+def _scene(points=POINTS):
+    return replace(scene("red", "red", "red", "ball"), points=points)
+
+
+def _told(places, before=None, *, possible=0, points=POINTS):
+    """Who is told apart, and where, if the reds are seen at these places, and perhaps at ``possible`` more."""
+    sightings = Sightings(PLAN, _scene(points))
+    positions = np.full((sum(sightings.numbers), 2), 0.5, np.float32)
+    positions[: len(places)] = np.array(places).reshape(-1, 2)
+    found = np.arange(len(positions)) < len(places)
+    may_be = np.arange(len(positions)) < len(places) + possible
+    return sightings, sightings.tell(found, may_be, positions, before)
+
+
+def _where(told):
+    return {thing: tuple(np.round(place, 3)) for thing, place in told.places.items()}
+
+
+def test_whatever_the_order_of_the_peaks_things_are_named_by_where_the_user_points() -> None:
+    for order in permutations(POINTS):
+        sightings, told = _told([np.add(POINTS[thing], (0.03, 0.04)) for thing in order])
+        assert _where(told) == {
+            thing: tuple(np.round(np.add(POINTS[thing], (0.03, 0.04)), 3)) for thing in REDS
+        }
+        assert not told.doubtful.any()
+        assert [int(told.rows[sightings.things.index(thing)]) for thing in order] == [0, 1, 2]
+
+
+def test_what_stayed_is_followed_and_the_only_one_that_moved_is_the_one_that_is_left() -> None:
+    now = [(0.9, 0.9), (0.51, 0.5), (0.8, 0.31)]
+    _, told = _told(now, POINTS)
+    assert _where(told) == dict(zip(REDS, now, strict=True))
+    _, told = _told([(0.9, 0.9), (0.1, 0.9), (0.8, 0.31)], POINTS)
+    assert _where(told) == {"thing-2": (0.8, 0.31)}  # two have moved: either may be the one or the other
+    assert told.doubtful.tolist() == [True, True, False, False]
+
+
+def test_nothing_is_believed_of_a_look_unless_all_of_its_things_are_seen() -> None:
+    for places, possible in (([(0.2, 0.2), (0.5, 0.5)], 0), ([(0.2, 0.2), (0.5, 0.5)], 1)):
+        sightings, told = _told(places, POINTS, possible=possible)
+        assert told.doubtful.tolist() == [True] * 3 + [False]
+        assert sightings.things[3] == "thing-3"
+    _, told = _told([(0.2, 0.2), (0.5, 0.5)], POINTS)
+    assert set(told.places) >= {"thing-0", "thing-1"}  # they are followed all the same
+    _, told = _told([*POINTS.values(), (0.4, 0.9)], POINTS)  # more than there are
+    assert not told.places
+    assert told.doubtful[:3].all()
+
+
+def test_two_that_are_close_together_are_not_told_apart_by_points_that_fit_both_ways() -> None:
+    points = {**POINTS, "thing-1": (0.2, 0.2 + SAME_PLACE)}
+    middle = [(0.2 - 0.03, 0.2 + SAME_PLACE / 2), (0.2 + 0.03, 0.2 + SAME_PLACE / 2), POINTS["thing-2"]]
+    assert CLEARLY > 1
+    _, told = _told(middle, points=points)
+    assert set(told.places) == {"thing-2"}
+
+
+def test_without_points_nothing_is_told_apart_in_the_first_picture() -> None:
+    _, told = _told(list(POINTS.values()), points={})
+    assert not told.places
+    assert told.doubtful[:3].all()
+
+
+def _bright(network, spots):
+    """A picture of features whose first channel is one at these places, and a map of red that shows it."""
+    near = torch.zeros(1, network.maps.in_channels, 20, 30)
+    for down, across in spots:
+        near[0, 0, down, across] = 1
+    with torch.no_grad():
+        network.maps.weight.zero_()
+        network.maps.bias.zero_()
+        network.maps.weight[0, 0] = 20
+        network.maps.bias[0] = -10
+    return near
+
+
+def test_every_peak_has_a_map_of_its_own_that_is_nowhere_but_near_it() -> None:
+    network = fused(new_network(PLAN, 0))
+    spots = ((3, 4), (10, 20), (15, 5))
+    near = _bright(network, spots)
+    peaks = with_peaks(network, (4, 1, 1, 1))
+    assert isinstance(peaks.maps, nn.Module)
+    maps = peaks.maps(near)[0]
+    assert maps.shape[0] == 4 + 3 + 2
+    tops = {divmod(int(maps[row].argmax()), 30) for row in range(3)}
+    assert tops == set(spots)
+    assert float(maps[3].max()) < -30  # there is no fourth
+    together = maps[:3].amax(0)
+    assert torch.allclose(together, network.maps(near)[0, 0])
+
+
+def test_a_look_with_one_peak_is_answered_about_as_ever() -> None:
+    perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
+    frame = np.random.default_rng(0).integers(0, 256, (90, 120, 3), dtype=np.uint8)
+    usual, own = perception._network([frame]), perception._network.peaks(frame, (1, 1, 1, 1))
+    for one, other in zip(usual, own, strict=True):
+        assert np.abs(one[0] - other).max() < 1e-4
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_what_is_told_apart_is_read_and_what_is_not_is_unknown(apart) -> None:
+    perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
+    one = _scene()
+    sightings, told = _told(list(POINTS.values()) if apart else [(0.1, 0.9)], POINTS)
+    atoms = perception._indexed(one).atoms
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        state = random_state(one, rng)
+        true = [atom.predicate == "seen" or atom in state.true for atom in atoms.atoms]
+        answers = Answers(np.array(true, np.float32), np.full((4, 2), 0.25, np.float32), told)
+        percept = perception.read(answers, one)
+        assert not (percept.state.true ^ state.true) - percept.state.unknown
+        assert (percept.state == state) == apart
+        if not apart:
+            assert not percept.refused  # another picture would tell no more
+            assert Atom("on", ("thing-0", "thing-1")) in percept.state.unknown
+        assert perception.follow(percept, np.zeros((90, 120, 3), np.uint8), one).state.objects == one.objects
+    assert sightings.shared
