@@ -37,7 +37,8 @@ def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:
     copy.maps = _Peaks(network.maps, numbers)  # type: ignore[assignment]
     copy.relation = new_network(copy.plan, 0).relation  # it knows how many looks there are
     copy.relation.load_state_dict(network.relation.state_dict())
-    copy.bias = nn.Parameter(network.bias[looks], requires_grad=False)
+    for name in ("bias", "looks"):  # what the network has for every look
+        setattr(copy, name, nn.Parameter(getattr(network, name)[looks], requires_grad=False))
     return copy
 
 
