@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
     from aam_vision.chance.interrogating import ChanceResult
     from aam_vision.chance.knowledge import ActionKnowledge
-    from aam_vision.outcomes import ChanceModel
     from aam_vision.targets.chance import ChanceTarget
 
 AGENT_FAILED, NOT_EXPLAINED = 3, 4
 """Exit codes, as of every run."""
 CONFIDENCE = 0.95
 """Of all intervals of an action together."""
+COMPARED = ("variational_distance", "exact", "equivalent", "wrong_certain", "intervals", "intervals_right")
+"""Figures that need a ground truth."""
 TOLD = 1000
 """Steps after which progress is told where there is no limit."""
 TRANSITIONS = 1000
@@ -110,7 +111,8 @@ def _save(
     told = figures(arguments, known, result, wall_s)
     model = chance_domain_text(result.model)
     write_atomically(folder / "model.pddl", model)
-    write_atomically(folder / "truth.pddl", chance_domain_text(known.truth))
+    if known.truth is not None:
+        write_atomically(folder / "truth.pddl", chance_domain_text(known.truth))
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
     print(model)
     sentences = [
@@ -191,7 +193,9 @@ def _comparison(known: ChanceTarget, result: ChanceResult, seed: int) -> dict[st
 
     from aam_vision import chance_evaluation as evaluation
 
-    truth: ChanceModel = known.truth
+    truth = known.truth
+    if truth is None:
+        return dict.fromkeys(COMPARED)
     held_out = evaluation.sample_transitions(
         truth, known.held_out, TRANSITIONS, np.random.default_rng([seed, 2])
     )
@@ -230,14 +234,23 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
             "steps",
             f"{told['steps']} ({told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets)",
         ),
+        *_truth(told),
+        ("time", f"{told['cpu_s']:.1f} CPU s"),
+        ("saved in", str(folder)),
+    ]
+
+
+def _truth(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """The comparison with the truth, where there is one."""
+    if told["exact"] is None:
+        return []
+    return [
         (
             "truth",
             f"variational distance {told['variational_distance']:.3f}; {told['wrong_certain']} certain lines wrong; "
             f"{told['intervals_right']} of {told['intervals']} intervals right; structure "
             f"{'exact' if told['exact'] else 'equal where it was compared' if told['equivalent'] else 'not the same'}",
-        ),
-        ("time", f"{told['cpu_s']:.1f} CPU s"),
-        ("saved in", str(folder)),
+        )
     ]
 
 

@@ -127,8 +127,11 @@ def _check_chance(arguments: Arguments) -> None:
         if arguments.within != usual.within:
             raise UnusableInput("says how sure probabilities are to be: give --chance, too", "within")
         return
-    if arguments.domain is None:
-        raise UnusableInput("needs a symbolic agent: give --domain D.pddl with --problem P.pddl", "chance")
+    if arguments.env is not None:
+        raise UnusableInput(
+            "needs an agent that tells its states: give --domain D.pddl with --problem P.pddl, or --agent COMMAND",
+            "chance",
+        )
     if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     others = (

@@ -53,7 +53,7 @@ def interrogate_agent(arguments: Arguments) -> int:
         python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
         python -m aam_vision.run --env sokoban --controls
         python -m aam_vision.run --domain D.pddl --problem P.pddl --bare "go(?d)=move"
-        python -m aam_vision.run --domain D.pddl --problem P.pddl --chance --within 0.05
+        python -m aam_vision.run --domain D.pddl --problem P.pddl --chance
         python -m aam_vision.run --agent "./my-agent --fast" --access reset
         python -m aam_vision.run --resume runs/first
     """

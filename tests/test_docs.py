@@ -30,7 +30,8 @@ from aam_vision.agents import reference_agent
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import DOMAINS as IMAGE_ENVIRONMENTS
 from aam_vision.errors import UnusableInput
-from aam_vision.pddl import read_domain, read_problem
+from aam_vision.outcomes import ChanceModel
+from aam_vision.pddl import read_chance_domain, read_chance_problem, read_domain, read_problem
 from tests import documentation
 from tests.commands import commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
@@ -79,6 +80,8 @@ class Reader:
         """Files and folders that commands would have made which were parsed only."""
         self.domain: Path | None = None
         """The PDDL domain shown last."""
+        self.chance: ChanceModel | None = None
+        """What it states, if it has chance."""
         documentation.provide(folder)
 
     def follow(self, block: Block) -> None:
@@ -115,11 +118,16 @@ class Reader:
         path = self.folder / (block.title or "shown.pddl")
         path.write_text(block.body, encoding="utf-8")
         if "(:domain" not in block.body:
-            read_domain(path)
+            self.chance = read_chance_domain(path) if "(probabilistic" in block.body else None
+            if self.chance is None:
+                read_domain(path)
             self.domain = path
         else:
             assert self.domain is not None, f"{block}: no domain comes before this problem"
-            read_problem(self.domain, path)
+            if self.chance is None:
+                read_problem(self.domain, path)
+            else:
+                read_chance_problem(self.chance, path)
 
     def _script(self, block: Block) -> None:
         done = subprocess.run(["bash", "-n"], input=block.body, capture_output=True, text=True, check=False)

@@ -16,6 +16,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.chance.constructing import constructed
+from aam_vision.chance.frequency import Precision
 from aam_vision.chance.graph import (
     FEW_STATES,
     MAX_STATES,
@@ -27,8 +28,8 @@ from aam_vision.chance.graph import (
     instruction,
 )
 from aam_vision.chance.intervals import concentration
-from aam_vision.chance.knowledge import ActionKnowledge, Precision
-from aam_vision.errors import InconsistentAgent
+from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Agent, Query, Situation
@@ -85,6 +86,7 @@ def interrogate(
 
     Raises:
         AgentFailed: the agent can no longer answer.
+        UnusableInput: it does not say of every atom whether it is true.
     """
     return _Interrogation(agent, rng, options or Options(), watch).run()
 
@@ -102,6 +104,8 @@ class _Interrogation:
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)
         self._initial = tuple(self._agent.initial())
+        for one in self._initial:
+            _check_known(one)
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
         """Every situation that was seen, as the agent showed it last."""
         self._here: Situation | None = None
@@ -129,6 +133,8 @@ class _Interrogation:
                 self._try(*found)
             else:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
+            for action in self._actions:
+                _check_constant(action)
         except InconsistentAgent as error:
             status, why = CONTRADICTED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
@@ -241,6 +247,7 @@ class _Interrogation:
 
     def _note(self, situation: Situation) -> None:
         """Remember a situation, from which most accesses allow to go on."""
+        _check_known(situation)
         anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
         if anywhere and situation.state not in self._seen and self._outlook is not None:
             number = self._outlook.graph.number.get(situation.state)
@@ -248,3 +255,28 @@ class _Interrogation:
                 self._open.append(number)
             self._unlooked = self._unlooked or number is None
         self._seen[situation.state] = situation
+
+
+def _check_constant(action: ActionKnowledge) -> None:
+    """Raises InconsistentAgent if how often an outcome of an action comes depends on something, or has changed."""
+    found = action.difference()
+    if found is None:
+        return
+    name, names = action.index.header.name, action.index.header.parameters
+    one, other = (f"{100 * low:.0f}-{100 * high:.0f}%" for low, high in (found.one, found.other))
+    if found.atom is None:
+        raise InconsistentAgent(
+            f"how often an outcome of {name} comes has changed: {one} of the first {found.split} trials, {other} since"
+        )
+    atom = action.index.atoms[found.atom].text(names)
+    raise InconsistentAgent(
+        f"how often an outcome of {name} comes depends on {atom}: {one} of the time where it holds, {other} elsewhere"
+    )
+
+
+def _check_known(situation: Situation) -> None:
+    if situation.state.unknown:
+        atom = min(map(str, situation.state.unknown))
+        raise UnusableInput(
+            f"an agent with chance has to say of every atom whether it is true; it leaves out {atom}"
+        )

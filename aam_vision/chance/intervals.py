@@ -8,7 +8,7 @@ all p for which it has not. That is exact for every number of tosses, and for al
 toss nor a choice of the next trial by what was seen spoils it. The mixture is Beta(c p, c (1 - p)), for each p another; c makes
 the interval narrow when about as many tosses were made as the width that is wanted needs.
 
-The price is width: about 1.6 times that of an interval for a number of tosses that was fixed in advance.
+The price is width: about 1.5 times that of an interval for a number of tosses that was fixed in advance.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
 from aam_vision.chance.explaining import Change, Explanation, change, explain
-from aam_vision.chance.intervals import simultaneous, unseen
+from aam_vision.chance.frequency import Difference, Frequency, Precision, Trial, difference, frequencies
+from aam_vision.chance.intervals import unseen
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -27,28 +27,10 @@ _REVEALED = 30
 """Trials in a situation that shows all of every outcome after which no outcome is waited for there."""
 _UNSEEN = 2
 """Probability of an outcome that is to be excluded, in half widths of the intervals."""
-_SHOWING = 0.3
+_SHOWING = 0.1
 """Worth of excluding an unseen outcome, times its probability."""
 _LEAST = 0.02
 """Worth of a trial that narrows an interval which is not narrow enough, at least."""
-
-
-class Precision(NamedTuple):
-    """How sure the figures are to be: the error probability of an action's intervals, and their half width."""
-
-    alpha: float
-    within: float
-    concentration: float
-
-
-class Frequency(NamedTuple):
-    """How often one outcome came: of the trials in whose situations it is told from all others."""
-
-    hits: int
-    trials: int
-    probability: float
-    low: float
-    high: float
 
 
 class ActionKnowledge:
@@ -70,6 +52,8 @@ class ActionKnowledge:
         self._precision = precision
         self._seen: dict[int, dict[int, int]] = {}
         """By the atoms that held before, how often which held after."""
+        self._course: list[tuple[int, int]] = []
+        """Every executed step: the atoms that held before it and after it."""
         self._shown = [[0, 0] for _ in index.atoms]
         """For every atom, the executed steps before which it was false and before which it was true."""
         self._frequencies: tuple[Frequency, ...] | None = None
@@ -110,6 +94,7 @@ class ActionKnowledge:
         self.example = self.example or (state, objects)
         for number, counts in enumerate(self._shown):
             counts[held >> number & 1] += 1
+        self._course.append((held, now))
         afters = self._seen.setdefault(held, {})
         afters[now] = afters.get(now, 0) + 1
         self._frequencies = None
@@ -166,18 +151,18 @@ class ActionKnowledge:
                 if told:
                     trials[number] += made
                     hits[number] += afters.get(own, 0)
-        shares = [hit / tried if tried else 1 / size for hit, tried in zip(hits, trials, strict=True)]
-        whole = sum(shares) or 1.0
-        precision = self._precision
-        return tuple(
-            Frequency(
-                hit,
-                tried,
-                share / whole,
-                *simultaneous(hit, tried, size, precision.alpha, precision.concentration),
-            )
-            for hit, tried, share in zip(hits, trials, shares, strict=True)
-        )
+        return frequencies(hits, trials, self._precision)
+
+    def difference(self) -> Difference | None:
+        """Whether how often an outcome comes surely depends on an atom, or on time."""
+        if not self.explanation.sure:
+            return None
+        trials = [
+            Trial(held, self.after(held).index(now))
+            for held, now in self._course
+            if self.explanation.revealing(held)
+        ]
+        return difference(trials, len(self.outcomes), len(self.index.atoms), self._precision)
 
     @property
     def uncertainty(self) -> float:
@@ -228,6 +213,7 @@ class ActionKnowledge:
             Outcome(found.probability, Effects(select(one.adds), select(one.deletes)))
             for one, found in zip(self.outcomes, self.frequencies, strict=True)
         )
+        outcomes = tuple(sorted(outcomes, key=lambda one: -one.probability))
         return ChanceSchema(
             self.index.header,
             select(required.positive),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from math import ceil, floor
 
 from aam_vision.chance.explaining import Change
-from aam_vision.chance.knowledge import ActionKnowledge, Frequency
+from aam_vision.chance.frequency import Frequency
+from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.report.english import effect, listed
 from aam_vision.strips import Mode
 

@@ -1,4 +1,4 @@
-"""Agents with chance: of PPDDL files."""
+"""Agents with chance: of PPDDL files, and programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
+from aam_vision.targets.programs import from_program
 from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, one_problem
 
 if TYPE_CHECKING:
@@ -21,16 +22,26 @@ class ChanceTarget:
     """An agent with chance to interrogate, and the truth about it."""
 
     target: Target
-    truth: ChanceModel
+    truth: ChanceModel | None
+    """None where it is not known."""
     held_out: list[State]
 
 
 def of(arguments: Arguments) -> ChanceTarget:
-    """The agent of the PPDDL domain that a run's arguments name; its chance is drawn from their seed.
+    """The agent that a run's arguments name. The chance of one of a PPDDL domain is drawn from their seed.
 
     Raises:
         UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
     """
+    if arguments.agent is not None:
+        program = from_program(
+            arguments.agent,
+            arguments.problem or [],
+            access=arguments.access,
+            seconds=arguments.agent_seconds,
+            megabytes=arguments.agent_memory,
+        )
+        return ChanceTarget(program, None, [])
     import numpy as np
 
     from aam_vision.agents.chance import ChanceAgent

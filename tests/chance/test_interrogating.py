@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ from aam_vision.strips import Atom, State
 from experiments.random_chance import random_chance
 
 from .agents import agent, read
+from .domains import PROBLEM, SLIPPERY
 
 ACCESS = [Access.RESET, Access.SNAPSHOT, Access.SETTABLE]
 
@@ -119,6 +120,43 @@ class Capricious(Unchanged):
         if self._rng.random() < 0.2:
             return Response(0, query.initial)
         return self.agent.ask(query)
+
+
+class Changing(Unchanged):
+    """Becomes another agent where a question is of a kind, or after some of them."""
+
+    def __init__(self, inner: Agent, other: Agent, when: Callable[[int, Query], bool]) -> None:
+        super().__init__(inner)
+        self._other = other
+        self._when = when
+        self._asked = 0
+
+    def ask(self, query: Query) -> Response:
+        self._asked += 1
+        return (self._other if self._when(self._asked, query) else self.agent).ask(query)
+
+
+def clumsy(access: Access) -> ChanceAgent:
+    """The same agent, which mostly breaks what it drops."""
+    return agent(access, 1, domain=SLIPPERY.replace("(probabilistic 0.3", "(probabilistic 0.9"))
+
+
+def test_probabilities_that_drift_are_named() -> None:
+    changing = Changing(agent(Access.SNAPSHOT), clumsy(Access.SNAPSHOT), lambda asked, query: asked > 400)
+    result = interrogate(changing, np.random.default_rng(0), Options(0.05, max_steps=900))
+    assert result.status == CONTRADICTED
+    assert "how often an outcome of drop comes has changed" in result.why
+
+
+def test_a_frequency_that_depends_on_an_atom_is_named() -> None:
+    both = SLIPPERY.replace("(free ?h - hand)", "(free ?h - hand) (wet ?b - block)")
+    problem = PROBLEM.replace("(free h)", "(free h) (wet a)")
+    dry = agent(Access.SNAPSHOT, 0, both, problem)
+    wet = agent(Access.SNAPSHOT, 1, both.replace("(probabilistic 0.3", "(probabilistic 0.9"), problem)
+    changing = Changing(dry, wet, lambda asked, query: query.plan[0].objects[0] == "a")
+    result = interrogate(changing, np.random.default_rng(0), Options(0.05, max_steps=900))
+    assert result.status == CONTRADICTED
+    assert "how often an outcome of drop comes depends on wet(?b)" in result.why
 
 
 class Elsewhere(Unchanged):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from aam_vision.agents import reference_agent
 from aam_vision.pddl import read_chance_domain
 from aam_vision.summary import TIMES
 from tests.chance.domains import PROBLEM, SLIPPERY
@@ -71,7 +73,29 @@ def test_what_cannot_be_used_is_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_it_needs_a_symbolic_agent(tmp_path: Path) -> None:
+SLIPS = """    if before <= state and name == "take" and CHANCE.random() < 0.3:
+        return set(state)
+    return (state"""
+
+
+def test_a_program_that_slips_is_interrogated_without_the_truth(tmp_path: Path) -> None:
+    source = Path(reference_agent.__file__).read_text()
+    program = tmp_path / "slipping.py"
+    slipping = source.replace("    return (state", SLIPS, 1)
+    assert slipping != source
+    program.write_text(slipping.replace("import random", "import random\nCHANCE = random.Random(7)", 1))
+    folder = tmp_path / "out"
+    asked = ("--agent", f"{sys.executable} {program}", "--access", "reset", "--chance", "--within", "0.15")
+    done = command(*asked, "--quiet", "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((folder / "result.json").read_text())
+    assert figures["exact"] is figures["variational_distance"] is None
+    assert {name: len(found) for name, found in figures["outcomes"].items()} == {"go": 1, "take": 2, "put": 1}
+    low, high = figures["outcomes"]["take"][1]["interval"]
+    assert low < 0.3 < high
+
+
+def test_it_needs_an_agent_that_tells_its_states(tmp_path: Path) -> None:
     done = command("--env", "sokoban", "--chance", "--out", tmp_path / "out", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--chance: needs a symbolic agent" in done.stderr
+    assert "--chance: needs an agent that tells its states" in done.stderr
