@@ -22,17 +22,17 @@ sooner, and what is merely new later."""
 
 def at_random(pool: Pool, labelled: Sequence[int], rng: np.random.Generator) -> int | None:
     """Any picture that is not labelled yet; None if there is none."""
-    rest = [number for number in range(len(pool.pictures)) if number not in set(labelled)]
+    rest = _others(pool, labelled)
     return rest[int(rng.integers(len(rest)))] if rest else None
 
 
 def most_telling(
     pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted: NDArray[np.bool_]
 ) -> int | None:
-    """The picture after whose label all looks together are nearest to labelled ones; None if all are labelled.
+    """The picture whose label says most; None if all are labelled.
 
-    Every look counts once, however often it is seen, and the more the stranger it is: what is rare is not drowned by floors
-    and walls.
+    By turns it is the one after whose label all looks together are nearest to labelled ones, and one with the strangest look of
+    all. Every look counts once, however often it is seen, so that what is rare is not drowned by floors and walls.
 
     Args:
         pool: all pictures.
@@ -41,14 +41,22 @@ def most_telling(
         doubted: (looks,), whether the classifiers are unsure of a look.
     """
     weight = np.where(doubted, DOUBTED, 1.0)
-    near = np.minimum(known.nearest(), STRANGE)
+    near = np.minimum(known.nearest(), STRANGE) ** 2
+    candidates = _others(pool, labelled)
+    if len(labelled) % 2:
+        strangest = int((weight * near).argmax())
+        candidates = [one for one in candidates if strangest in pool.pictures[one].looks] or candidates
+    gains = []
+    for number in candidates:
+        own = np.unique(pool.pictures[number].looks)
+        own = own[own != NO_LOOK]
+        after = pool.distances[:, own].min(1, initial=STRANGE) ** 2
+        # a doubted look tells something when it is labelled, however near it is to another one
+        gains.append((weight * np.maximum(near - after, 0)).sum() + doubted[own].sum())
+    return candidates[int(np.argmax(gains))] if candidates else None
+
+
+def _others(pool: Pool, labelled: Sequence[int]) -> list[int]:
+    """The numbers of the pictures that are not labelled."""
     done = set(labelled)
-    gains = np.full(len(pool.pictures), -1.0)
-    for number, pooled in enumerate(pool.pictures):
-        own = np.unique(pooled.looks[pooled.looks != NO_LOOK])
-        if number not in done:
-            after = pool.distances[:, own].min(1, initial=STRANGE)
-            own_doubts = doubted[own].sum()  # labelling a doubted look tells of it, however near it is to another
-            gains[number] = (weight * np.maximum(near - after, 0)).sum() + own_doubts
-    best = int(gains.argmax())
-    return best if gains[best] >= 0 else None
+    return [number for number in range(len(pool.pictures)) if number not in done]

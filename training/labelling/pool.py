@@ -16,9 +16,10 @@ import torch
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.board import resample_scene
+from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.perception import VisualVocabulary
-from aam_vision.training.boards import Example, pooling_matrix
+from aam_vision.training.boards import Example
 from aam_vision.training.labelling.walks import Walked
 from aam_vision.training.labels import NO_LABEL, Labels
 
@@ -48,11 +49,12 @@ class PooledPicture:
     pixels: NDArray[np.uint8]
     looks: NDArray[np.intp]
 
-    def example(self, labels: Labels) -> Example:
-        """The board with labels (heads, places), to learn from."""
+    def example(self, labels: Labels, pixels: NDArray[np.uint8] | None = None) -> Example:
+        """The board with labels (heads, places), to learn from; or another one of its shape."""
         scene = self.index.scene
         pooling = pooling_matrix(self.index.cells, scene.rows * scene.columns)
-        return Example(torch.from_numpy(self.pixels), pooling, torch.from_numpy(labels))
+        board = self.pixels if pixels is None else pixels
+        return Example(torch.from_numpy(board), pooling, torch.from_numpy(labels))
 
 
 class Pool:
@@ -84,7 +86,9 @@ class Pool:
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
         contents = [np.frombuffer(look, np.uint8) for _, look in numbers]
         self.looks = np.array(contents, np.uint8).reshape(-1, 3, side + 2, side + 2)
-        kinds = np.array([kind for kind, _ in numbers])
+        self.asked = [kind for kind, _ in numbers]
+        """Per look, what tells which classifiers are asked of such places."""
+        kinds = np.array(self.asked)
         self.distances = np.where(
             kinds[:, None] == kinds, distances(self.looks, self.looks), np.float32(np.inf)
         )

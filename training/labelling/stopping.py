@@ -36,7 +36,9 @@ def upper_bound(wrong: int, number: int, confidence: float = CONFIDENCE) -> floa
 def _at_most(wrong: int, number: int, share: float) -> float:
     """The chance of at most so many wrong ones of a number."""
     return float(
-        sum(comb(number, count) * share**count * (1 - share) ** (number - count) for count in range(wrong + 1))
+        sum(
+            comb(number, count) * share**count * (1 - share) ** (number - count) for count in range(wrong + 1)
+        )
     )
 
 

@@ -39,7 +39,7 @@ def test_walks_give_different_pictures_and_the_same_again(walked):
 
 
 def test_labels_of_the_simulator_are_those_of_legal_boards(walked):
-    domain, pool, truth = walked
+    _, pool, truth = walked
     for pooled, labels in zip(pool.pictures, truth, strict=True):
         half = np.full((len(labels), 1), 0.5, np.float32)
         answers = (labels == 1).astype(np.float32)
@@ -76,17 +76,32 @@ def test_distances_forgive_a_shift_by_one_pixel_and_nothing_else(walked):
     assert distances(looks, looks[:7]).shape == (40, 7)
 
 
-def test_the_most_telling_picture_brings_all_looks_nearer_than_most(walked):
+def test_the_most_telling_picture_brings_all_looks_nearer_than_others(walked):
     _, pool, truth = walked
     known, nothing = KnownLooks(pool, len(truth[0])), np.zeros(len(pool.looks), bool)
     chosen = most_telling(pool, known, [], nothing)
-    left = []
-    for number in range(len(pool.pictures)):
-        own = np.unique(pool.pictures[number].looks)
-        left.append(np.minimum(pool.distances[:, own[own != NO_LOOK]].min(1), 30).sum())
-    assert left[chosen] == min(left)
+    assert _left(pool, [chosen]) == min(_left(pool, [number]) for number in range(len(pool.pictures)))
     labelled = list(range(1, len(pool.pictures)))
     assert most_telling(pool, known, labelled, nothing) == 0
     assert most_telling(pool, known, [0, *labelled], nothing) is None
     assert at_random(pool, labelled, np.random.default_rng(0)) == 0
     assert at_random(pool, [0, *labelled], np.random.default_rng(0)) is None
+
+
+def test_a_few_chosen_pictures_leave_less_unlike_anything_labelled_than_random_ones(walked):
+    _, pool, truth = walked
+    known, nothing = KnownLooks(pool, len(truth[0])), np.zeros(len(pool.looks), bool)
+    chosen = []
+    while len(chosen) < 4:
+        chosen.append(most_telling(pool, known, chosen, nothing))
+        known.answer(chosen[-1], truth[chosen[-1]])
+    assert len(set(chosen)) == 4
+    rng = np.random.default_rng(0)
+    others = [rng.choice(len(pool.pictures), 4, replace=False) for _ in range(20)]
+    assert _left(pool, chosen) < np.median([_left(pool, numbers) for numbers in others])
+
+
+def _left(pool, numbers):
+    """How far all looks are from those of some pictures, together."""
+    own = np.unique(np.concatenate([pool.pictures[number].looks for number in numbers]))
+    return float((np.minimum(pool.distances[:, own[own != NO_LOOK]].min(1), 30) ** 2).sum())
