@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from aam_vision.classifiers.architecture import SHARED
+from aam_vision.classifiers.architecture import SHARED, Weights
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
@@ -26,6 +26,7 @@ from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.labelling.answers import Labeller
+from aam_vision.training.labelling.cautious import CautiousPerception, LabelledLooks
 from aam_vision.training.labelling.choice import ACTIVE, at_random, most_telling
 from aam_vision.training.labelling.mosaics import Mosaics
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
@@ -232,13 +233,20 @@ class Rounds:
             network=SHARED,
         )
         self.found.network, self.found.card = network, card
-        perception = BoardPerception(self._visual, weights_of(network), card, remembered=0)
+        perception = self._perception(weights_of(network), card)
         self._watch(perception)
         self.found.seconds.append(process_time() - began)
         self._progress.stage(
             f"{self._domain.name}: {counted(len(own), 'picture')} labelled, {self.found.seconds[-1]:.1f} CPU seconds"
         )
         return perception
+
+    def _perception(self, weights: Weights, card: Card) -> BoardPerception:
+        """What reads with these weights; cautiously, where labels for free make up the labelled looks."""
+        if not self._way.free:
+            return BoardPerception(self._visual, weights, card, remembered=0)
+        looks = LabelledLooks(self._pool, self._known.labels(ALIKE, MARGIN))
+        return CautiousPerception(self._visual, weights, card, looks)
 
     def _for_free(self) -> list[Example]:
         """Pictures that were not answered about, with the labels that follow, as many mosaics, and the answered ones again."""
