@@ -1,9 +1,9 @@
 """Refusal that holds with few labels: what looks like nothing labelled is unknown, and so is what the look contradicts.
 
 A network that learned from few labels is sure of things that it never saw. So every cell is also compared with the labelled
-looks, in several sizes, because things are drawn in other sizes on boards of other shapes. A cell that is farther from all of them
-than labelled looks with different labels are from each other may show something new: nothing is said about it. Where the nearest
-labelled look says otherwise than the network, nothing is said either.
+looks, in several sizes, because things are drawn in other sizes on boards of other shapes. How far the same things are from
+each other on different boards is seen on those walked in; a cell that is farther from all labelled looks may show something
+new, and nothing is said about it. Where the nearest labelled look says otherwise than the network, nothing is said either.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ ADDED: Final = (1, 2)
 """Pixels that are added on each side before it is made smaller."""
 
 
+SLACK: Final = 1.1
+"""Unseen boards may differ so many times more than those walked in do from each other: a larger one refuses less."""
+
+
 class LabelledLooks:
     """Looks with known labels, in several sizes.
 
@@ -41,7 +45,7 @@ class LabelledLooks:
         labels: of its looks, (looks, heads), ``NO_LABEL`` throughout for those that are not known.
 
     Attributes:
-        limit: the distance from which on a look is strange; infinite where all known looks have equal labels.
+        limit: the distance from which on a look is strange; infinite where one problem only is known.
     """
 
     def __init__(self, pool: Pool, labels: Labels) -> None:
@@ -51,16 +55,22 @@ class LabelledLooks:
             if not (alike & (labels[kept] == labels[look]).all(1)).any():
                 kept.append(int(look))
         own, looks = labels[kept], pool.looks[kept]
-        yes, no = (own == 1).astype(np.int32), (own == 0).astype(np.int32)
-        different = (yes @ no.T + no @ yes.T) > 0
-        apart = pool.distances[np.ix_(kept, kept)][different]
-        self.limit = float(apart.min(initial=np.inf))
         sizes = [*[_enlarged(looks, cut) for cut in CUT], *[_reduced(looks, added) for added in ADDED]]
         self._looks = np.concatenate(sizes)
         self._labels = np.concatenate([own] * len(sizes))
         asked = [pool.asked[look] for look in kept]
         self._of = {kind: np.flatnonzero([one == kind for one in asked * len(sizes)]) for kind in set(asked)}
         self._memory: dict[tuple[bytes, bytes], Labels | None] = {}
+        problems = np.array([pool.problems[look] for look in kept])
+        away = distances(looks, self._looks)
+        for number, kind in enumerate(asked):
+            others = np.array([one == kind for one in asked]) & (problems != problems[number])
+            others &= (own == own[number]).all(1)
+            away[number, ~np.tile(others, len(sizes))] = np.inf
+        nearest = away.min(1, initial=np.inf)
+        self.limit = (
+            SLACK * float(nearest[np.isfinite(nearest)].max()) if np.isfinite(nearest).any() else np.inf
+        )
 
     def recognise(self, asked: Sequence[bytes], looks: NDArray[np.uint8]) -> list[Labels | None]:
         """Per look, the labels of the nearest known one that is asked the same; None if it is strange.

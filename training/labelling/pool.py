@@ -70,6 +70,8 @@ class Pool:
         numbers: dict[tuple[bytes, bytes], int] = {}
         indices: dict[str, SceneIndex] = {}
         self.pictures: list[PooledPicture] = []
+        self.problems: list[str] = []
+        """Per look, the problem in which it was seen first."""
         for picture in pictures:
             if picture.problem not in indices:
                 indices[picture.problem] = SceneIndex(vocabulary, picture.scene)
@@ -83,6 +85,8 @@ class Pool:
                     look = padded[:, row : row + side + 2, column : column + side + 2].tobytes()
                     kind = index.legality.asked[:, place].tobytes()
                     looks[place] = numbers.setdefault((kind, look), len(numbers))
+                    if len(numbers) > len(self.problems):
+                        self.problems.append(picture.problem)
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
         contents = [np.frombuffer(look, np.uint8) for _, look in numbers]
         self.looks = np.array(contents, np.uint8).reshape(-1, 3, side + 2, side + 2)
