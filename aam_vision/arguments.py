@@ -40,6 +40,12 @@ class Arguments:
     bare: list[str] | None = option(
         "With --domain: a control, and the operators that it may carry out: 'move(?dir)=move,push' (repeatable)."
     )
+    chance: bool = flag(
+        "With --domain, which may be PPDDL: a step may have several outcomes; learn them, how often they come, and how sure that is."
+    )
+    within: float = option(
+        "With --chance: how narrow each probability's interval is to be (half its width).", 0.05
+    )
     access: str | None = option(
         "What the agent allows: settable (symbolic agents only), snapshot, reset, or trajectory "
         "(one problem: the first, or the one named); default the most that it can."

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 MAX_AGENT_SECONDS = 1e6
 MAX_AGENT_MEMORY = 2**40
 """Megabytes."""
+MIN_WITHIN, MAX_WITHIN = 0.002, 0.4
+"""Half widths of intervals: narrower ones would take millions of steps."""
 RESULTS = ("model.pddl", "result.json", "report.html", "truth.pddl", "controls.json")
 """The files that a run writes into its folder at its end."""
 
@@ -31,6 +33,7 @@ def check(arguments: Arguments) -> None:
     check_policy(arguments.policy)
     _check_agent(arguments)
     _check_controls(arguments)
+    _check_chance(arguments)
     _check_ranges(arguments)
 
 
@@ -115,6 +118,26 @@ def _check_controls(arguments: Arguments) -> None:
         if getattr(arguments, name) != getattr(usual, name):
             which = "--controls" if arguments.controls else "--bare"
             raise UnusableInput(f"cannot be used with {which}", name)
+
+
+def _check_chance(arguments: Arguments) -> None:
+    """Refuse what cannot be done where steps may have several outcomes, and a precision without them."""
+    usual = Arguments()
+    if not arguments.chance:
+        if arguments.within != usual.within:
+            raise UnusableInput("says how sure probabilities are to be: give --chance, too", "within")
+        return
+    if arguments.domain is None:
+        raise UnusableInput("needs a symbolic agent: give --domain D.pddl with --problem P.pddl", "chance")
+    if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
+        raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
+    others = (
+        "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate", "cache", "record",
+        "write_ppo", "controls", "bare", "exam", "max_queries", "confirm",
+    )  # fmt: skip
+    for name in others:
+        if getattr(arguments, name) != getattr(usual, name):
+            raise UnusableInput("cannot be used with --chance", name)
 
 
 def _check_ranges(arguments: Arguments) -> None:

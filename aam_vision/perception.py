@@ -28,6 +28,9 @@ from aam_vision.strips import Atom, GroundAction, Objects, Predicate, State, Typ
 Frame = NDArray[np.uint8]
 """An image as rendered: uint8, (height, width, 3), RGB."""
 
+Mask = NDArray[np.bool_]
+"""Which pixels of an image show a thing: (height, width)."""
+
 Cell = tuple[int, int]
 """Row and column of a board, both from 0, row 0 at the top of the image."""
 

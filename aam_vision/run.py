@@ -53,6 +53,7 @@ def interrogate_agent(arguments: Arguments) -> int:
         python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
         python -m aam_vision.run --env sokoban --controls
         python -m aam_vision.run --domain D.pddl --problem P.pddl --bare "go(?d)=move"
+        python -m aam_vision.run --domain D.pddl --problem P.pddl --chance --within 0.05
         python -m aam_vision.run --agent "./my-agent --fast" --access reset
         python -m aam_vision.run --resume runs/first
     """
@@ -101,6 +102,10 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
         from aam_vision.control_run import run_controls
 
         return run_controls(arguments, folder, _name(arguments), resumed)
+    if arguments.chance:
+        from aam_vision.chance_run import run_chance
+
+        return run_chance(arguments, folder, _name(arguments), resumed)
     began = perf_counter()
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import Clock, TimedPlanner

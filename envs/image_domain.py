@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from aam_vision.perception import Frame, Percept, Scene, Simulator, VisualVocabulary
+from aam_vision.perception import Frame, Mask, Percept, Scene, Simulator, VisualVocabulary
 from aam_vision.strips import ActionHeader, Model, State
 
 Problem = tuple[str, int]
@@ -26,6 +26,7 @@ class Pictures:
         draw: makes the image of a state.
         complete: whether a state also holds what is defined and given.
         checked: whether the labels are right by construction; those of a user's own code may be wrong.
+        masks: which pixels of the image of a state show each thing, for those things of which it is known.
     """
 
     scene: Scene
@@ -33,6 +34,7 @@ class Pictures:
     draw: Callable[[State], Frame]
     complete: bool = True
     checked: bool = True
+    masks: Callable[[State], Mapping[str, Mask]] = lambda state: {}
 
 
 class ImageDomain(Protocol):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from aam_vision.envs.restoring import Env
-from aam_vision.perception import Frame, Scene
+from aam_vision.perception import Frame, Mask, Scene
 from aam_vision.strips import Atom
 
 LONGEST_WALK: Final = 200
@@ -27,11 +28,19 @@ DRAWS: Final = 20
 
 
 class Labelled(NamedTuple):
-    """An image to learn from: its scene, the atoms of perceived predicates that are true, and the image."""
+    """An image to learn from: its scene, the atoms of perceived predicates that are true, and the image.
+
+    Attributes:
+        masks: which pixels show a thing, for those things of which it is known: (height, width). Only what learns from
+            pictures without cells uses it.
+        unknown: atoms about which either answer is right.
+    """
 
     scene: Scene
     true: frozenset[Atom]
     frame: Frame
+    masks: Mapping[str, Mask] = MappingProxyType({})
+    unknown: frozenset[Atom] = frozenset()
 
 
 LabelledImages = Callable[[np.random.Generator], Iterator[Labelled]]
@@ -50,6 +59,7 @@ def labelled_images(
     scene: Callable[[Any], Scene],
     true: Callable[[Any], Iterable[Atom]],
     shake: Callable[[Any, np.random.Generator], None] = random_walk,
+    masks: Callable[[Any], Mapping[str, Mask]] | None = None,
 ) -> LabelledImages:
     """Images of environments that are reset with random seeds and then brought into a random state.
 
@@ -59,6 +69,7 @@ def labelled_images(
         true: a function of ``env.unwrapped``: the atoms of perceived predicates that its image shows.
         shake: brings ``env.unwrapped`` into a random state. A random walk shows rare sights seldom: where things
             can be put anywhere, do so.
+        masks: a function of ``env.unwrapped``: which pixels show each thing; see ``Labelled``. None: that is not known.
     """
 
     def images(rng: np.random.Generator) -> Iterator[Labelled]:
@@ -69,7 +80,8 @@ def labelled_images(
             board = scene(env.unwrapped)
             shake(env.unwrapped, rng)
             image: Any = env.render()
-            yield Labelled(board, frozenset(true(env.unwrapped)), np.array(image, np.uint8))
+            where = {} if masks is None else masks(env.unwrapped)
+            yield Labelled(board, frozenset(true(env.unwrapped)), np.array(image, np.uint8), where)
 
     return images
 
@@ -146,7 +158,7 @@ def distinct(source: LabelledImages, number: int, rng: np.random.Generator) -> I
         labelled = next(images, None)
         if labelled is None or len(seen) == number:
             return
-        scene, true, frame = labelled
-        if (content := frame.tobytes()) not in seen:
+        one = Labelled(*labelled)  # the user's code may yield plain tuples
+        if (content := one.frame.tobytes()) not in seen:
             seen.add(content)
-            yield Labelled(scene, frozenset(true), frame)
+            yield one._replace(true=frozenset(one.true))

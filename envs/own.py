@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from aam_vision.errors import UnusableInput, reason
 from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, Model, State
+
+T = TypeVar("T")
 
 __all__ = [
     "Instruction",
@@ -219,10 +221,17 @@ class OwnEnvironment:
     ) -> Iterator[Pictures]:
         found = 0
         try:
-            for scene, true, frame in distinct(source, number, rng) if source else ():
+            for one in distinct(source, number, rng) if source else ():
                 found += 1
-                state = State(true, scene.objects)
-                yield Pictures(scene, (state,), _Shown(frame), complete=False, checked=False)
+                state = State(one.true, one.scene.objects, one.unknown)
+                yield Pictures(
+                    one.scene,
+                    (state,),
+                    _Always(one.frame),
+                    complete=False,
+                    checked=False,
+                    masks=_Always(one.masks),
+                )
         except Exception as error:
             raise UnusableInput(
                 f"environment {self.name}: its labelled images raised {reason(error)}; correct them"
@@ -231,14 +240,14 @@ class OwnEnvironment:
             raise UnusableInput(f"environment {self.name}: gives no labelled images; yield some")
 
 
-class _Shown:
-    """Draws the only state of a labelled image."""
+class _Always(Generic[T]):
+    """What belongs to the only state of a labelled image."""
 
-    def __init__(self, frame: Frame) -> None:
-        self._frame = frame
+    def __init__(self, kept: T) -> None:
+        self._kept = kept
 
-    def __call__(self, state: State) -> Frame:
-        return self._frame
+    def __call__(self, state: State) -> T:
+        return self._kept
 
 
 def names() -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from aam_vision.errors import UnusableInput
 
 STEPS = 800
 """Training steps for boards: more of them read better, and take longer."""
-PICTURE_STEPS = 2400
+PICTURE_STEPS = 2000
 """The same for pictures without cells."""
 
 
@@ -32,7 +32,7 @@ def train(
         bool, typer.Option("--ship", help="Write the weights that come with the package.")
     ] = False,
     steps: Annotated[
-        int | None, typer.Option(min=10, help="Training steps.  [800 for boards, 2400 for pictures]")
+        int | None, typer.Option(min=10, help="Training steps.  [800 for boards, 2000 for pictures]")
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads; with 1 the weights repeat bit by bit.")] = 1,
     images: Annotated[

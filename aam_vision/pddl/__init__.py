@@ -3,7 +3,8 @@
 Only STRIPS with typing, constants and negative preconditions is read; every other feature is named and
 refused, in one line that says where. ``syntax`` turns text into nested lists that remember their lines,
 ``declarations`` and ``literals`` check them, ``library`` has unified-planning read what passed, ``reading``
-makes models and problems of that, ``writing`` prints them. ``goal`` reads a goal that stands alone.
+makes models and problems of that, ``writing`` prints them. ``goal`` reads a goal that stands alone. ``probabilistic``
+reads and prints models with outcomes.
 
 The check is ours because unified-planning seldom says where a mistake is and insists on one order of the
 sections. The atoms of an initial state are read by us as well: it would take minutes for 200,000 tokens.
@@ -12,6 +13,7 @@ sections. The atoms of an initial state are read by us as well: it would take mi
 from __future__ import annotations
 
 from aam_vision.pddl.goal import read_goal
+from aam_vision.pddl.probabilistic import chance_domain_text, read_chance_domain, read_chance_problem
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.reading import read_domain, read_problem
 from aam_vision.pddl.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS
@@ -22,8 +24,11 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_TOKENS",
     "Problem",
+    "chance_domain_text",
     "domain_text",
     "problem_text",
+    "read_chance_domain",
+    "read_chance_problem",
     "read_domain",
     "read_goal",
     "read_problem",

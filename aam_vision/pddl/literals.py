@@ -16,6 +16,8 @@ from aam_vision.wording import counted
 
 CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
 
+CHANCE = "add --chance to interrogate an agent with chance (in effects only)"
+
 _NUMERIC = (
     "increase",
     "decrease",
@@ -142,7 +144,8 @@ class LiteralReader:
         if name in _FEATURES:
             numeric = name == "=" and any(isinstance(part, Group) for part in group.parts)
             feature = "numeric fluents" if numeric else _FEATURES[name]
-            refuse(line, f"{where} uses {feature} ({show(name)}); {CLASS}")
+            told = CHANCE if name == "probabilistic" else CLASS
+            refuse(line, f"{where} uses {feature} ({show(name)}); {told}")
         name = name_of(self._definition, group.parts[0], f"a predicate in {where}")
         types = self._names.predicates.get(name)
         if types is None:

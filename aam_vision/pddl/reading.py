@@ -29,7 +29,7 @@ from aam_vision.strips import (
 )
 from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 
-_DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":action")
+DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":action")
 _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")
 """A metric or a length does not change which plans are valid: both are skipped."""
 
@@ -42,7 +42,7 @@ def read_domain(path: Path | str) -> Model:
             STRIPS with typing, constants and negative preconditions.
     """
     definition = read_definition(Path(path), "domain")
-    found = sections(definition, _DOMAIN)
+    found = sections(definition, DOMAIN_SECTIONS)
     types = types_of(definition, found[":types"])
     names = Names(
         types,

@@ -14,7 +14,7 @@ def domain_text(model: Model) -> str:
     negative = any(schema.negative for schema in model.actions)
     lines = [f"(define (domain {vocabulary.name})"]
     lines.append(f"  (:requirements :strips :typing{' :negative-preconditions' if negative else ''})")
-    lines += type_lines(model)
+    lines += type_lines(vocabulary, model.headers)
     if vocabulary.predicates:  # some readers refuse an empty section
         lines.append("  (:predicates")
         for predicate in vocabulary.predicates:
@@ -45,22 +45,34 @@ def _atom_text(atom: Atom) -> str:
     return f"({' '.join([atom.predicate, *atom.objects])})"
 
 
-def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
-    names = schema.header.parameters
+def literals_text(
+    positive: Iterable[LiftedAtom],
+    negative: Iterable[LiftedAtom],
+    header: ActionHeader,
+    vocabulary: Vocabulary,
+) -> list[str]:
+    """The literals of an action one by one, in the order of the vocabulary's predicates."""
+    names = header.parameters
     order = {predicate.name: i for i, predicate in enumerate(vocabulary.predicates)}
 
+    def text(atom: LiftedAtom) -> str:
+        arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
+        return f"({' '.join([atom.predicate, *arguments])})"
+
+    def key(atom: LiftedAtom) -> tuple[int, str]:
+        return order[atom.predicate], text(atom)
+
+    return [text(a) for a in sorted(positive, key=key)] + [
+        f"(not {text(a)})" for a in sorted(negative, key=key)
+    ]
+
+
+def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
     def literals(positive: Iterable[LiftedAtom], negative: Iterable[LiftedAtom]) -> str:
-        def text(atom: LiftedAtom) -> str:
-            arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
-            return f"({' '.join([atom.predicate, *arguments])})"
-
-        def key(atom: LiftedAtom) -> tuple[int, str]:
-            return order[atom.predicate], text(atom)
-
-        parts = [text(a) for a in sorted(positive, key=key)]
-        parts += [f"(not {text(a)})" for a in sorted(negative, key=key)]
+        parts = literals_text(positive, negative, schema.header, vocabulary)
         return "(and" + "".join(f"\n        {part}" for part in parts) + ")"
 
+    names = schema.header.parameters
     parameters = " ".join(f"?{n} - {k}" for n, k in zip(names, schema.header.types, strict=True))
     return (
         f"  (:action {schema.header.name}\n"
@@ -71,11 +83,10 @@ def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
     )
 
 
-def type_lines(model: Model) -> list[str]:
+def type_lines(vocabulary: Vocabulary, headers: Iterable[ActionHeader]) -> list[str]:
     """The sections of types (also those that no predicate uses) and constants; empty sections are left out."""
-    vocabulary = model.vocabulary
     lines = []
-    if kinds := _kinds(vocabulary, model.headers):
+    if kinds := _kinds(vocabulary, headers):
         typed = [f"{kind} - {vocabulary.types.parents.get(kind, ROOT_TYPE)}" for kind in kinds]
         lines.append(f"  (:types {' '.join(typed)})")
     if vocabulary.constants:

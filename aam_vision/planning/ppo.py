@@ -105,7 +105,7 @@ class DistinguishingProblem:
             "  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions"
             " :existential-preconditions :conditional-effects)"
         )
-        lines += type_lines(self.model)
+        lines += type_lines(self.model.vocabulary, self.model.headers)
         lines.append("  (:predicates")
         for copy in COPIES:
             for predicate in vocabulary.predicates:

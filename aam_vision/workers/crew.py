@@ -15,6 +15,8 @@ from aam_vision.errors import AamError, AgentFailed
 
 ATTEMPTS = 20
 """How often a job is begun whose copy is lost."""
+PARTING_S = 5.0
+"""Seconds for which the end waits for each thread: one whose copy hangs is left to itself."""
 
 
 class CopyLost(AamError):
@@ -97,8 +99,13 @@ class Crew:
         self._closed = True
         for _ in self._threads:
             self._tasks.put(None)
-        for copy in self.copies:
-            copy.close()
+        with self._lock:
+            numbers = list(self._copies)
+        for number in numbers:
+            self._dismiss(number)
+        # a thread that dismisses or hires a copy later would find no cluster, or start another one
+        for thread in self._threads:
+            thread.join(PARTING_S)
         self._end()
 
     @property

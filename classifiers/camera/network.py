@@ -2,7 +2,8 @@
 
 Every look has a map over the picture, made by one vector that is learned for it. How strongly the map answers anywhere says
 whether a thing of that look is there; its softmax says where. Position and features are means under that softmax, so that
-places are learned from the labels of predicates alone. Further maps that belong to no look find what else matters (a hand).
+places can be learned from the labels of predicates alone; where masks are known, they are learned from these as well. Further
+maps that belong to no look find what else matters (a hand).
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ MARKS: Final = 2
 HIDDEN: Final = 40
 """Width of the hidden layer of the classifiers."""
 
+NOWHERE: Final = -5.0
+"""What the map of a look answers everywhere before anything is learned: about one thing in a picture."""
+SHRUNK: Final = 4
+"""Pixels of the picture, across and down, for each place of a map."""
+
 _LAYERS = 3  # modules of the trunk for every convolution
 
 
@@ -36,10 +42,12 @@ class Answers(NamedTuple):
     Attributes:
         logits: float32, (N, plan.size), in the order of ``CameraPlan``.
         positions: float32, (N, looks, 2): across and down, from -1 to 1.
+        maps: float32, (N, looks, height, width): the log odds that each place shows a thing of each look.
     """
 
     logits: Tensor
     positions: Tensor
+    maps: Tensor
 
 
 class CameraNetwork(nn.Module):
@@ -64,10 +72,12 @@ class CameraNetwork(nn.Module):
         self.trunk = nn.Sequential(*layers)
         features, number = CHANNELS[-1], len(plan.looks)
         self.maps = nn.Conv2d(CHANNELS[NEAR - 1], number + MARKS, 1)
+        assert self.maps.bias is not None
+        nn.init.constant_(self.maps.bias[:number], NOWHERE)
         self.bias = nn.Parameter(torch.zeros(number))  # of whether a look is found
         marks = MARKS * (features + 2)
         self.alone = _classifiers(marks, len(plan.alone))
-        self.relation = nn.Sequential(nn.Linear(3 * features + 9, HIDDEN), nn.ReLU())
+        self.relation = _Relation(features, number)
         self.pairs = nn.Linear(HIDDEN, len(plan.pairs))
         self.single = _classifiers(features + 5 + marks + HIDDEN, len(plan.single))
 
@@ -90,27 +100,15 @@ class CameraNetwork(nn.Module):
         for mark in range(MARKS):
             about.append(marks[:, mark : mark + 1].expand(-1, looks, -1))
             about.append((spots[:, :looks] - mark_spots[:, mark : mark + 1]) * 4)
-        relations = self._relations(features, there, spots, found)
+        relations = self.relation(
+            features,
+            torch.cat([there[:, :looks], 8 * spread[:, :looks], found[..., None] / 20], 2),
+            spots[:, :looks],
+        )
         about.append(self._met(relations, found))
         single = self.single(torch.cat(about, 2))
         logits = torch.cat([found, alone, single.flatten(1), self.pairs(relations).flatten(1)], 1)
-        return Answers(logits, spots[:, :looks])
-
-    def _relations(self, features: Tensor, there: Tensor, spots: Tensor, found: Tensor) -> Tensor:
-        """(N, looks, looks, HIDDEN): from both things, how they lie, and what is between them."""
-        looks = len(self.plan.looks)
-
-        def both(values: Tensor) -> tuple[Tensor, Tensor]:
-            """Of the one and of the other thing of every pair: (N, looks, looks, ...) each."""
-            wide = (-1, looks, looks, values.shape[2])
-            return values[:, :looks, None].expand(wide), values[:, None, :looks].expand(wide)
-
-        one, other = both(spots)
-        between = grid_sample(features, (one + other) / 2, align_corners=True).permute(0, 2, 3, 1)
-        apart = one - other
-        lies = [5 * apart, 5 * apart.abs(), 5 * apart.norm(dim=3, keepdim=True), one]
-        every = [*both(there), between, *lies, *both(found[..., None] / 20)]
-        return self.relation(torch.cat(every, 3))  # type: ignore[no-any-return]
+        return Answers(logits, spots[:, :looks], maps[:, :looks].unflatten(2, (height, width)))
 
     @staticmethod
     def _met(relations: Tensor, found: Tensor) -> Tensor:
@@ -129,6 +127,50 @@ class CameraNetwork(nn.Module):
                     last = part[-1]
                     assert isinstance(last, nn.Linear)
                     last.bias.add_(torch.tensor([offsets[head] for head in heads]))
+
+
+class _Relation(nn.Module):
+    """The hidden layer of the classifiers of two things: from both, how they lie, and what is between them.
+
+    It is a sum, so that what one thing adds is worked out once, not once for every pair.
+
+    Args:
+        features: what the trunk says about a place.
+        looks: number of looks.
+    """
+
+    def __init__(self, features: int, looks: int) -> None:
+        super().__init__()
+        own = features + 5
+        self.one = nn.Linear(own, HIDDEN)
+        self.other = nn.Linear(own, HIDDEN, bias=False)
+        self.between = nn.Linear(features, HIDDEN, bias=False)
+        self.apart = nn.Linear(3, HIDDEN, bias=False)
+        one, other = torch.triu_indices(looks, looks)
+        pairs = torch.zeros(looks, looks, dtype=torch.long)
+        pairs[one, other] = pairs[other, one] = torch.arange(len(one))
+        self.register_buffer("_pairs", pairs, persistent=False)  # what is between is the same both ways
+        self.register_buffer("_ends", torch.stack([one, other]), persistent=False)
+
+    def forward(self, features: Tensor, about: Tensor, spots: Tensor) -> Tensor:
+        """(N, looks, looks, HIDDEN).
+
+        Args:
+            features: (N, C, h, w).
+            about: what is known of every look: (N, looks, C + 3).
+            spots: where it is: (N, looks, 2).
+        """
+        pairs, ends = self._pairs, self._ends
+        assert isinstance(pairs, Tensor)
+        assert isinstance(ends, Tensor)
+        apart = 5 * (spots[:, :, None] - spots[:, None])
+        lies = self.apart(torch.cat([apart.abs(), apart.norm(dim=3, keepdim=True)], 3))
+        middles = (spots[:, ends[0]] + spots[:, ends[1]]) / 2
+        between = grid_sample(features, middles[:, :, None], align_corners=True)[..., 0].transpose(1, 2)
+        own = torch.cat([about, 5 * spots], 2)
+        one, other = self.one(own)[:, :, None], self.other(own)[:, None]
+        whole: Tensor = one + other + self.between(between)[:, pairs] + lies
+        return whole.relu()
 
 
 def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:

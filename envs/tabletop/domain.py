@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -9,13 +10,13 @@ import gymnasium
 import numpy as np
 
 from aam_vision.constraints import Acyclic, Number
-from aam_vision.envs.labelled import labelled_images
+from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.meaning import Instruction, instruction
 from aam_vision.envs.sources import found, of_look, vocabulary
 from aam_vision.envs.sources import shown as shown_there
 from aam_vision.envs.tabletop.drawing import gl_context
 from aam_vision.envs.tabletop.environment import Snapshot, TabletopEnv
-from aam_vision.envs.tabletop.layouts import BALL, BLOCK_LOOKS, STEEL, rearranged
+from aam_vision.envs.tabletop.layouts import BALL, BLOCK_LOOKS, STEEL, random_layout, rearranged
 from aam_vision.envs.tabletop.skills import SKILLS
 from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.perception import Scene
@@ -26,7 +27,7 @@ SEEDS: Final = (1, 10, 3)
 """Problems that are interrogated."""
 HELD_OUT: Final = (100, 101, 102, 103, 104, 105, 106, 107)
 """Problems on which the learned model is compared with the intended one."""
-TAUGHT: Final = 2000
+TAUGHT: Final = 3000
 """Labelled images to train on."""
 HIGHEST: Final = 5
 """Things in a pile of labelled images, at most."""
@@ -35,7 +36,9 @@ HOLDING: Final = 0.45
 SEEN: Final = "seen"
 """The auxiliary predicate of the things that a picture shows."""
 SHOWS: Final = 100
-"""Pixels of a thing that shows, at least, in a picture of ``environment.SIZE``."""
+HIDDEN: Final = 40
+"""Pixels of a thing that shows, at least, and of one that does not, at most, in a picture of ``environment.SIZE``. Between
+them either answer is right. A thing by itself has 350 (the ball) to 900."""
 
 
 VOCABULARY: Final = vocabulary(
@@ -71,6 +74,12 @@ def shown(table: TabletopEnv) -> frozenset[Atom]:
     """The atoms of perceived predicates that are true, and which things show, for what learns from the picture."""
     showing = [Atom(SEEN, (name,)) for name, pixels in table.visible().items() if pixels >= SHOWS]
     return table.true_atoms().union(showing)
+
+
+def hardly_shown(table: TabletopEnv) -> frozenset[Atom]:
+    """That things show of which so little can be seen that either answer is right."""
+    pixels = table.visible()
+    return frozenset(Atom(SEEN, (name,)) for name in pixels if HIDDEN < pixels[name] < SHOWS)
 
 
 def shake(table: TabletopEnv, rng: np.random.Generator) -> None:
@@ -128,9 +137,9 @@ def intended() -> Model:
     )
 
 
-def make(apart: bool = False) -> gymnasium.Env[Any, Any]:
-    """The environment; ``apart``: as pictures for training show it."""
-    return TabletopEnv("rgb_array", apart=apart)
+def make() -> gymnasium.Env[Any, Any]:
+    """The environment."""
+    return TabletopEnv("rgb_array")
 
 
 def snapshot(env: gymnasium.Env[Any, Any]) -> Snapshot:
@@ -159,10 +168,17 @@ class Table(ReadyWorld):
         return super().made()
 
 
+def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Labelled]:
+    """Labelled pictures of random scenes, without end; ``apart``: as for training."""
+    table = TabletopEnv("rgb_array")
+    while True:
+        things = random_layout(rng, apart=apart)
+        table.set_up(rearranged(rng, things, highest=HIGHEST, holding=HOLDING))
+        yield Labelled(scene(table), shown(table), table.picture(), table.masks(), hardly_shown(table))
+
+
 def world() -> Table:
     """The table; scenes that are held out have three to five blocks, as the seed says."""
-    taught = labelled_images([partial(make, apart=True)], scene, shown, shake)
-    unseen = labelled_images([make], scene, shown, shake)
     return Table(
         name=NAME,
         visual=VOCABULARY,
@@ -170,8 +186,8 @@ def world() -> Table:
         make=make,
         scene=scene,
         seeds=SEEDS,
-        pictures=taught,
-        unseen=unseen,
+        pictures=partial(pictures, apart=True),
+        unseen=pictures,
         number=TAUGHT,
         restore=(snapshot, restore),
         truth=intended,

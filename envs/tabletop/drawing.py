@@ -17,6 +17,7 @@ from weakref import finalize
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.world import World
@@ -69,8 +70,8 @@ class Drawing:
         self._draw()
         return np.ascontiguousarray(self._pixels[::-1])
 
-    def visible(self, camera: str = CAMERA) -> list[int]:
-        """How many pixels of the present picture show each thing; what hides it are other things and the arm."""
+    def shown(self, camera: str = CAMERA) -> NDArray[np.intp]:
+        """Which thing each pixel of the present picture shows: its number, or -1; (H, W)."""
         self._look(camera)
         flags = self._scene.flags
         flags[_BY_NUMBER] = 1  # every geometry in a plain colour that is its number in the scene
@@ -78,12 +79,13 @@ class Drawing:
             self._draw()
         finally:
             flags[_BY_NUMBER] = 0
-        numbers = self._pixels.astype(np.int32) @ _PLACE_VALUES
-        pixels = np.bincount(numbers.ravel(), minlength=_GEOMETRIES + 1)
-        drawn = self._scene.geoms[: self._scene.ngeom]
-        # 0 is where nothing is, so that a colour is one more than the number
-        own = {one.objid: int(pixels[one.segid + 1]) for one in drawn if one.objtype == _GEOMETRY}
-        return [own.get(geom, 0) for geom in self._world.geoms]
+        colours = self._pixels[::-1].astype(np.int32) @ _PLACE_VALUES
+        things = np.full(_GEOMETRIES + 1, -1)
+        for one in self._scene.geoms[: self._scene.ngeom]:
+            if one.objtype == _GEOMETRY and (number := self._world.number(one.objid)) is not None:
+                things[one.segid + 1] = number  # colour 0 is where nothing is
+        found: NDArray[np.intp] = things[colours]
+        return found
 
     def _look(self, camera: str) -> None:
         """Bring the scene that is drawn up to date with the world."""

@@ -20,7 +20,7 @@ from aam_vision.envs.tabletop.skills import Skills
 from aam_vision.envs.tabletop.truth import true_atoms
 from aam_vision.envs.tabletop.world import World
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame
+from aam_vision.perception import Frame, Mask
 from aam_vision.strips import Atom
 
 SIZE: Final = 208
@@ -77,7 +77,6 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         render_mode: ``rgb_array`` or None.
         blocks: how many; None: three to five, by the seed.
         alike: how many of the blocks look the same.
-        apart: whether looks that training keeps apart never come together (`layouts.APART`).
         size: height and width of a picture, in pixels; classifiers are trained for one size.
 
     Raises:
@@ -91,7 +90,6 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         render_mode: str | None = None,
         blocks: int | None = None,
         alike: int = 1,
-        apart: bool = False,
         size: int = SIZE,
     ) -> None:
         if render_mode not in (None, "rgb_array"):
@@ -101,9 +99,10 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         self.action_space = self._skills = SkillSpace()
         self.executed = False
         """Whether the last skill was carried out."""
-        self._random = partial(random_layout, blocks=blocks, alike=alike, apart=apart)
+        self._random = partial(random_layout, blocks=blocks, alike=alike)
         self._size = size
         self._pictures: dict[str, Frame] = {}
+        self._masks: dict[str, Mask] | None = None
         self._stages: dict[tuple[str, ...], Stage] = {}
         self.layout: Layout
         self.stage: Stage
@@ -124,7 +123,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         self.stage.set_up(layout)
         self.executed = False
         self._skills.things = tuple(thing.name for thing in layout.things)
-        self._pictures.clear()
+        self._forget_pictures()
 
     def step(self, action: Instructed) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         """Carry out a skill if that can be done.
@@ -149,7 +148,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         refusal = self.stage.skills.carry_out(skill, numbers)
         self.executed = refusal is None
         if self.executed:
-            self._pictures.clear()
+            self._forget_pictures()
         return refusal
 
     def render(self) -> NDArray[np.uint8] | None:
@@ -164,8 +163,14 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
     def visible(self) -> dict[str, int]:
         """How many pixels of the present picture show each thing; those of a picture of ``SIZE`` at another size."""
         scale = (SIZE / self._size) ** 2
-        pixels = self.stage.drawing(self._size).visible()
-        return {name: round(scale * own) for name, own in zip(self._skills.things, pixels, strict=True)}
+        return {name: round(scale * int(mask.sum())) for name, mask in self.masks().items()}
+
+    def masks(self) -> dict[str, Mask]:
+        """Which pixels of the present picture show each thing: (size, size); other things and the arm hide it."""
+        if self._masks is None:
+            shown = self.stage.drawing(self._size).shown()
+            self._masks = {name: shown == number for number, name in enumerate(self._skills.things)}
+        return self._masks
 
     def true_atoms(self) -> frozenset[Atom]:
         """What is true at present, read from poses and contacts: for labels and evaluation only."""
@@ -185,7 +190,12 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
             raise UnusableInput("tabletop: the snapshot is of another scene; reset to that one first")
         if not np.array_equal(snapshot.state, self.stage.world.snapshot()):
             self.stage.world.restore(snapshot.state)
-            self._pictures.clear()
+            self._forget_pictures()
+
+    def _forget_pictures(self) -> None:
+        """The present state is another one."""
+        self._pictures.clear()
+        self._masks = None
 
     def close(self) -> None:
         """Give the cameras back."""

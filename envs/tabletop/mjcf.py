@@ -7,6 +7,7 @@ Nothing is welded: what is lifted is held by the friction of two fingers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import cos, radians, sin
 from typing import Final
 
 from aam_vision.envs.tabletop.layouts import BALL, BLOCK, CRATE, STEEL
@@ -36,6 +37,15 @@ GRIP: Final = 5.0
 TABLE, PALM_GEOM, FINGERS = "table", "palm", ("left-finger", "right-finger")
 """Names of geometries that are asked about."""
 CAMERA, OVERVIEW = "camera", "overview"
+STEEP: Final = radians(50)
+"""How far the camera looks down. From lower down, what stands one row behind a thing looks as if it stood on it, and piles hide
+more; from higher up, nothing ever hides anything."""
+AWAY: Final = 2.2
+"""How far the camera is from the point that it looks at, in metres."""
+LOOKED_AT: Final = (0.0, 0.055, 0.075)
+"""That point, in metres: the things and the hand at home are around it."""
+FIELD: Final = 10.4
+"""The camera's field of view, in degrees: all that stands on the table is in the picture, however high the pile."""
 
 _COLOURS: Final = {
     "red": "0.80 0.10 0.08",
@@ -89,7 +99,7 @@ def scene_xml(kinds: Sequence[str]) -> str:
   </asset>
   <worldbody>
     <light name="lamp" directional="true" pos="-0.36 -0.25 1.0" dir="0.36 0.30 -0.88" diffuse="0.75 0.75 0.72" castshadow="true"/>
-    <camera name="{CAMERA}" pos="0 -1.2 0.745" xyaxes="1 0 0 0 0.463 0.886" fovy="16"/>
+    <camera name="{CAMERA}" {_view()} fovy="{FIELD}"/>
     <camera name="{OVERVIEW}" pos="0.75 -1.15 0.75" xyaxes="0.838 0.546 0 -0.235 0.36 0.90" fovy="36"/>
     <geom name="floor" type="plane" size="3 3 0.1" pos="0 0 -0.4" material="floor" contype="0" conaffinity="0"/>
     <geom name="{TABLE}" type="box" size="0.34 0.26 0.02" pos="0 0.04 -0.02" material="table" contype="1" conaffinity="3" friction="0.8 0.005 0.0005" solref="0.006 1" solimp="0.95 0.99 0.001"/>
@@ -109,6 +119,13 @@ def scene_xml(kinds: Sequence[str]) -> str:
   </actuator>
 </mujoco>
 """
+
+
+def _view() -> str:
+    """Place and axes of the camera."""
+    right, away, up = LOOKED_AT
+    place = f"{right} {away - AWAY * cos(STEEP):.4f} {up + AWAY * sin(STEEP):.4f}"
+    return f'pos="{place}" xyaxes="1 0 0 0 {sin(STEEP):.4f} {cos(STEEP):.4f}"'
 
 
 def _thing(number: int, kind: str) -> str:

@@ -52,13 +52,13 @@ def test_every_different_image_is_learned_from_once_and_the_seed_decides_in_whic
 
 
 def _without_agent(rng: np.random.Generator) -> Iterator[Labelled]:
-    for scene, true, frame in pictures(rng):
-        yield Labelled(scene, frozenset(atom for atom in true if atom.predicate != "at"), frame)
+    for one in pictures(rng):
+        yield one._replace(true=frozenset(atom for atom in one.true if atom.predicate != "at"))
 
 
 def _twice(rng: np.random.Generator) -> Iterator[Labelled]:
-    for scene, true, frame in pictures(rng):
-        yield Labelled(scene, true | {Atom("at", ("cell-0",)), Atom("at", ("cell-1",))}, frame)
+    for one in pictures(rng):
+        yield one._replace(true=one.true | {Atom("at", ("cell-0",)), Atom("at", ("cell-1",))})
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_sights_that_raise_are_named() -> None:
 
 
 def test_images_labelled_by_hand_belong_to_the_problem_of_a_seed(tmp_path: Path) -> None:
-    _, true, frame = next(pictures(np.random.default_rng(0)))
+    _, true, frame, *_ = next(pictures(np.random.default_rng(0)))
     (tmp_path / "images").mkdir()
     Image.fromarray(frame).save(tmp_path / "images" / "1.png")
     line = {"image": "1.png", "problem": "seed/7", "true": [str(atom) for atom in sorted(true)]}

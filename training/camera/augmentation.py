@@ -64,29 +64,57 @@ def augment(pictures: Tensor, generator: Generator) -> Tensor:
     Returns:
         The same shape.
     """
+    return augmented(pictures, pictures[:, :0], generator)[0]
+
+
+def augmented(pictures: Tensor, where: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    """Pictures as ``augment`` makes them, and where things are in them.
+
+    Args:
+        pictures: float32, (N, 3, height, width), between 0 and 1.
+        where: float32, (N, looks, h, w): how much of every place shows a thing.
+        generator: the source of all chance.
+
+    Returns:
+        The same shapes. What comes into the picture from beyond its edge shows no thing.
+    """
     chance = _Chance(len(pictures), generator)
-    pictures = _covered(_moved(pictures, chance), chance)
+    motion = _motion(chance)
+    pictures = _covered(_moved(pictures, motion, "border"), chance)
+    return _lit(pictures, chance, generator), _moved(where, motion, "zeros")
+
+
+def _lit(pictures: Tensor, chance: _Chance, generator: Generator) -> Tensor:
+    """Under another light, blurred and noisy."""
     gain = 1 + chance.uniform(-GAIN, GAIN) * chance.often(0.6)
     shift = chance.uniform(-SHIFT, SHIFT) + chance.uniform(-SHIFT, SHIFT, 3, 1, 1)
     changed = pictures * (_light(pictures, chance) * gain) + shift * chance.often(0.7)
     changed = changed.clamp_(0, 1)
     changed = torch.lerp(changed, torch.full_like(changed, 0.5), chance.uniform(0, FADE) * chance.often(0.4))
-    changed = _blurred(changed, chance.uniform(0, BLUR) * chance.often(0.5))
+    sigma, blurred = chance.uniform(0, BLUR), chance.often(0.5).flatten() > 0
+    if blurred.any():
+        changed[blurred] = _blurred(changed[blurred], sigma[blurred])
     noise = torch.randn(pictures.shape, generator=generator)
     return (changed + chance.uniform(0, NOISE) * chance.often(0.6) * noise).clamp_(0, 1)
 
 
-def _moved(pictures: Tensor, chance: _Chance) -> Tensor:
-    """Turned, zoomed and moved, each picture in its own way; the edges are continued."""
+def _motion(chance: _Chance) -> Tensor:
+    """How each picture is turned, zoomed and moved: (N, 2, 3)."""
     turn = chance.uniform(-TURN, TURN, 1)[:, 0]
     zoom = 1 + chance.uniform(-ZOOM, ZOOM, 1)[:, 0]
     move = chance.uniform(-MOVE, MOVE, 2)
     cosine, sine = zoom * turn.cos(), zoom * turn.sin()
-    matrix = torch.stack(
+    return torch.stack(
         [torch.stack([cosine, -sine, move[:, 0]], 1), torch.stack([sine, cosine, move[:, 1]], 1)], 1
     )
-    grid = affine_grid(matrix, list(pictures.shape), align_corners=False)
-    return grid_sample(pictures, grid, padding_mode="border", align_corners=False)
+
+
+def _moved(pictures: Tensor, motion: Tensor, beyond: str) -> Tensor:
+    """Each picture turned, zoomed and moved in its own way; ``beyond``: how its edges are continued."""
+    if not pictures.shape[1]:
+        return pictures
+    grid = affine_grid(motion, list(pictures.shape), align_corners=False)
+    return grid_sample(pictures, grid, padding_mode=beyond, align_corners=False)
 
 
 def _covered(pictures: Tensor, chance: _Chance) -> Tensor:

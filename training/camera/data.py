@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import interpolate
 
 from aam_vision.classifiers.camera.atoms import SceneAtoms
-from aam_vision.classifiers.camera.network import resized
+from aam_vision.classifiers.camera.network import SHRUNK, resized
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
+from aam_vision.perception import Mask, Scene
 from aam_vision.training.camera.labels import row
+
+UNKNOWN: Final = 255
+"""Of a look: where its things are in a picture is not known."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +32,14 @@ class Lessons:
         pictures: uint8, (N, 3, height, width), in the size in which the network sees them.
         labels: int8, (N, plan.size): 1, 0 or ``NO_LABEL``.
         taken: height and width of the pictures as they were taken.
+        where: uint8, (N, looks, h, w): how much of every place of the network's maps shows things of each look, of 254;
+            ``UNKNOWN`` throughout where that is not known.
     """
 
     pictures: Tensor
     labels: Tensor
     taken: Size
+    where: Tensor
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -38,12 +47,12 @@ class Lessons:
     def part(self, numbers: Sequence[int]) -> Lessons:
         """Some of the pictures."""
         chosen = torch.tensor(list(numbers), dtype=torch.long)
-        return Lessons(self.pictures[chosen], self.labels[chosen], self.taken)
+        return Lessons(self.pictures[chosen], self.labels[chosen], self.taken, self.where[chosen])
 
     def fingerprint(self) -> str:
         """The sha256 of all pictures and labels, in order."""
         digest = hashlib.sha256(repr(tuple(self.pictures.shape)).encode())
-        for tensor in (self.pictures, self.labels):
+        for tensor in (self.pictures, self.labels, self.where):
             digest.update(tensor.contiguous().numpy().data)
         return digest.hexdigest()
 
@@ -56,6 +65,7 @@ def lessons(domain: ImageDomain, plan: CameraPlan, rng: np.random.Generator, few
     """
     pictures: list[Tensor] = []
     labels: list[Tensor] = []
+    where: list[Tensor] = []
     taken: Size | None = None
     for one in domain.lessons(rng, fewer):
         atoms = SceneAtoms(domain.visual, plan, one.scene)
@@ -71,7 +81,45 @@ def lessons(domain: ImageDomain, plan: CameraPlan, rng: np.random.Generator, few
             seen = resized(torch.from_numpy(frame).permute(2, 0, 1)[None], seen_size(*size))
             pictures.append((seen[0] * 255).round().to(torch.uint8))
             labels.append(torch.from_numpy(row(domain.visual, plan, atoms, one.scene, state)))
+            where.append(places(plan, one.scene, one.masks(state), size))
     if taken is None:
         raise UnusableInput(f"environment {domain.name} gives no pictures to learn from")
     order = torch.from_numpy(rng.permutation(len(pictures)))
-    return Lessons(torch.stack(pictures)[order].contiguous(), torch.stack(labels)[order], taken)
+    return Lessons(
+        torch.stack(pictures)[order].contiguous(),
+        torch.stack(labels)[order],
+        taken,
+        torch.stack(where)[order].contiguous(),
+    )
+
+
+def places(plan: CameraPlan, scene: Scene, masks: Mapping[str, Mask], size: Size) -> Tensor:
+    """Where things of every look are, as the network's maps have places; see ``Lessons.where``.
+
+    Args:
+        plan: with the looks.
+        scene: its things, of which those without a look do not count.
+        masks: which pixels show each thing, for those of which it is known.
+        size: height and width of the picture.
+
+    Raises:
+        UnusableInput: a mask has another size.
+    """
+    height, width = (side // SHRUNK for side in seen_size(*size))
+    found = torch.full((len(plan.looks), height, width), UNKNOWN, dtype=torch.uint8)
+    shows: dict[str, Mask] = {look: np.zeros(size, bool) for look in plan.looks} if masks else {}
+    for thing, look in scene.looks.items():
+        if thing not in masks:
+            shows.pop(look, None)
+        elif look in shows:
+            if masks[thing].shape != size:
+                raise UnusableInput(
+                    f"mask of {thing} has shape {masks[thing].shape}, and its picture {size}: give one value per pixel"
+                )
+            shows[look] = shows[look] | masks[thing]
+    for number, look in enumerate(plan.looks):
+        if look in shows:
+            known = torch.from_numpy(shows[look])[None, None]
+            shares = interpolate(known.float(), (height, width), mode="bilinear", antialias=True)
+            found[number] = (shares[0, 0] * (UNKNOWN - 1)).round().to(torch.uint8)
+    return found

@@ -11,8 +11,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from aam_vision.classifiers.camera.network import CameraNetwork, new_network
 from aam_vision.classifiers.camera.plan import CameraPlan
-from aam_vision.training.camera.augmentation import augment
-from aam_vision.training.camera.data import Lessons
+from aam_vision.training.camera.augmentation import augmented
+from aam_vision.training.camera.data import UNKNOWN, Lessons
 from aam_vision.training.labels import NO_LABEL
 
 BATCH: Final = 16
@@ -23,6 +23,10 @@ WARM_UP: Final = 0.12
 """Share of the steps in which the learning rate rises."""
 PAIRS: Final = 3.0
 """Weight of the answers about pairs, most of which are no."""
+WHERE: Final = 0.3
+"""Weight of where things are, in pictures of which that is known."""
+LEAST: Final = 0.3
+"""Places of a map that a thing covers, at least, to be looked for at one of them."""
 Progress = Callable[[int, float], None]
 """Called after every step with the number of steps done and its loss."""
 
@@ -47,12 +51,13 @@ def teach(plan: CameraPlan, data: Lessons, *, steps: int, seed: int, progress: P
     network.train()
     for step in range(steps):
         numbers = next(chosen)
-        pictures = augment(data.pictures[numbers].float().div_(255), generator)
-        loss = loss_of(
-            plan,
-            network(pictures.contiguous(memory_format=torch.channels_last)).logits,
-            data.labels[numbers],
+        known = (data.where[numbers, :, :1, :1] != UNKNOWN).float()
+        pictures, where = augmented(
+            data.pictures[numbers].float().div_(255), data.where[numbers] / (UNKNOWN - 1), generator
         )
+        answers = network(pictures.contiguous(memory_format=torch.channels_last))
+        loss = loss_of(plan, answers.logits, data.labels[numbers])
+        loss = loss + WHERE * loss_of_places(answers.maps, where, known)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
@@ -73,6 +78,23 @@ def loss_of(plan: CameraPlan, logits: Tensor, labels: Tensor) -> Tensor:
         if part.shape[1]:
             whole = whole + weight * part.sum() / asked.sum().clamp(min=1)
     return whole
+
+
+def loss_of_places(maps: Tensor, where: Tensor, known: Tensor) -> Tensor:
+    """How far maps are from where things are: cross entropy of every place, and of the place among all of its map.
+
+    Args:
+        maps: log odds that a place shows a thing, (N, looks, h, w).
+        where: how much of it does, of the same shape.
+        known: (N, looks, 1, 1), 1 where that is known and 0 elsewhere.
+    """
+    where = (where * known).clamp(0, 1)
+    whole = where.sum((2, 3))
+    each = binary_cross_entropy_with_logits(maps, where, reduction="none") * known
+    shows = (whole > LEAST).float()
+    shares = where.flatten(2) / whole.clamp(min=LEAST)[..., None]
+    among = -(shares * maps.flatten(2).log_softmax(2)).sum(2) * shows
+    return each.sum() / whole.sum().clamp(min=1) + among.sum() / shows.sum().clamp(min=1)
 
 
 def _batches(number: int, generator: Generator) -> Iterator[Tensor]:

@@ -80,8 +80,8 @@ def test_what_is_behind_a_pile_is_not_seen_and_everything_on_an_empty_table_is(t
     table.set_up(layout((CRATE_, RED), (GREEN, BLUE), (STEEL_,), (BALL_,)))
     assert seen_in(table) == names
     at = centres()
-    piles = (Pile((CRATE_, RED), at[3], (0.0, 0.0)), Pile((BALL_,), at[7], (0.0,)))
-    elsewhere = tuple(Pile((thing,), at[n], (0.0,)) for thing, n in ((GREEN, 0), (BLUE, 2), (STEEL_, 9)))
+    piles = (Pile((CRATE_, RED, BLUE), at[1], (0.0, 0.0, 0.0)), Pile((BALL_,), at[5], (0.0,)))
+    elsewhere = tuple(Pile((thing,), at[n], (0.0,)) for thing, n in ((GREEN, 3), (STEEL_, 11)))
     table.set_up(Layout(THINGS, piles + elsewhere))
     assert table.visible()["ball"] == 0
     assert seen_in(table) == names - {"ball"}
@@ -94,8 +94,10 @@ def test_pixels_are_counted_where_they_are_in_the_picture_which_stays_as_it_was(
         table.set_up(Layout(named((BLOCK,), ("red",)), (Pile((0,), place, (0.0,)),)))
         before = table.picture()
         (counted,) = table.visible().values()
+        (mask,) = table.masks().values()
         red, green, blue = np.moveaxis(before.astype(int), 2, 0)
         assert counted == pytest.approx(((red > 60) & (red > 3 * green) & (red > 3 * blue)).sum(), rel=0.2)
+        assert mask[((red > 60) & (red > 3 * green) & (red > 3 * blue))].mean() > 0.95
         assert (table.stage.drawing(SIZE).picture() == before).all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -17,13 +18,21 @@ _SIDE = 9
 
 
 class DrawnDomain:
-    """An ``ImageDomain`` as far as training and evaluation need one."""
+    """An ``ImageDomain`` as far as training and evaluation need one.
+
+    Args:
+        masks: whether its lessons say where things show.
+    """
 
     name = "piles"
     visual = VOCABULARY
 
+    def __init__(self, *, masks: bool = False) -> None:
+        self._masks = masks
+
     def lessons(self, rng: np.random.Generator, fewer: int = 1) -> Iterator[Pictures]:
-        return _pictures(rng, 200 // fewer)
+        for one in _pictures(rng, 200 // fewer):
+            yield one if self._masks else replace(one, masks=lambda state: {})
 
     def examinations(self, states: int, seed: int) -> dict[str, Iterator[Pictures]]:
         return {"unseen": _pictures(np.random.default_rng([seed, 7]), states)}
@@ -47,8 +56,13 @@ def _pictures(rng: np.random.Generator, number: int) -> Iterator[Pictures]:
             state = random_state(one, rng)
             hidden = {str(rng.choice(list(one.objects)))} if rng.random() < 0.1 else set()
             seen = {Atom("seen", (thing,)) for thing in one.objects if thing not in hidden}
-            frame = _drawn(one, state, hidden, rng)
-            yield Pictures(one, [State(state.true | seen, one.objects)], lambda _, frame=frame: frame)
+            frame, masks = _drawn(one, state, hidden, rng)
+            yield Pictures(
+                one,
+                [State(state.true | seen, one.objects)],
+                lambda _, frame=frame: frame,
+                masks=lambda _, masks=masks: masks,
+            )
 
     return islice(endless(), number)
 
@@ -67,7 +81,9 @@ def _drawn(one, state, hidden, rng):
         waiting.sort(key=lambda pair: pair[1] not in where)
         upper, lower = waiting.pop(0)
         where[upper] = (where[lower][0] - _SIDE, where[lower][1])
+    masks = {thing: np.zeros(SIZE, bool) for thing in one.objects}
     for thing, (top, left) in where.items():
         if thing not in hidden:
-            picture[top : top + _SIDE, left : left + _SIDE] = COLOURS[one.looks[thing]]
-    return picture
+            masks[thing][top : top + _SIDE, left : left + _SIDE] = True
+            picture[masks[thing]] = COLOURS[one.looks[thing]]
+    return picture, masks

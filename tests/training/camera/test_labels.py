@@ -18,7 +18,7 @@ from aam_vision.training.camera.assessment import assess, samples
 from aam_vision.training.camera.augmentation import augment
 from aam_vision.training.camera.calibration import places_of
 from aam_vision.training.camera.corruptions import CORRUPTIONS
-from aam_vision.training.camera.data import lessons
+from aam_vision.training.camera.data import UNKNOWN, lessons, places
 from aam_vision.training.camera.labels import answers, row
 from aam_vision.training.labels import NO_LABEL
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
@@ -36,6 +36,25 @@ def test_every_answer_of_the_network_has_its_place() -> None:
         assert places[PLAN.found[number]] == [number]
         for other in LOOKS:
             assert PLAN.place("on", look, other) in places["on"]
+
+
+def test_masks_become_shares_of_the_places_of_the_maps() -> None:
+    one = scene("red", "green", "ball")
+    masks = {name: np.zeros(SIZE, bool) for name in ("thing-0", "thing-1")}
+    masks["thing-0"][8:24, 16:32] = True
+    found = places(PLAN, one, masks, SIZE).float()
+    red, green, blue, ball = (found[LOOKS.index(look)] for look in ("red", "green", "blue", "ball"))
+    down, across = np.indices(red.shape)
+    share = red.numpy() / red.sum().item()
+    assert red.sum() / (UNKNOWN - 1) / red.numel() == pytest.approx(16 * 16 / (SIZE[0] * SIZE[1]), rel=0.05)
+    assert ((down + 0.5) * share).sum() / red.shape[0] == pytest.approx(16 / SIZE[0], abs=0.01)
+    assert ((across + 0.5) * share).sum() / red.shape[1] == pytest.approx(24 / SIZE[1], abs=0.01)
+    assert (green == 0).all()
+    assert (blue == 0).all(), "nothing in the scene has that look"
+    assert (ball == UNKNOWN).all(), "no mask says where it is"
+    assert (places(PLAN, one, {}, SIZE) == UNKNOWN).all()
+    with pytest.raises(UnusableInput, match="mask of thing-1 has shape"):
+        places(PLAN, one, {**masks, "thing-1": masks["thing-1"].T}, SIZE)
 
 
 def test_a_row_of_labels_says_the_same_as_the_state() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of
@@ -54,6 +55,21 @@ def test_the_same_seed_gives_the_same_weights() -> None:
     )
     assert all((first[name] == again[name]).all() for name in first)
     assert any((first[name] != other[name]).any() for name in first)
+
+
+def test_masks_teach_where_things_are_in_few_steps() -> None:
+    plan = plan_of(describe(DrawnDomain.visual))
+    data = lessons(DrawnDomain(masks=True), plan, np.random.default_rng(0))
+    network = teach(plan, data, steps=40, seed=0, progress=lambda done, loss: None)
+    shares = data.where[:60].float().flatten(2)
+    shows = shares.sum(2) > 0
+    found = network(data.pictures[:60].float() / 255).maps.detach()
+    down, across = np.indices(found.shape[2:])
+    for axis, size in ((down, found.shape[2]), (across, found.shape[3])):
+        flat = torch.from_numpy(axis.flatten()).float()
+        true = (shares @ flat / shares.sum(2).clamp(min=1))[shows]
+        read = (found.flatten(2).softmax(2) @ flat)[shows]
+        assert (true - read).abs().median() < 0.05 * size
 
 
 def test_evaluation_counts_every_picture_once_under_every_condition(folder) -> None:

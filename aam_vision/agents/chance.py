@@ -1,0 +1,95 @@
+"""A symbolic agent with chance: it holds a model with outcomes, and what it does is drawn from a seeded generator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aam_vision.joins import StateIndex, bindings
+from aam_vision.outcomes import ChanceModel
+from aam_vision.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
+
+
+class ChanceAgent:
+    """A model with outcomes as a black box. Its situations' handles are the states themselves.
+
+    The same query may have another answer each time. A step is refused exactly where its precondition does not hold.
+
+    Args:
+        model: what it does.
+        initial: the initial state of every problem.
+        rng: draws the outcomes; the order of the questions matters.
+        access: where queries may start.
+    """
+
+    refuses_surely = True
+
+    def __init__(
+        self,
+        model: ChanceModel,
+        initial: Sequence[State],
+        rng: np.random.Generator,
+        access: Access = Access.SETTABLE,
+    ) -> None:
+        self.access = access
+        self._model = model
+        self._initial = tuple(initial)
+        self._rng = rng
+        self._required = [sorted(schema.positive, key=str) for schema in model.actions]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._model.vocabulary
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self._model.headers
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial state of every problem."""
+        return [Situation(state, state) for state in self._initial]
+
+    def ask(self, query: Query) -> Response:
+        """Run the plan as far as it goes; every step draws its outcome."""
+        state, executed = query.initial.state, 0
+        for action in query.plan:
+            if not self._model.schema(action.name).applicable(state, action.objects):
+                break
+            state = self._drawn(state, action)
+            executed += 1
+        return Response(executed, Situation(state, state))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """Do something that can be done, chosen by instruction first and by its arguments second."""
+        walked: list[WalkStep] = []
+        here = start
+        for _ in range(steps):
+            action = self._choose(here.state, rng)
+            if action is None:
+                break
+            after = self._drawn(here.state, action)
+            walked.append(WalkStep(here, action, Situation(after, after)))
+            here = walked[-1].after
+        return walked
+
+    def _drawn(self, state: State, action: GroundAction) -> State:
+        """The state after a step that can be done."""
+        schema = self._model.schema(action.name)
+        shares = np.cumsum([one.probability for one in schema.outcomes])
+        place = int(np.searchsorted(shares, self._rng.random() * shares[-1], side="right"))
+        return schema.single[min(place, len(schema.single) - 1)].successor(state, action.objects)
+
+    def _choose(self, state: State, rng: np.random.Generator) -> GroundAction | None:
+        index = StateIndex(state)
+        for number in rng.permutation(len(self._model.actions)):
+            schema, required = self._model.actions[int(number)], self._required[int(number)]
+            options = [
+                objects
+                for objects in bindings(index, schema.header, required)
+                if schema.applicable(state, objects)
+            ]
+            if options:
+                return GroundAction(schema.header.name, options[int(rng.integers(len(options)))])
+        return None

@@ -1,0 +1,250 @@
+"""The interrogation of an agent with chance: one step at a time, always towards the trial that is worth most.
+
+Refusals prove preconditions, as for agents without chance; executions refute what they violate and show one outcome. Whether a
+step is worth trying follows from what is known of its action (``knowledge``), the way there from the situations that can be
+reached (``graph``). It ends when nothing that can be reached tells any more and every interval is narrow enough, or at a budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.agents.enforcing import EnforcingAgent
+from aam_vision.chance.constructing import constructed
+from aam_vision.chance.graph import (
+    FEW_STATES,
+    MAX_STATES,
+    NEGLIGIBLE,
+    Outlook,
+    StateGraph,
+    Step,
+    StepTable,
+    instruction,
+)
+from aam_vision.chance.intervals import concentration
+from aam_vision.chance.knowledge import ActionKnowledge, Precision
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.outcomes import ChanceModel
+from aam_vision.query import Access, Agent, Query, Situation
+from aam_vision.strips import State
+
+COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
+_WALK = 5
+"""Steps of a walk, with which an interrogation begins."""
+_IDLE_WALKS = 2
+"""Walks in a row that told nothing new, after which there are no more."""
+
+
+class Options(NamedTuple):
+    """How sure the figures are to be, and what they may cost."""
+
+    within: float = 0.05
+    """Half width of the intervals that are wanted."""
+    alpha: float = 0.05
+    """Probability that some interval of an action is wrong."""
+    max_steps: int | None = None
+
+
+@dataclass(frozen=True)
+class ChanceResult:
+    """What was learned of an agent with chance, and what it cost.
+
+    ``status`` is ``complete`` if nothing that can be reached tells any more about the structure and every interval of an
+    action that can be executed is narrow enough, ``budget`` if the steps ended before, ``contradicted`` if no model with
+    outcomes explains the answers; ``why`` says it in a line.
+    """
+
+    model: ChanceModel
+    actions: tuple[ActionKnowledge, ...]
+    options: Options
+    status: str
+    why: str
+    counts: Counts
+
+
+Watch = Callable[[int, Callable[[], ChanceModel]], None]
+"""Told after every step how many there were, with a function that gives the model of the moment."""
+
+
+def interrogate(
+    agent: Agent, rng: np.random.Generator, options: Options | None = None, watch: Watch | None = None
+) -> ChanceResult:
+    """Interrogate an agent whose steps may have several outcomes and whose refusals are right.
+
+    Args:
+        agent: fully observed; its situations' states have no unknown atoms.
+        rng: for the agent's own walks.
+        options: precision and budget.
+        watch: told after every step.
+
+    Raises:
+        AgentFailed: the agent can no longer answer.
+    """
+    return _Interrogation(agent, rng, options or Options(), watch).run()
+
+
+class _Interrogation:
+    def __init__(self, agent: Agent, rng: np.random.Generator, options: Options, watch: Watch | None) -> None:
+        self._agent = CountingAgent(EnforcingAgent(agent))
+        self._rng = rng
+        self._options = options
+        self._watch = watch or (lambda steps, model: None)
+        precision = Precision(options.alpha, options.within, concentration(options.within))
+        self._actions = tuple(
+            ActionKnowledge(AtomIndex(agent.vocabulary, header), precision) for header in agent.headers
+        )
+        self._by_name = {action.index.header.name: action for action in self._actions}
+        self._table = StepTable(self._actions)
+        self._initial = tuple(self._agent.initial())
+        self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
+        """Every situation that was seen, as the agent showed it last."""
+        self._here: Situation | None = None
+        self._outlook: Outlook | None = None
+        self._version = -1
+        self._unlooked = False
+        """Whether a situation was seen that the graph does not have, and from which the access allows to go on."""
+        self._made: dict[State, None] = {}
+        """States made for a question."""
+        self._open: list[int] = []
+        """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
+
+    def run(self) -> ChanceResult:
+        status, why = (
+            COMPLETE,
+            "no step that can be reached tells any more, and every interval is narrow enough",
+        )
+        try:
+            if self._agent.access is not Access.TRAJECTORY:
+                self._walk()
+            while self._left() > 0:
+                found = self._next()
+                if found is None:
+                    break
+                self._try(*found)
+            else:
+                status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
+        except InconsistentAgent as error:
+            status, why = CONTRADICTED, str(error)
+        return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
+
+    def _model(self) -> ChanceModel:
+        return ChanceModel(self._agent.vocabulary, tuple(action.schema() for action in self._actions))
+
+    def _left(self) -> int:
+        limit = self._options.max_steps
+        return 1 if limit is None else limit - self._agent.counts.steps
+
+    # --- walks -----------------------------------------------------------------------------------
+
+    def _walk(self) -> None:
+        """Let the agent act on its own from every initial situation in turn, until that tells nothing new."""
+        idle = turn = 0
+        while idle < _IDLE_WALKS * len(self._initial) and self._left() > 0:
+            start = self._initial[turn % len(self._initial)]
+            steps = _WALK if self._options.max_steps is None else min(_WALK, self._left())
+            before = self._versions()
+            walked = self._agent.walk(start, steps, self._rng)
+            for step in walked:
+                self._note(step.after)
+                self._by_name[step.action.name].was_executed(
+                    step.before.state, step.action.objects, step.after.state
+                )
+            if walked:
+                self._here = walked[-1].after
+                self._watch(self._agent.counts.steps, self._model)
+            idle = 0 if self._versions() != before else idle + 1
+            turn += 1
+
+    # --- trials ----------------------------------------------------------------------------------
+
+    def _next(self) -> tuple[Situation, Step, bool] | None:
+        """Where to go on from, the step to take there, and whether it is a trial; None if nothing is worth a step."""
+        if self._outlook is None or self._lost(self._outlook):
+            self._outlook = self._looked()
+        found = self._best(self._outlook)
+        if found is None and self._unlooked:  # situations that came up since may be worth something
+            self._outlook = None
+            self._outlook = self._looked()
+            found = self._best(self._outlook)
+        return found
+
+    def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
+        """The same among the situations of a graph."""
+        graph = outlook.graph
+        here = None if self._here is None else graph.number.get(self._here.state)
+        best = here
+        if self._open:
+            places = np.array(self._open)
+            other = int(places[np.argmax(outlook.value[places])])
+            if here is None or outlook.value[other] > outlook.value[here] + NEGLIGIBLE:
+                best = other
+        choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best)
+        if best is None or choice is None:
+            return None
+        state = graph.states[best]
+        start = self._here if best == here else self._seen.get(state, Situation(state, state))
+        assert start is not None, "the agent stands there"
+        return start, *choice
+
+    def _lost(self, outlook: Outlook) -> bool:
+        """Whether the agent stands where the graph does not reach, and cannot be put where it does at will."""
+        anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
+        return not anywhere and self._here is not None and self._here.state not in outlook.graph.number
+
+    def _starts(self) -> list[State]:
+        """Where the access allows to go on from, beside where the agent stands and states made for a question."""
+        match self._agent.access:
+            case Access.TRAJECTORY:
+                return [one.state for one in self._initial[:1]] if self._here is None else []
+            case Access.RESET:
+                return [one.state for one in self._initial]
+            case Access.SNAPSHOT | Access.SETTABLE:
+                return list(self._seen)
+
+    def _looked(self) -> Outlook:
+        """What all situations are worth; these are found anew where the structure has changed."""
+        version, old = self._versions(), self._outlook
+        graph = None if old is None or version != self._version or self._lost(old) else old.graph
+        if graph is None:
+            if self._agent.access is Access.SETTABLE:
+                self._made = dict.fromkeys(state for action in self._actions for state in constructed(action))
+            here = [] if self._here is None else [self._here.state]
+            limit = FEW_STATES if self._made else MAX_STATES
+            graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
+            self._version, self._unlooked = version, False
+            self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
+        return graph.solve()
+
+    def _versions(self) -> int:
+        return sum(action.version for action in self._actions)
+
+    def _try(self, start: Situation, step: Step, trial: bool) -> None:
+        """Take a step and learn from the answer."""
+        response = self._agent.ask(Query(start, (instruction(self._actions, step),)))
+        action = self._actions[step.action]
+        self._here = response.final
+        self._note(start)
+        self._note(response.final)
+        if response.executed:
+            action.was_executed(start.state, step.objects, response.final.state)
+        else:
+            action.was_refused(start.state, step.objects)
+        if trial or self._versions() != self._version:
+            self._outlook = None if self._versions() != self._version else self._looked()
+        self._watch(self._agent.counts.steps, self._model)
+
+    def _note(self, situation: Situation) -> None:
+        """Remember a situation, from which most accesses allow to go on."""
+        anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
+        if anywhere and situation.state not in self._seen and self._outlook is not None:
+            number = self._outlook.graph.number.get(situation.state)
+            if number is not None:
+                self._open.append(number)
+            self._unlooked = self._unlooked or number is None
+        self._seen[situation.state] = situation

@@ -1,0 +1,298 @@
+"""What is known of one action: its precondition, its outcomes, how often each came, and what is worth trying next."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+from aam_vision.chance.explaining import Change, Explanation, change, explain
+from aam_vision.chance.intervals import simultaneous, unseen
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.outcomes import MAX_OUTCOMES, ChanceSchema, Effects, Outcome
+from aam_vision.strips import State
+
+_REQUIRED = 0.5, 0.15
+"""How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
+_FIRST = 0.8
+"""Worth of trying an action that was never executed, at most; refusals make it less."""
+_PATIENCE = 10
+"""Refusals of an action that was never executed after which another attempt is worth half."""
+_NOVEL = 0.6
+"""Worth of seeing a known outcome where it may show another effect."""
+_OCCURRENCES = 5.0
+"""Expected occurrences of an outcome in one kind of situation after which it is no longer waited for there."""
+_REVEALED = 30
+"""Trials in a situation that shows all of every outcome after which no outcome is waited for there."""
+_UNSEEN = 2
+"""Probability of an outcome that is to be excluded, in half widths of the intervals."""
+_SHOWING = 0.3
+"""Worth of excluding an unseen outcome, times its probability."""
+_LEAST = 0.02
+"""Worth of a trial that narrows an interval which is not narrow enough, at least."""
+
+
+class Precision(NamedTuple):
+    """How sure the figures are to be: the error probability of an action's intervals, and their half width."""
+
+    alpha: float
+    within: float
+    concentration: float
+
+
+class Frequency(NamedTuple):
+    """How often one outcome came: of the trials in whose situations it is told from all others."""
+
+    hits: int
+    trials: int
+    probability: float
+    low: float
+    high: float
+
+
+class ActionKnowledge:
+    """All that was seen of one action, and what follows.
+
+    Masks are those of the action's atoms (``AtomIndex``); states are fully known.
+    """
+
+    def __init__(self, index: AtomIndex, precision: Precision) -> None:
+        self.index = index
+        self.precondition = ActionHypotheses(index)
+        self.executed = 0
+        self.refused = 0
+        self.example: tuple[State, tuple[str, ...]] | None = None
+        """A step that was executed."""
+        self.version = 0
+        """Grows when the precondition or the outcomes (not their frequencies) change."""
+        self.explanation = Explanation()
+        self._precision = precision
+        self._seen: dict[int, dict[int, int]] = {}
+        """By the atoms that held before, how often which held after."""
+        self._shown = [[0, 0] for _ in index.atoms]
+        """For every atom, the executed steps before which it was false and before which it was true."""
+        self._frequencies: tuple[Frequency, ...] | None = None
+        self._worth: dict[int, float] = {}
+        self._sure: tuple[int, dict[int, bool]] = 0, {}
+
+    # --- learning --------------------------------------------------------------------------------
+
+    def was_refused(self, state: State, objects: tuple[str, ...]) -> None:
+        """Learn from a refused step; raises InconsistentAgent if nothing that may be required was missing."""
+        held, _ = self.index.values(state, objects)
+        self.refused += 1
+        self._worth.clear()
+        self.version += self.precondition.failed(held, 0)
+
+    def was_executed(self, state: State, objects: tuple[str, ...], after: State) -> None:
+        """Learn from an executed step.
+
+        Raises:
+            InconsistentAgent: it changed something that its instruction does not name, it was executed where a proven
+                precondition did not hold, or it has too many outcomes.
+        """
+        held, _ = self.index.values(state, objects)
+        now, _ = self.index.values(after, objects)
+        own = self.index.facts(held ^ now, objects)
+        if other := (state.true ^ after.true) - own:
+            raise InconsistentAgent(
+                f"{self.index.header.name} changed {min(map(str, other))}, of which its instruction does not name the objects"
+            )
+        self.version += self.precondition.succeeded(held, 0)
+        self._worth.clear()
+        if self.index.shared(
+            objects
+        ):  # one fact stands for several atoms, and it cannot be told which was changed
+            return
+        self.executed += 1
+        self.precondition.successes += 1
+        self.example = self.example or (state, objects)
+        for number, counts in enumerate(self._shown):
+            counts[held >> number & 1] += 1
+        afters = self._seen.setdefault(held, {})
+        afters[now] = afters.get(now, 0) + 1
+        self._frequencies = None
+        if afters[now] == 1:
+            self._explain()
+
+    def _explain(self) -> None:
+        changes = [
+            change(held, now, self.index.everything) for held, afters in self._seen.items() for now in afters
+        ]
+        found = explain(changes)
+        if len(found.outcomes) > MAX_OUTCOMES:
+            raise InconsistentAgent(
+                f"{self.index.header.name} has more than {MAX_OUTCOMES} outcomes: what it does depends on something that "
+                "the vocabulary does not say"
+            )
+        self.version += found != self.explanation
+        self.explanation = found
+
+    # --- what is known ---------------------------------------------------------------------------
+
+    @property
+    def outcomes(self) -> tuple[Change, ...]:
+        return self.explanation.outcomes
+
+    def after(self, held: int) -> list[int]:
+        """For every outcome the atoms that hold after it."""
+        return [(held | one.adds) & ~one.deletes for one in self.outcomes]
+
+    @property
+    def frequencies(self) -> tuple[Frequency, ...]:
+        """Of every outcome; estimates add up to one."""
+        if self._frequencies is None:
+            self._frequencies = self._counted()
+        return self._frequencies
+
+    def telling(self, held: int) -> list[bool]:
+        """For every outcome, whether a step there tells it from all others: the trials that its frequency is counted in.
+
+        Where some situations reveal all outcomes, only these do: elsewhere an outcome that lacks an effect of a known one may
+        look like it.
+        """
+        if self.explanation.sure:
+            return [self.explanation.revealing(held)] * len(self.outcomes)
+        after = self.after(held)
+        return [after.count(own) == 1 for own in after]
+
+    def _counted(self) -> tuple[Frequency, ...]:
+        size = len(self.outcomes)
+        hits, trials = [0] * size, [0] * size
+        for held, afters in self._seen.items():
+            made = sum(afters.values())
+            for number, (own, told) in enumerate(zip(self.after(held), self.telling(held), strict=True)):
+                if told:
+                    trials[number] += made
+                    hits[number] += afters.get(own, 0)
+        shares = [hit / tried if tried else 1 / size for hit, tried in zip(hits, trials, strict=True)]
+        whole = sum(shares) or 1.0
+        precision = self._precision
+        return tuple(
+            Frequency(
+                hit,
+                tried,
+                share / whole,
+                *simultaneous(hit, tried, size, precision.alpha, precision.concentration),
+            )
+            for hit, tried, share in zip(hits, trials, shares, strict=True)
+        )
+
+    @property
+    def uncertainty(self) -> float:
+        """Half the width of its widest interval; one half before the first trial."""
+        return max(((one.high - one.low) / 2 for one in self.frequencies), default=0.5)
+
+    @property
+    def unseen(self) -> float:
+        """No outcome that was not seen has a probability above this, at the intervals' confidence.
+
+        Apart from outcomes that only add what always held, or delete what never did: these were not shown once. Each other was
+        shown by the trials in which all known outcomes show themselves, or by those before which one of its effects could be
+        seen; the fewest of these count.
+        """
+        trials = [one.trials for one in self.frequencies]
+        trials += [made for made in (self._shown_by(atom, held) for atom, held in self._changes()) if made]
+        return unseen(min(trials, default=0), self._precision.alpha)
+
+    def _changes(self) -> list[tuple[int, int]]:
+        """The atoms that an unseen outcome might be the first to change, by number, and their value before that (0 or 1)."""
+        proven, known = self.precondition.proven, self.explanation
+        never = known.additions | proven.positive, known.deletions | proven.negative
+        return [
+            (number, held)
+            for number in range(len(self.index.atoms))
+            for held in (0, 1)
+            if not never[held] >> number & 1
+        ]
+
+    def _shown_by(self, atom: int, held: int) -> int:
+        """The executed steps that would have shown a change of an atom from this value."""
+        return self._shown[atom][held]
+
+    def open_additions(self, outcome: Change) -> int:
+        """Atoms of which it was not seen whether the outcome adds them, and that may be false before it."""
+        known = outcome.adds | outcome.adds_not | outcome.deletes
+        return self.index.everything & ~known & ~self.precondition.proven.positive
+
+    def open_deletions(self, outcome: Change) -> int:
+        """Atoms of which it was not seen whether the outcome deletes them, and that may be true before it."""
+        known = outcome.deletes | outcome.deletes_not | outcome.adds
+        return self.index.everything & ~known & ~self.precondition.proven.negative
+
+    def schema(self) -> ChanceSchema:
+        """The cautious model, as of an agent without chance: undetermined positive preconditions in, all else out."""
+        required, select = self.precondition.cautious, self.index.select
+        outcomes = tuple(
+            Outcome(found.probability, Effects(select(one.adds), select(one.deletes)))
+            for one, found in zip(self.outcomes, self.frequencies, strict=True)
+        )
+        return ChanceSchema(
+            self.index.header,
+            select(required.positive),
+            select(required.negative),
+            outcomes or (Outcome(1.0, Effects()),),
+        )
+
+    # --- what is worth trying --------------------------------------------------------------------
+
+    def certain_to_succeed(self, held: int) -> bool:
+        """Whether the step is executed there under all that is possible."""
+        version, known = self._sure
+        if version != self.version:
+            self._sure = self.version, (known := {})
+        if held not in known:
+            known[held] = not self.precondition.violated(held, 0)
+        return known[held]
+
+    def worth(self, held: int) -> float:
+        """What a step is worth where these atoms hold: 0 if it tells nothing."""
+        if held not in self._worth:
+            self._worth[held] = self._weighed(held)
+        return self._worth[held]
+
+    def _weighed(self, held: int) -> float:
+        precondition = self.precondition
+        violated = precondition.violated(held, 0)
+        if not violated:
+            return self._worth_of_execution(held)
+        if precondition.certain_to_fail(violated):
+            return 0.0
+        if not self.executed:
+            missing = violated.positive.bit_count() / max(1, len(self.index.atoms))
+            return _FIRST * (1.01 - missing) / (1 + self.refused / _PATIENCE)
+        size = violated.size()
+        succeeds = prod([1 - _REQUIRED[0]] * violated.positive.bit_count()) * prod(
+            [1 - _REQUIRED[1]] * violated.negative.bit_count()
+        )
+        return succeeds * (0.7 + 0.3 * size) + (1 - succeeds) * (1 if size == 1 else 0.25 / size)
+
+    def _worth_of_execution(self, held: int) -> float:
+        made = sum(self._seen.get(held, {}).values())
+        novel = 0.0
+        for one, found in zip(self.outcomes, self.frequencies, strict=True):
+            new = self.open_additions(one) & ~held | self.open_deletions(one) & held
+            if new and made * found.probability <= _OCCURRENCES:
+                novel += _NOVEL * found.probability
+        if not self.explanation.sure and made < _REVEALED and self.explanation.revealing(held):
+            novel += _NOVEL
+        return novel + self._worth_of_frequency(held) + self._worth_of_showing(held)
+
+    def _worth_of_frequency(self, held: int) -> float:
+        """What a step there is worth for the intervals."""
+        missing = self.uncertainty - self._precision.within
+        if missing <= 0:
+            return 0.0
+        told = self.telling(held)
+        return max(_LEAST, missing) * sum(told) / len(told) if told else missing
+
+    def _worth_of_showing(self, held: int) -> float:
+        """What a step there is worth for excluding outcomes that were not seen."""
+        made = [self._shown_by(atom, value) for atom, value in self._changes() if held >> atom & 1 == value]
+        if self.explanation.revealing(held):
+            made += [one.trials for one in self.frequencies]
+        if not made:
+            return 0.0
+        missing = unseen(min(made), self._precision.alpha) - _UNSEEN * self._precision.within
+        return max(_LEAST, missing * _SHOWING) if missing > 0 else 0.0

@@ -1,0 +1,250 @@
+"""A run that learns how often: ``python -m aam_vision.run --chance``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from aam_vision.checks import check_unused
+from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
+from aam_vision.errors import AgentFailed
+from aam_vision.wording import counted
+
+if TYPE_CHECKING:
+    from aam_vision.agents.journal import Journal
+    from aam_vision.arguments import Arguments
+    from aam_vision.chance.interrogating import ChanceResult
+    from aam_vision.chance.knowledge import ActionKnowledge
+    from aam_vision.outcomes import ChanceModel
+    from aam_vision.targets.chance import ChanceTarget
+
+AGENT_FAILED, NOT_EXPLAINED = 3, 4
+"""Exit codes, as of every run."""
+CONFIDENCE = 0.95
+"""Of all intervals of an action together."""
+TOLD = 1000
+"""Steps after which progress is told where there is no limit."""
+TRANSITIONS = 1000
+"""Transitions of the truth on which the learned model is compared with it."""
+STATES = 200
+"""States among them in which the structure is compared."""
+
+
+def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal | None) -> int:
+    """Interrogate an agent whose steps may have several outcomes; save and print what was learned.
+
+    A run that was cut short makes the same moves again and gets the recorded answers.
+
+    Raises:
+        UnusableInput: the agent or an option cannot be used, or the folder holds another run.
+    """
+    began = perf_counter()
+    import numpy as np
+
+    from aam_vision.agents.journal import Journal
+    from aam_vision.agents.journalled import JournalledAgent
+    from aam_vision.chance.interrogating import CONTRADICTED, Options, interrogate
+    from aam_vision.run_folder import clear
+    from aam_vision.targets.chance import of
+
+    check_writable(folder)
+    if resumed is None:
+        check_unused(folder, force=arguments.force)
+    with told_if_slow(f"Loading {name}", quiet=arguments.quiet, seconds=0.1):
+        known = of(arguments)
+    with (
+        closing(known.target),
+        resumed
+        or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
+    ):
+        if resumed is None:
+            clear(folder)
+        agent = JournalledAgent(known.target.agent, journal, known.target.generators)
+        options = Options(arguments.within, 1 - CONFIDENCE, arguments.max_steps)
+        try:
+            result = interrogate(
+                agent, np.random.default_rng(arguments.seed), options, _progress(arguments, known)
+            )
+        except AgentFailed as error:
+            print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
+            return AGENT_FAILED
+        told = _save(folder, arguments, known, result, perf_counter() - began)
+        journal.note("finished", told["status"])
+    if result.status == CONTRADICTED:
+        print(f"error: {result.why}; what was learned is saved in {folder}", file=sys.stderr)
+        return NOT_EXPLAINED
+    return 0
+
+
+def _progress(arguments: Arguments, known: ChanceTarget) -> Any:
+    """Tells now and then how many steps were taken."""
+    if arguments.quiet:
+        return None
+    progress = Progress()
+    target, limit = known.target, arguments.max_steps
+    progress.stage(
+        f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
+    )
+
+    def watch(steps: int, model: object) -> None:
+        if limit is not None:
+            progress.step(min(steps, limit), limit, "steps")
+        elif steps % TOLD == 0:
+            progress.stage(f"  {steps} steps")
+
+    return watch
+
+
+def _save(
+    folder: Path, arguments: Arguments, known: ChanceTarget, result: ChanceResult, wall_s: float
+) -> dict[str, Any]:
+    """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+    from aam_vision.interrogation.task.result_text import aligned
+    from aam_vision.pddl import chance_domain_text
+    from aam_vision.report.chance import sentence
+
+    told = figures(arguments, known, result, wall_s)
+    model = chance_domain_text(result.model)
+    write_atomically(folder / "model.pddl", model)
+    write_atomically(folder / "truth.pddl", chance_domain_text(known.truth))
+    write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
+    print(model)
+    sentences = [
+        ("" if number else "agent", sentence(action)) for number, action in enumerate(result.actions)
+    ]
+    print(aligned([*sentences, *lines(told, folder)]))
+    return told
+
+
+def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wall_s: float) -> dict[str, Any]:
+    """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation."""
+    from aam_vision.planning.planner import cpu_seconds
+
+    cpu_s = cpu_seconds()
+    counts = result.counts
+    return {
+        "env": known.target.name,
+        "seed": arguments.seed,
+        "access": known.target.agent.access.value,
+        "status": result.status,
+        "why": result.why,
+        "within": arguments.within,
+        "confidence": CONFIDENCE,
+        "actions": len(result.actions),
+        "queries": counts.queries,
+        "steps": counts.steps,
+        "failed_steps": counts.failed_steps,
+        "walk_steps": counts.walk_steps,
+        "resets": counts.resets,
+        "outcomes": {action.index.header.name: _outcomes(action) for action in result.actions},
+        "outcomes_certain": {
+            action.index.header.name: bool(action.executed) and action.explanation.sure
+            for action in result.actions
+        },
+        "not_excluded": {
+            action.index.header.name: round(action.unseen, 4) if action.explanation.sure else None
+            for action in result.actions
+        },
+        "never_executed": [one.index.header.name for one in result.actions if not one.executed],
+        "undetermined": [
+            {"action": one.index.header.name, "location": "pre", "group": group}
+            for one in result.actions
+            if (group := one.index.text(one.precondition.undecided))
+        ],
+        "conditional": [],
+        **_comparison(known, result, arguments.seed),
+        "wall_s": round(wall_s, 3),
+        "cpu_s": round(cpu_s, 3),
+    }
+
+
+def _outcomes(action: ActionKnowledge) -> list[dict[str, Any]]:
+    """The outcomes of an action, likeliest first."""
+    names = action.index.header.parameters
+
+    def effects(adds: int, deletes: int) -> list[str]:
+        select, place = action.index.select, action.index.atoms.index
+        return [atom.text(names) for atom in sorted(select(adds), key=place)] + [
+            f"not {atom.text(names)}" for atom in sorted(select(deletes), key=place)
+        ]
+
+    found = [
+        {
+            "effects": effects(one.adds, one.deletes),
+            "probability": round(often.probability, 6),
+            "interval": [round(often.low, 6), round(often.high, 6)],
+            "trials": often.trials,
+            "hits": often.hits,
+        }
+        for one, often in zip(action.outcomes, action.frequencies, strict=True)
+    ]
+    return sorted(found, key=lambda one: -one["probability"])
+
+
+def _comparison(known: ChanceTarget, result: ChanceResult, seed: int) -> dict[str, Any]:
+    """The figures that need a ground truth."""
+    import numpy as np
+
+    from aam_vision import chance_evaluation as evaluation
+
+    truth: ChanceModel = known.truth
+    held_out = evaluation.sample_transitions(
+        truth, known.held_out, TRANSITIONS, np.random.default_rng([seed, 2])
+    )
+    states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
+    checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in result.actions]
+    return {
+        "variational_distance": round(evaluation.variational_distance(result.model, truth, held_out), 6),
+        "exact": evaluation.exact(result.model, truth),
+        "equivalent": evaluation.same_structure(result.model, truth, states),
+        "wrong_certain": sum(len(one.wrong) for one in checks),
+        "intervals": sum(len(one.intervals) for one in checks),
+        "intervals_right": sum(sum(one.intervals) for one in checks),
+    }
+
+
+def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
+    """The summary for a person."""
+    widest = max(
+        (
+            (one["interval"][1] - one["interval"][0]) / 2
+            for outcomes in told["outcomes"].values()
+            for one in outcomes
+        ),
+        default=1.0,
+    )
+    return [
+        ("status", f"{told['status']}: {told['why']}"),
+        ("assumed", "refusals are right, and probabilities depend on the action alone and do not drift"),
+        (
+            "sure",
+            f"all intervals of an action hold together with {100 * told['confidence']:.0f}%, however long one looks; the widest "
+            f"is ±{widest:.3f}",
+        ),
+        *_open(told),
+        (
+            "steps",
+            f"{told['steps']} ({told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets)",
+        ),
+        (
+            "truth",
+            f"variational distance {told['variational_distance']:.3f}; {told['wrong_certain']} certain lines wrong; "
+            f"{told['intervals_right']} of {told['intervals']} intervals right; structure "
+            f"{'exact' if told['exact'] else 'equal where it was compared' if told['equivalent'] else 'not the same'}",
+        ),
+        ("time", f"{told['cpu_s']:.1f} CPU s"),
+        ("saved in", str(folder)),
+    ]
+
+
+def _open(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """How many preconditions are left open, and what is printed for them."""
+    count = sum(len(one["group"]) for one in told["undetermined"])
+    if not count:
+        return []
+    text = f"{counted(count, 'literal')} of preconditions, which result.json lists; of these, the model has those that are positive"
+    return [("undetermined", text)]

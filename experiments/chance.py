@@ -1,0 +1,272 @@
+"""``python -m experiments.chance``: agents with chance, beside the published figures of QACE, and in random domains.
+
+With ``--domains FOLDER``, which has a folder with ``domain.pddl`` and problems for each of QACE's four domains (they are in its
+repository, AAIR-lab/QACE, and not in this one), each is interrogated with several seeds, with as many steps as QACE took
+interactions. The table has the variational distance to the truth after half of the interactions that QACE needed for .1, and
+after all that it made. With ``--random N`` instead, N random domains (``random_chance``) are interrogated and every line that is
+called certain, and every interval, is held against the truth.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from aam_vision.commandline import run_command
+from aam_vision.errors import UnusableInput
+from experiments.jobs import Parameters, Row
+from experiments.options import Scale
+from experiments.report import Presentation, report
+from experiments.tables import Table
+
+if TYPE_CHECKING:
+    from aam_vision.outcomes import ChanceModel
+    from aam_vision.query import Access
+
+BATCH = 25
+"""Random domains in one job."""
+TRANSITIONS, STATES = 1000, 300
+"""Held-out transitions, and states in which the structure is compared."""
+STRANGE = 200
+"""Transitions of QACE's test problems, which are larger."""
+
+
+class Published(NamedTuple):
+    """QACE's means of ten runs: interactions to a variational distance of .1, in all, the best distance, and seconds."""
+
+    problem: str
+    to_tenth: int
+    steps: int
+    distance: float
+    seconds: int
+
+
+QACE = {
+    "explodingblocks": Published("problem0", 183, 243, 0.070, 613),
+    "first_responders": Published("problem1", 904, 1760, 0.043, 1009),
+    "probabilistic_elevators": Published("problem1", 626, 1762, 0.005, 762),
+    "tireworld": Published("problem0", 79, 89, 0.190, 136),
+}
+
+
+def chance(
+    domains: Annotated[Path | None, typer.Option(help="Folder with QACE's domains.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds per domain and access.")] = 10,
+    access: Annotated[
+        list[str] | None, typer.Option(help="Of the agent (repeatable); default reset and settable.")
+    ] = None,
+    random: Annotated[
+        int | None, typer.Option(min=1, help="Interrogate so many random domains instead.")
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
+    first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    scale: Scale = Scale(out=Path("runs/chance")),
+) -> int:
+    """How well outcomes and their probabilities are learned: QACE's domains, or coverage in random ones.
+
+    Examples:
+        python -m experiments.chance --domains qace --seeds 10
+        python -m experiments.chance --random 500 --first-seed 1000
+    """
+    kinds = access or ["reset", "settable"]
+    for kind in kinds:
+        if kind not in ("trajectory", "reset", "snapshot", "settable"):
+            raise UnusableInput("use trajectory, reset, snapshot or settable", "access", kind)
+    if (random is None) == (domains is None):
+        raise UnusableInput("give either --domains FOLDER or --random N")
+    if random is not None:
+        jobs: list[Parameters] = [
+            {"access": kind, "steps": steps, "seed": seed, "count": min(BATCH, first_seed + random - seed)}
+            for kind in kinds
+            for seed in range(first_seed, first_seed + random, BATCH)
+        ]
+        return report("random_chance", jobs, Presentation(coverage), scale, work=batch)
+    assert domains is not None, "one or the other is given"
+    jobs = [
+        {"folder": str(domains.absolute()), "domain": name, "access": kind, "seed": seed}
+        for name in QACE
+        for kind in kinds
+        for seed in range(first_seed, first_seed + seeds)
+    ]
+    return report("chance", jobs, Presentation(comparison), scale, work=interrogated)
+
+
+# --- QACE's domains -----------------------------------------------------------------------------
+
+
+def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
+    """One interrogation, and how far its model is from the truth on the way and at the end."""
+    from aam_vision.agents.chance import ChanceAgent
+    from aam_vision.chance.interrogating import Options, interrogate
+    from aam_vision.chance_evaluation import same_structure, sample_transitions, variational_distance
+    from aam_vision.pddl import read_chance_domain, read_chance_problem
+    from aam_vision.query import Access
+
+    place, published = Path(folder) / domain, QACE[domain]
+    truth = read_chance_domain(place / "domain.pddl")
+    initial = read_chance_problem(truth, place / f"{published.problem}.pddl").initial
+    strange = [read_chance_problem(truth, path).initial for path in sorted(place.glob("test-problem*.pddl"))]
+    rng = np.random.default_rng([seed, 11])
+    held_out = sample_transitions(truth, [initial], TRANSITIONS, rng)
+    elsewhere = sample_transitions(truth, strange[:2], STRANGE, rng)
+    states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
+    half = published.to_tenth // 2
+    early: list[ChanceModel] = []
+
+    def watch(steps: int, model: Any) -> None:
+        if steps >= half and not early:
+            early.append(model())
+
+    agent = ChanceAgent(truth, [initial], np.random.default_rng([seed, 4]), Access(access))
+    began = process_time()
+    result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=published.steps), watch)
+    seconds = process_time() - began
+    first = early[0] if early else result.model
+    return {
+        "early": variational_distance(first, truth, held_out),
+        "early_structure": same_structure(first, truth, states),
+        "distance": variational_distance(result.model, truth, held_out),
+        "elsewhere": variational_distance(result.model, truth, elsewhere),
+        "structure": same_structure(result.model, truth, states),
+        "steps": result.counts.steps,
+        "seconds": seconds,
+        **_judged(result, truth),
+    }
+
+
+def _judged(result: Any, truth: ChanceModel) -> Row:
+    """What is called certain, held against the truth."""
+    from aam_vision.chance_evaluation import check, exact
+
+    checks = [(one, check(one, truth.schema(one.index.header.name))) for one in result.actions]
+    told = [(one, checked) for one, checked in checks if checked.intervals]
+    return {
+        "status": result.status,
+        "exact": exact(result.model, truth),
+        "wrong": [line for _, checked in checks for line in checked.wrong],
+        "intervals": sum(len(checked.intervals) for _, checked in told),
+        "right": sum(sum(checked.intervals) for _, checked in told),
+        "actions": len(told),
+        "all_right": sum(all(checked.intervals) for _, checked in told),
+        "missing": sum(checked.missing > one.unseen for one, checked in told),
+        "executed": sum(bool(one.executed) for one in result.actions),
+    }
+
+
+def comparison(rows: Sequence[Row]) -> Table:
+    """A line per domain and access: means over the seeds."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["domain"], row["access"]), []).append(row)
+    lines = []
+    for (domain, access), found in groups.items():
+        published = QACE[domain]
+
+        def mean(name: str, rows: list[Row] = found) -> float:
+            return round(float(np.mean([row[name] for row in rows])), 3)
+
+        lines.append(
+            [
+                domain,
+                access,
+                len(found),
+                published.to_tenth // 2,
+                mean("early"),
+                sum(row["early_structure"] for row in found),
+                published.steps,
+                mean("distance"),
+                sum(row["structure"] for row in found),
+                sum(row["exact"] for row in found),
+                mean("elsewhere"),
+                sum(len(row["wrong"]) for row in found),
+                f"{sum(row['right'] for row in found)}/{sum(row['intervals'] for row in found)}",
+                mean("seconds"),
+                published.distance,
+                published.seconds,
+            ]
+        )
+    columns = (
+        "domain", "access", "runs", "steps", "distance", "same", "steps in all", "distance then", "same then", "exact",
+        "test problems", "wrong", "intervals right", "CPU s", "QACE's distance", "QACE's s",
+    )  # fmt: skip
+    return Table("Agents with chance, with QACE's interactions", columns, lines)
+
+
+# --- random domains -----------------------------------------------------------------------------
+
+
+def batch(*, access: str, steps: int, seed: int, count: int) -> Row:
+    """As many random domains from this seed on."""
+    from aam_vision.query import Access
+
+    began = process_time()
+    total: Counter[str] = Counter()
+    found = []
+    for one in range(seed, seed + count):
+        judged = _random(one, Access(access), steps)
+        if judged is None:
+            continue
+        total["runs"] += 1
+        total[str(judged["status"])] += 1
+        for name in ("intervals", "right", "actions", "all_right", "missing", "executed", "steps"):
+            total[name] += judged[name]
+        if judged["wrong"]:
+            total["wrong_runs"] += 1
+            found.append([one, judged["wrong"]])
+    return {"total": dict(total), "found": found, "seconds": round(process_time() - began, 2)}
+
+
+def _random(seed: int, access: Access, steps: int) -> Row | None:
+    """One random domain; None if it is one in which objects may be named twice."""
+    from aam_vision.agents.chance import ChanceAgent
+    from aam_vision.chance.interrogating import Options, interrogate
+    from experiments.random_chance import random_chance
+
+    truth, domain = random_chance(seed)
+    if domain.repeated:
+        return None
+    agent = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), access)
+    result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps))
+    return {**_judged(result, truth), "steps": result.counts.steps}
+
+
+def coverage(rows: Sequence[Row]) -> Table:
+    """A line per access."""
+    lines = []
+    for access in dict.fromkeys(row["access"] for row in rows):
+        found = [row for row in rows if row["access"] == access]
+        total: Counter[str] = sum((Counter(row["total"]) for row in found), Counter())
+        seeds = [str(seed) for row in found for seed, _ in row["found"]][:3]
+        lines.append(
+            [
+                access,
+                total["runs"],
+                total["complete"],
+                total["contradicted"],
+                total["wrong_runs"],
+                total["intervals"],
+                f"{100 * total['right'] / max(1, total['intervals']):.1f}",
+                f"{100 * total['all_right'] / max(1, total['actions']):.1f}",
+                total["missing"],
+                f"{100 * total['actions'] / max(1, total['executed']):.1f}",
+                round(total["steps"] / max(1, total["runs"]), 1),
+                round(sum(row["seconds"] for row in found) / max(1, total["runs"]), 3),
+                " ".join(seeds),
+            ]
+        )
+    columns = (
+        "access", "runs", "complete", "contradicted", "wrong certain", "intervals", "right %", "all right %", "excluded wrongly",
+        "certain %", "steps", "CPU s", "seeds",
+    )  # fmt: skip
+    return Table("Random domains with chance", columns, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(chance))

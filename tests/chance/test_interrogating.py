@@ -1,0 +1,146 @@
+"""What is learned of an agent with chance is right, within the access, and made of no more steps than are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.chance.interrogating import BUDGET, COMPLETE, CONTRADICTED, ChanceResult, Options, interrogate
+from aam_vision.chance_evaluation import (
+    check,
+    exact,
+    same_structure,
+    sample_transitions,
+    variational_distance,
+)
+from aam_vision.domains import generate, load
+from aam_vision.outcomes import of_model
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.strips import Atom, State
+from experiments.random_chance import random_chance
+
+from .agents import agent, read
+
+ACCESS = [Access.RESET, Access.SNAPSHOT, Access.SETTABLE]
+
+
+def learned(access: Access, seed: int = 0, within: float = 0.08) -> ChanceResult:
+    return interrogate(agent(access, seed), np.random.default_rng(seed), Options(within))
+
+
+@pytest.mark.parametrize("access", ACCESS)
+def test_structure_and_probabilities_are_right(access: Access) -> None:
+    truth, initial = read()
+    result = learned(access)
+    assert result.status == COMPLETE
+    steps = sample_transitions(truth, [initial], 300, np.random.default_rng(1))
+    assert same_structure(result.model, truth, [step.before for step in steps])
+    assert variational_distance(result.model, truth, steps) < 0.08
+    for action in result.actions:
+        checked = check(action, truth.schema(action.index.header.name))
+        assert not checked.wrong
+        assert all(checked.intervals)
+        assert all((one.high - one.low) / 2 <= 0.08 for one in action.frequencies)
+    assert exact(result.model, truth) or access is not Access.SETTABLE
+
+
+def test_a_trajectory_is_learned_from_as_far_as_it_leads() -> None:
+    truth, _ = read()
+    result = interrogate(agent(Access.TRAJECTORY), np.random.default_rng(0), Options(0.1, max_steps=200))
+    assert all(not check(one, truth.schema(one.index.header.name)).wrong for one in result.actions)
+    assert sum(action.executed for action in result.actions) > 0
+
+
+def test_no_more_steps_are_taken_than_are_allowed() -> None:
+    for limit in (0, 1, 7, 50):
+        result = interrogate(agent(Access.RESET), np.random.default_rng(0), Options(max_steps=limit))
+        assert result.status == BUDGET
+        assert result.counts.steps == limit
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    one, other = learned(Access.RESET, 3), learned(Access.RESET, 3)
+    assert (one.model, one.counts) == (other.model, other.counts)
+
+
+def test_an_agent_without_chance_comes_out_without_chance() -> None:
+    model = of_model(load("gripper"))
+    initial = [generate("gripper", 2, np.random.default_rng(0)).initial]
+    deterministic = ChanceAgent(model, initial, np.random.default_rng(0), Access.SETTABLE)
+    result = interrogate(deterministic, np.random.default_rng(0), Options(0.1))
+    assert result.status == COMPLETE
+    assert exact(result.model, model)
+    for action in result.actions:
+        assert len(action.outcomes) == 1
+        assert action.unseen <= 0.2
+
+
+@pytest.mark.parametrize("access", ACCESS)
+def test_what_is_called_certain_of_random_domains_is_right(access: Access) -> None:
+    several = 0
+    for seed in range(12):
+        truth, domain = random_chance(seed)
+        if domain.repeated:
+            continue
+        asked = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 1]), access)
+        result = interrogate(asked, np.random.default_rng(seed), Options(0.1, max_steps=250))
+        assert result.status in (COMPLETE, BUDGET)
+        for action in result.actions:
+            assert not check(action, truth.schema(action.index.header.name)).wrong
+            several += len(action.outcomes) > 1
+    assert several > 3
+
+
+class Unchanged(AgentDecorator):
+    """The agent itself, but for its walks: it takes none."""
+
+    def initial(self) -> Sequence[Situation]:
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        return self.agent.ask(query)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return []
+
+
+class Capricious(Unchanged):
+    """Refuses now and then what it can do."""
+
+    def __init__(self, inner: Agent) -> None:
+        super().__init__(inner)
+        self._rng = np.random.default_rng(0)
+
+    def ask(self, query: Query) -> Response:
+        if self._rng.random() < 0.2:
+            return Response(0, query.initial)
+        return self.agent.ask(query)
+
+
+class Elsewhere(Unchanged):
+    """Changes a thing that its instruction does not name."""
+
+    def ask(self, query: Query) -> Response:
+        answer = self.agent.ask(query)
+        if not answer.executed:
+            return answer
+        return Response(answer.executed, self._changed(query.plan[0].objects, answer.final))
+
+    def _changed(self, named: tuple[str, ...], final: Situation) -> Situation:
+        other = "b" if "a" in named else "a"
+        state = State(final.state.true | {Atom("broken", (other,))}, final.state.objects)
+        return Situation(state, state)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [(Capricious, "refused although"), (Elsewhere, "of which its instruction does not name the objects")],
+)
+def test_an_agent_that_no_such_model_describes_is_named(wrong: type[Unchanged], told: str) -> None:
+    result = interrogate(wrong(agent(Access.RESET)), np.random.default_rng(0))
+    assert result.status == CONTRADICTED
+    assert told in result.why

@@ -1,0 +1,37 @@
+"""The classifiers that are shipped: small, as good as their page says, and enough for the model from pictures alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import aam_vision
+from aam_vision import evaluation
+from aam_vision.classifiers.store import paths
+from aam_vision.envs.tabletop.domain import NAME
+from aam_vision.targets.naming import from_environment
+
+pytest.importorskip("torch")
+
+
+def test_shipped_weights_are_small_and_read_unseen_scenes() -> None:
+    files = paths(NAME)
+    assert files.weights.stat().st_size + files.card.stat().st_size < 250_000
+    figures = json.loads(files.card.read_text())["figures"]["unseen"]
+    assert figures["states"] >= 390
+    assert figures["exact"] >= 0.93 * figures["states"]
+    assert figures["wrong"] <= 0.01 * figures["states"]
+
+
+@pytest.mark.usefixtures("drawable")
+def test_the_model_is_the_intended_one_from_pictures_alone() -> None:
+    target = from_environment(NAME)
+    assert target.truth is not None
+    result, truth = aam_vision.interrogate(target.agent, seed=0), target.truth()
+    states = evaluation.sample_states(truth, target.held_out(), 300, np.random.default_rng(0))
+    assert evaluation.equivalent(result.model, truth, states)
+    assert result.complete
+    assert result.counts.queries <= 25
+    assert result.counts.steps <= 300

@@ -1,0 +1,137 @@
+"""PPDDL: what is read is what the file says, writing it and reading it again changes nothing, mistakes are one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aam_vision.errors import UnusableInput
+from aam_vision.outcomes import ChanceModel, Effects
+from aam_vision.pddl import (
+    chance_domain_text,
+    domain_text,
+    read_chance_domain,
+    read_chance_problem,
+    read_domain,
+)
+from aam_vision.strips import LiftedAtom
+from tests.chance.domains import PROBLEM, SLIPPERY
+
+from .files import DOMAIN
+
+
+def read(folder: Path, text: str) -> ChanceModel:
+    path = folder / "domain.pddl"
+    path.write_text(text)
+    return read_chance_domain(path)
+
+
+def test_outcomes_are_read_with_their_probabilities(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    grab = {one.effects: one.probability for one in model.schema("grab").outcomes}
+    holding, free, broken = LiftedAtom("holding", (0,)), LiftedAtom("free", (1,)), LiftedAtom("broken", (0,))
+    assert grab == pytest.approx(
+        {
+            Effects(frozenset({holding}), frozenset({free})): 0.7,
+            Effects(frozenset({broken})): 0.1,
+            Effects(): 0.2,
+        }
+    )
+    drop = {one.effects: one.probability for one in model.schema("drop").outcomes}
+    assert drop == pytest.approx(
+        {
+            Effects(frozenset({free, broken}), frozenset({holding})): 0.3,
+            Effects(frozenset({free}), frozenset({holding})): 0.7,
+        }
+    )
+
+
+def test_an_instruction_that_is_written_as_a_predicate_is_no_concept(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    assert "grab" not in {predicate.name for predicate in model.vocabulary.predicates}
+    assert model.schema("grab").positive == {LiftedAtom("free", (1,))}
+
+
+def test_a_model_that_is_written_and_read_again_is_the_same(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    again = read(tmp_path, chance_domain_text(model))
+    assert again.vocabulary == model.vocabulary
+    for schema, other in zip(model.actions, again.actions, strict=True):
+        assert (schema.header, schema.positive, schema.negative) == (
+            other.header,
+            other.positive,
+            other.negative,
+        )
+        assert {one.effects: one.probability for one in schema.outcomes} == pytest.approx(
+            {one.effects: one.probability for one in other.outcomes}
+        )
+
+
+def test_a_domain_without_chance_is_written_as_plain_pddl(tmp_path: Path) -> None:
+    model = read(tmp_path, DOMAIN)
+    path = tmp_path / "plain.pddl"
+    path.write_text(chance_domain_text(model))
+    assert domain_text(read_domain(path)) == domain_text(read_domain(tmp_path / "domain.pddl"))
+
+
+def test_probabilities_side_by_side_are_independent(tmp_path: Path) -> None:
+    both = SLIPPERY.replace(
+        "(probabilistic 0.3 (broken ?b))", "(probabilistic 0.3 (broken ?b)) (probabilistic 0.5 (free ?h))"
+    )
+    shares = sorted(
+        one.probability
+        for one in read(tmp_path, both.replace("(free ?h) (prob", "(prob")).schema("drop").outcomes
+    )
+    assert shares == pytest.approx([0.15, 0.15, 0.35, 0.35])
+
+
+def test_a_problem_is_read_without_the_instructions(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    path = tmp_path / "problem.pddl"
+    path.write_text(PROBLEM)
+    problem = read_chance_problem(model, path)
+    assert [str(atom) for atom in problem.initial.true] == ["free(h)"]
+
+
+BAD = {
+    "more than one": ("0.7 (and", "0.95 (and", "add up to 1.05, more than 1"),
+    "no number": ("0.7 (and", "often (and", "expected a probability from 0 to 1"),
+    "negative": ("0.7 (and", "-0.7 (and", "expected a probability from 0 to 1"),
+    "above one": ("0.7 (and", "7 (and", "expected a probability from 0 to 1"),
+    "a zero below": ("1/10", "1/0", "expected a probability from 0 to 1"),
+    "odd": ("1/10 (broken ?b)", "1/10", "pairs of a probability and an effect"),
+    "empty": ("(probabilistic 0.3 (broken ?b))", "(probabilistic)", "pairs of a probability and an effect"),
+    "when": (
+        "(probabilistic 0.3 (broken ?b))",
+        "(when (free ?h) (broken ?b))",
+        "conditional effects ('when')",
+    ),
+    "in a precondition": ("(not (broken ?b))", "(probabilistic 0.3 (broken ?b))", "probabilistic effects"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, name: str) -> None:
+    old, new, told = BAD[name]
+    assert old in SLIPPERY
+    with pytest.raises(UnusableInput) as raised:
+        read(tmp_path, SLIPPERY.replace(old, new))
+    message = str(raised.value)
+    assert told in message
+    assert "\n" not in message
+    assert "domain.pddl:" in message
+
+
+def test_more_than_ten_outcomes_are_refused(tmp_path: Path) -> None:
+    facts = " ".join(f"(p{number})" for number in range(4))
+    chances = " ".join(f"(probabilistic 0.5 (p{number}))" for number in range(4))
+    with pytest.raises(UnusableInput, match="'a' has 16 outcomes, more than 10"):
+        read(tmp_path, f"(define (domain d) (:predicates {facts}) (:action a :effect (and {chances})))")
+
+
+def test_many_chances_are_refused_at_once(tmp_path: Path) -> None:
+    facts = " ".join(f"(p{number})" for number in range(60))
+    chances = " ".join(f"(probabilistic 0.5 (p{number}))" for number in range(60))
+    with pytest.raises(UnusableInput, match="more than 10 outcomes"):
+        read(tmp_path, f"(define (domain d) (:predicates {facts}) (:action a :effect (and {chances})))")
