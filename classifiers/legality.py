@@ -106,6 +106,11 @@ class Legality:
             *self._counts_of_things(entries, vocabulary, scene),
         ]
 
+    @property
+    def asked(self) -> Truth:
+        """(heads, places): which classifiers are asked of which places."""
+        return self._asked
+
     def settle(
         self, probabilities: Probabilities, low: Probabilities, high: Probabilities
     ) -> tuple[Truth, Truth]:

@@ -26,6 +26,7 @@ from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import Card, read
 from aam_vision.classifiers.tracking import Places
+from aam_vision.classifiers.weak import untaught
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 
 BATCH = 16
@@ -80,6 +81,8 @@ class BoardPerception:
         self._own = every if heads == weights.heads else [weights.heads.index(head) for head in heads]
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)[:, None]
         thresholds = np.array([card.thresholds[head] for head in heads], dtype=np.float32)
+        self._untaught = [number for number, head in enumerate(heads) if untaught(card, head)]
+        thresholds[self._untaught] = -1, 2  # no answer is below or above
         self._low, self._high = thresholds[:, :1], thresholds[:, 1:]  # (heads, 1)
         self._remembered = remembered
         self._memory: OrderedDict[tuple[int, bytes], Probabilities] = OrderedDict()
@@ -104,6 +107,11 @@ class BoardPerception:
         """
         weights, card = read(vocabulary, name, folder, part=True)
         return cls(vocabulary, weights, card, remembered=remembered, backend=backend, threads=threads)
+
+    @property
+    def thresholds(self) -> tuple[Probabilities, Probabilities]:
+        """Below which an answer is no, and above which it is yes: (heads, 1) each, as ``Legality.settle`` takes them."""
+        return self._low, self._high
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """Read the first image of a problem; names come from ``scene.anchors``."""
@@ -146,6 +154,7 @@ class BoardPerception:
             boards = resample_boards(batch, scene, self._side)
             cells = self._logits(boards)[:, self._own]
             logits = cells.reshape(*cells.shape[:2], -1) @ pooling / self._temperatures
+            logits[:, self._untaught] = 0
             return _sigmoid(logits)
 
         starts = range(0, len(frames), BATCH)

@@ -22,7 +22,7 @@ from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CAMERA, KINDS, SHARED, Weights, check_shapes, shapes
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.perception import Perceived, VisualVocabulary
+from aam_vision.perception import Perceived, Provenance, VisualVocabulary
 
 if TYPE_CHECKING:
     from torch import nn
@@ -150,11 +150,12 @@ def read(
     """The weights called ``name`` for a vocabulary, and their card; torch is not needed.
 
     Args:
-        vocabulary: the vocabulary of the environment; the weights must be made for exactly this one.
+        vocabulary: the vocabulary of the environment; the weights must be made for exactly its perceived predicates,
+            whatever it defines over them or states.
         name: the name of the files, without ending.
         folder: where they lie; None for the shipped ones.
-        without: a predicate that the weights may lack, or have otherwise; their own classifiers, and not
-            those of the vocabulary, are then those of the network.
+        without: a predicate that the weights may lack, or have otherwise; they may also have further ones. Their own
+            classifiers, and not those of the vocabulary, are then those of the network.
         part: whether they may be made for a vocabulary of which the given one is a part; the network then has
             further classifiers.
 
@@ -165,8 +166,8 @@ def read(
     files = paths(name, folder)
     cure = _cure(name, folder)
     card = _card(files.card, cure)
-    wanted, found = (_less(facts, without) for facts in (describe(vocabulary), card.vocabulary))
-    _compare(wanted, _part(found, wanted) if part else found, files.card, cure)
+    wanted, found = (_less(_perceived(facts), without) for facts in (describe(vocabulary), card.vocabulary))
+    _compare(wanted, _part(found, wanted) if part or without else found, files.card, cure)
     content = _read(files.weights, cure)
     digest = hashlib.sha256(content).hexdigest()
     if digest != card.weights_sha256:
@@ -229,8 +230,18 @@ def _card(path: Path, cure: str) -> Card:
     return card
 
 
+def _perceived(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """A described vocabulary less all that no classifier is asked about: it can change without harm to weights."""
+    predicates = {
+        name: own
+        for name, own in facts.get("predicates", {}).items()
+        if isinstance(own, Mapping) and own.get("provenance") == Provenance.PERCEIVED.value
+    }
+    return {**facts, "predicates": predicates}
+
+
 def _less(facts: Mapping[str, Any], predicate: str | None) -> Mapping[str, Any]:
-    """A described vocabulary less one predicate, and then less the order of its classifiers."""
+    """A described vocabulary less one predicate and the order of its classifiers; all of it if none is named."""
     if predicate is None:
         return facts
     others = {name: own for name, own in facts.get("predicates", {}).items() if name != predicate}
@@ -242,13 +253,15 @@ def _part(facts: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, A
     predicates = {
         name: own for name, own in facts.get("predicates", {}).items() if name in wanted["predicates"]
     }
+    if "heads" not in wanted:  # see ``_less``
+        return {**facts, "predicates": predicates}
     heads = [head for head in wanted["heads"] if head in facts["heads"]]
     return {**facts, "heads": heads, "predicates": predicates}
 
 
 def _compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cure: str) -> None:
     """Whether a card speaks of the environment's vocabulary; the error names the first difference."""
-    if wanted == found:
+    if all(found.get(key) == own for key, own in wanted.items()):
         return
     ours, theirs = wanted["predicates"], found.get("predicates", {})
     different = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]

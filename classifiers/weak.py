@@ -18,9 +18,9 @@ def weaknesses(card: Card) -> list[str]:
     Cards of older weights have figures of whole states only.
     """
     found = [
-        f"classifier {head} of {card.name} never saw a positive example: what it calls true is not to be relied on"
+        f"classifier {head} of {card.name} never saw a positive example: it answers unknown"
         for head in card.vocabulary["heads"]
-        if _table(card.figures, "positives").get(head) == 0
+        if untaught(card, head)
     ]
     unseen = _table(card.figures, "unseen")
     for head, counts in _table(unseen, "classifiers").items():
@@ -34,6 +34,14 @@ def weaknesses(card: Card) -> list[str]:
             f"the classifiers of {card.name} read {exact} of {states} unseen states exactly ({exact / states:.1%})"
         )
     return found
+
+
+def untaught(card: Card, head: str) -> bool:
+    """Whether a classifier never saw a positive example, so that it cannot know what one looks like.
+
+    Cards of older weights do not say; theirs all saw some.
+    """
+    return _table(card.figures, "positives").get(head) == 0
 
 
 def _table(figures: Mapping[str, Any], name: str) -> Mapping[str, Any]:

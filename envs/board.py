@@ -220,13 +220,18 @@ class BoardDomain:
         """The folder of the weights; None for the shipped ones."""
         return given
 
+    @property
+    def walked(self) -> tuple[Problem, ...]:
+        """The problems whose pictures may be labelled: those for training, then those that are interrogated."""
+        return tuple(dict.fromkeys(self.trained_on + self.interrogated))
+
     def scene_of(self, problem: str) -> Scene:
-        """The scene of a problem for training, named ``SPLIT/NUMBER``.
+        """The scene of a problem for training, or of one that is interrogated, named ``SPLIT/NUMBER``.
 
         Raises:
-            UnusableInput: there is no such problem for training.
+            UnusableInput: there is no such problem, or it is held out.
         """
-        known = {f"{split}/{number}": (split, number) for split, number in self.trained_on}
+        known = {f"{split}/{number}": (split, number) for split, number in self.walked}
         if problem not in known:
             raise UnusableInput(f"problem {problem!r} is not one for training: use one of {', '.join(known)}")
         return self.scene(self.load(*known[problem]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.perception import Exactly, Never, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, State
 
 NO_LABEL = -1
@@ -84,7 +84,32 @@ def check_legal(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -
     _, doubtful = index.legality.settle(answers, half, half)
     if doubtful.any():
         head, place = (int(numbers[0]) for numbers in np.nonzero(doubtful))
+        why = _excluding(vocabulary, index, answers > 0) or f"see {heads[head]} at {index.places[place]}"
         raise UnusableInput(
-            f"no legal board (see {heads[head]} at {index.places[place]}): give every thing its one place, "
-            f"and every cell what it shows"
+            f"no legal board ({why}): give every thing its one place, and every cell what it shows, or correct the "
+            f"vocabulary"
         )
+
+
+def _excluding(vocabulary: VisualVocabulary, index: SceneIndex, yes: NDArray[np.bool_]) -> str | None:
+    """The first constraint of a vocabulary that labels break, in words; None if it is none of the declared ones.
+
+    Args:
+        vocabulary: declares the constraints.
+        index: of the labelled scene.
+        yes: (heads, places), where a label says yes.
+    """
+    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
+    for item in vocabulary.constraints:
+        if isinstance(item, Never):
+            shown = yes[[rows[head] for head in item.shows]].all(0)
+            spared = yes[[rows[head] for head in item.without]].any(0)
+            if (shown & ~spared).any():
+                place = index.places[int(np.argmax(shown & ~spared))]
+                without = f" without {' or '.join(item.without)}" if item.without else ""
+                return f"a constraint excludes {' with '.join(item.shows)}{without}, as at {place}"
+        elif isinstance(item, Exactly) and int(yes[rows[item.head]].sum()) != item.number:
+            return (
+                f"a constraint says {item.head} {item.number}x, the label {int(yes[rows[item.head]].sum())}x"
+            )
+    return None

@@ -25,7 +25,8 @@ from aam_vision.training.cache import key, remembered
 from aam_vision.training.calibration import Calibration, calibrate, shift
 from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
-from aam_vision.training.folder import labelled_images
+from aam_vision.training.folder import labelled_images, read_labels
+from aam_vision.training.label_doubts import doubts
 from aam_vision.training.lesson import StartingPoint, TrainingOptions, teach
 from aam_vision.training.settings import TrainingSettings, figures_of, limited_threads, write_files
 from aam_vision.wording import counted
@@ -97,6 +98,10 @@ def train_domain(
     files = write_files(classifiers, card, folder)
     for group, found in scores.items():
         progress.stage(f"{name}: {found.exact} of {found.states} states exact on {group} layouts")
+    if settings.images is not None:
+        labels = read_labels(domain, settings.images, KINDS[start.kind])
+        for line in doubts(domain.visual.cell_heads(), perception, labels):
+            progress.stage(f"warning: {line}")
     for line in weaknesses(card):
         progress.stage(f"warning: {line}")
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")

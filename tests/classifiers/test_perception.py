@@ -212,3 +212,23 @@ def test_reading_images_needs_neither_torch_nor_what_belongs_to_it():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_classifier_that_never_saw_a_positive_example_answers_unknown():
+    """What nobody ever showed it is unknown, except where a constraint leaves one answer; all else is read as before."""
+    domain = board_domain("sokoban")
+    weights, card = read(domain.visual, "sokoban")
+    layout, scene, picture = _layout("sokoban", "train", 0)
+    initial = State(layout.initial, layout.objects)
+    poor = replace(card, figures={**card.figures, "positives": {"goal": 0, "stone": 7}})
+    wanted, found = (
+        BoardPerception(domain.visual, weights, own).look(picture.frame(initial.true), scene)
+        for own in (card, poor)
+    )
+    goals = {atom for atom in wanted.state.true if atom.predicate == "is-goal"}
+    assert goals
+    assert goals <= found.state.unknown
+    assert {atom.predicate for atom in found.state.unknown} >= {"is-goal", "is-nongoal"}
+    for atom in wanted.state.true - found.state.unknown:
+        assert found.state.value(atom)
+    assert found.places == wanted.places

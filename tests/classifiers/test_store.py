@@ -11,7 +11,7 @@ import torch
 from aam_vision.classifiers.networks import CHANNELS, SHARED, make_network
 from aam_vision.classifiers.store import SURE, Card, describe, load, paths, save
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Defined, Perceived, Reading, VisualVocabulary
+from aam_vision.perception import Defined, Given, Perceived, Reading, VisualVocabulary
 from aam_vision.strips import Predicate, Types
 
 VOCABULARY = VisualVocabulary(
@@ -122,9 +122,22 @@ def test_another_vocabulary(folder):
     at, wet = VOCABULARY.entries
     other = replace(VOCABULARY, entries=(at, replace(wet, hidden_by=None)))
     assert "predicate wet" in _refused(folder, other)
-    extra = Defined(Predicate("dry", ("place",)), lambda scene, seen: ((), ()), "not wet")
+    extra = Perceived(Predicate("dry", ("place",)), Reading.THERE, {"": "dry"}, "brown")
     assert "predicate dry is absent there" in _refused(folder, replace(VOCABULARY, entries=(at, wet, extra)))
     assert "name is toy there, tow here" in _refused(folder, replace(VOCABULARY, name="tow"))
+
+
+def test_what_no_classifier_is_asked_about_may_change(folder):
+    """Defined and stated predicates are added, changed and removed, and the weights are of the same use."""
+    dry = Defined(Predicate("dry", ("place",)), lambda scene, seen: ((), ()), "not wet")
+    named = Given(Predicate("named", ("thing",)), "what the user calls it")
+    network, card = load(VOCABULARY, "toy", folder)
+    richer = replace(VOCABULARY, entries=(named, *VOCABULARY.entries, dry))
+    again, _ = load(richer, "toy", folder)
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, again.state_dict()[name])
+    save(network, replace(card, vocabulary=describe(richer)), folder)
+    assert load(VOCABULARY, "toy", folder)[0].heads == network.heads
 
 
 def test_a_folder_that_cannot_be_written(folder):

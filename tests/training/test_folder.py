@@ -11,12 +11,12 @@ import torch
 from PIL import Image
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.envs.registry import board_domain
+from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived
 from aam_vision.strips import State
 from aam_vision.training.boards import examples
-from aam_vision.training.folder import labelled_images
+from aam_vision.training.folder import labelled_images, perceived_atoms
 
 DOMAIN = board_domain("sokoban")
 
@@ -135,3 +135,106 @@ def test_images_that_cannot_be_used(folder):
     assert "render larger images" in _refused(folder)
     file.write_bytes(b"")
     assert "not a PNG" in _refused(folder)
+
+
+def _two(folder, layout, first=None, second=None, image=None):
+    """Two lines; the second is of a picture of the same state, or of another one."""
+    picture = image if image is not None else np.asarray(Image.open(folder / "images" / "1.png"))
+    Image.fromarray(picture).save(folder / "images" / "2.png")
+    lines = [_line(layout, **(first or {})), _line(layout, image="2.png", **(second or {}))]
+    (folder / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _message(folder):
+    """Why the labels of a folder are refused; None if they are not."""
+    try:
+        labelled_images(DOMAIN, folder)
+    except UnusableInput as error:
+        return str(error)
+    return None
+
+
+def test_a_forgotten_atom_shows_by_its_look(folder, layout):
+    """Each atom that one label leaves out, where another picture of the problem shows the same cell."""
+    simulator = DOMAIN.simulator(("train", 0))
+    simulator.start()
+    simulator.instruct(*simulator.choose(np.random.default_rng(0)))
+    later = [f"{a.predicate}({', '.join(a.objects)})" for a in sorted(simulator.board.snapshot().dynamic)]
+    goals = [atom for atom in _line(layout)["true"] if atom.startswith("is-goal")]
+    whole = [a for a in later if a.split("(")[0] in ("at", "at-goal", "clear")] + goals
+    same = [atom for atom in whole if atom in _line(layout)["true"]]
+    assert len(same) > 20
+    missed = []
+    for atom in whole:
+        _two(folder, layout, second={"true": [a for a in whole if a != atom]}, image=simulator.frame())
+        message = _message(folder)
+        if message is None:
+            missed.append(atom)
+        else:
+            assert "no legal board" in message or (
+                ": line 1 (1.png) says " in message and "line 2 (2.png)" in message
+            )
+    assert len(set(missed) & set(same)) <= 4  # beside a cell that changed, where a pixel of it shows
+    _two(folder, layout, second={"true": whole}, image=simulator.frame())
+    assert len(labelled_images(DOMAIN, folder)) == 2
+
+
+def test_two_labels_of_one_picture_that_contradict_each_other(folder, layout):
+    whole = _line(layout)["true"]
+    goal = next(a for a in whole if a.startswith("is-goal"))
+    _two(folder, layout)
+    assert len(labelled_images(DOMAIN, folder)) == 2
+    _two(folder, layout, second={"true": [a for a in whole if a != goal]})
+    message = _refused(folder)
+    assert "line 2 (2.png) contradicts line 1 (1.png)" in message
+    assert f"{goal} is false here, true there" in message
+    _two(folder, layout, second={"true": [*whole, "at(player-01, pos-1-1)"]})
+    assert "contradict each other: a thing is in one place" in _refused(folder)
+
+
+def test_one_picture_of_two_problems(folder, layout):
+    """Two problems of one shape."""
+    other = DOMAIN.load("train", 2)
+    _two(folder, layout, second={"problem": "train/2", "true": _line(other)["true"]})
+    assert "the problem is train/2 here, train/0 there" in _refused(folder)
+
+
+def test_pictures_of_different_sizes(folder, layout):
+    small = Image.open(folder / "images" / "1.png").resize((200, 200))
+    _two(folder, layout, image=np.asarray(small))
+    message = _refused(folder)
+    assert "2.png has 200x200 pixels" in message
+    assert "1.png (line 1) of the same problem train/0 337x337" in message
+
+
+def test_a_constraint_that_excludes_a_label_is_told(folder, layout):
+    whole = _line(layout)["true"]
+    stone = next(a for a in whole if a.startswith("at(stone"))
+    place = stone.split(", ")[1].rstrip(")")
+    (folder / "labels.jsonl").write_text(json.dumps(_line(layout, true=[*whole, f"clear({place})"])))
+    assert f"a constraint excludes clear with stone, as at {place}" in _refused(folder)
+    doors = board_domain("doors")
+    (folder / "labels.jsonl").write_text(json.dumps({"image": "1.png", "problem": "train/0", "true": []}))
+    with pytest.raises(UnusableInput, match="a constraint says player 1x, the label 0x"):
+        labelled_images(doors, folder)
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_label_file_can_say_what_the_simulator_says(name, tmp_path):
+    """In every domain, also where predicates are defined over what is seen in the cells."""
+    domain = board_domain(name)
+    problem = domain.walked[0]
+    layout = domain.load(*problem)
+    scene, state = domain.scene(layout), State(layout.initial, layout.objects)
+    (tmp_path / "images").mkdir()
+    frame = domain.drawing(layout).frame(layout.initial)
+    Image.fromarray(frame).save(tmp_path / "images" / "1.png")
+    line = {
+        "image": "1.png",
+        "problem": "{}/{}".format(*problem),
+        "true": perceived_atoms(domain, scene, state),
+    }
+    (tmp_path / "labels.jsonl").write_text(json.dumps(line))
+    (found,) = labelled_images(domain, tmp_path)
+    (wanted,) = examples(domain.visual, scene, [(state, frame)], CELL_PIXELS)
+    assert torch.equal(found.labels, wanted.labels)

@@ -18,6 +18,8 @@ from aam_vision.commandline import Progress
 from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
+from aam_vision.perception import Defined
+from aam_vision.strips import Predicate
 from aam_vision.training import lesson, session
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.lesson import TrainingOptions
@@ -254,6 +256,14 @@ def test_one_classifier_is_trained_anew_and_the_others_stay_bit_by_bit():
             assert not torch.equal(tensor[1], before[name][1])
 
 
+def _with(domain, entry):
+    """A board domain with one more predicate."""
+    visual = replace(domain.visual, entries=(*domain.visual.entries, entry))
+    domain = replace(domain)
+    domain.__dict__["visual"] = visual  # of a cached property
+    return domain
+
+
 def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, monkeypatch):
     """Doors as shipped, but for ``unlocked``: trained for a moment on that trunk, it reads unseen layouts."""
     monkeypatch.setattr(sampling, "SYNTHETIC", 40)
@@ -270,6 +280,8 @@ def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, mon
     save(network, replace(card, vocabulary=describe(poorer)), tmp_path / "old")
     with pytest.raises(UnusableInput, match="predicate unlocked is absent there"):
         load(doors.visual, "doors", tmp_path / "old")
+    nowhere = Defined(Predicate("nowhere", ("key",)), lambda scene, seen: ((), ()), "a key that is not seen")
+    doors = _with(doors, nowhere)  # the vocabulary may have other changes, too
     train_domain(
         doors,
         tmp_path / "new",

@@ -1,0 +1,52 @@
+"""The command that labels from zero: its files are those of other commands, and bad input is told in one line."""
+
+import json
+
+import pytest
+
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.commandline import run_command
+from aam_vision.envs.registry import board_domain
+from aam_vision.training.folder import read_labels
+from aam_vision.training.label import label
+from aam_vision.training.labelling import rounds
+
+
+def _ended(monkeypatch, *arguments):
+    monkeypatch.setattr("sys.argv", ["label", *arguments])
+    return run_command(label)
+
+
+def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(rounds, "STEPS", 10)
+    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
+    options = ["--env", "sokoban", "--pictures", "5", "--steps", "20", "--out", str(tmp_path / "few")]
+    assert _ended(monkeypatch, *options) in (0, None)
+    domain = board_domain("sokoban")
+    labels = read_labels(domain, tmp_path / "few")
+    told = json.loads((tmp_path / "few" / "labelling.json").read_text())
+    assert len(labels) == told["labelled_pictures"] == 5
+    assert told["labelled_atoms"] == sum(int((one.example.labels >= 0).sum()) for one in labels)
+    assert not told["sure"]
+    assert 0 < told["bound"] <= 1
+    perception = BoardPerception.load(domain.visual, "sokoban", tmp_path / "few")
+    assert perception.card.figures["positives"]["player"] >= 5
+    assert "5 of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--env", "chess"], "no environment 'chess'"),
+        (["--env", "taxi"], "tells no states"),
+        (["--env", "sokoban", "--labels", "oracle"], "no --labels oracle: use simulator"),
+        (["--env", "sokoban", "--pictures", "0"], "0"),
+    ],
+)
+def test_what_cannot_be(tmp_path, monkeypatch, capsys, arguments, told):
+    monkeypatch.chdir(tmp_path)
+    assert _ended(monkeypatch, *arguments) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert "Traceback" not in error
+    assert list(tmp_path.iterdir()) in ([], [tmp_path / "runs"])

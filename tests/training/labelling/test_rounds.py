@@ -1,0 +1,106 @@
+"""From no label to classifiers: the rounds, with a simulator that answers."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+
+from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.commandline import Progress
+from aam_vision.envs.registry import board_domain, image_domain
+from aam_vision.errors import UnusableInput
+from aam_vision.training.labelling import rounds
+from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.choice import RANDOM
+from aam_vision.training.labelling.mosaics import Mosaics
+from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
+from aam_vision.training.labelling.rounds import Rounds, Way, shown
+from aam_vision.training.labelling.walks import walk
+from aam_vision.training.labels import NO_LABEL, label
+
+
+@pytest.fixture(scope="module")
+def pool():
+    domain = board_domain("sokoban")
+    return Pool(domain.visual, walk(domain, domain.walked[:2], np.random.default_rng(3), 60), CELL_PIXELS)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(rounds, "STEPS", 10)
+    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
+    monkeypatch.setattr(rounds, "FREE", 6)
+
+
+def _rounds(pool, way):
+    domain = board_domain("sokoban")
+    return Rounds(domain, pool, SimulatorLabels(domain), way, Progress(io.StringIO())).run()
+
+
+@pytest.mark.parametrize("way", [Way(most=7), Way(choice=RANDOM, free=False, most=5)])
+def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(pool, quick, way):
+    perception, found = _rounds(pool, way)
+    assert len(found.pictures) == len(set(found.pictures)) == way.most
+    assert not found.sure
+    assert len(found.examination.history) == min(2, way.most - rounds.FIRST)
+    assert (found.given[1] > 0) == way.free
+    assert found.atoms > 100 * way.most
+    scene, frame = pool.pictures[0].picture.scene, pool.pictures[0].picture.frame
+    assert perception.look(frame, scene).state.objects == scene.objects
+
+
+def test_the_same_seed_gives_the_same_choice_and_weights(pool, quick):
+    (_, one), (_, other) = _rounds(pool, Way(most=4)), _rounds(pool, Way(most=4))
+    assert one.pictures == other.pictures
+    assert one.card == other.card
+    for name, tensor in one.network.state_dict().items():
+        assert torch.equal(tensor, other.network.state_dict()[name])
+
+
+def test_mosaics_have_the_labels_of_their_cells(pool):
+    """Every cell that was replaced shows a look with these labels; the others are as they were."""
+    domain = board_domain("sokoban")
+    oracle, heads = SimulatorLabels(domain), domain.visual.cell_heads()
+    known = KnownLooks(pool, len(heads))
+    for number in range(0, len(pool.pictures), 5):
+        one = pool.pictures[number]
+        state = oracle.label(one.picture)
+        known.answer(number, label(domain.visual, one.picture.scene, one.index.places, state))
+    looks = known.labels(rounds.ALIKE, rounds.MARGIN)
+    mosaics, rng = Mosaics(pool, looks), np.random.default_rng(0)
+    kinds = {labels.tobytes() for labels in looks}
+    changed = 0
+    for number in range(10):
+        follows = known.follows(number, looks)
+        made = mosaics.example(number, follows, rng)
+        before = pool.pictures[number].pixels
+        assert made.pixels.shape == before.shape
+        for place, cells in enumerate(pool.pictures[number].index.cells):
+            assert pool.pictures[number].looks[place] != NO_LOOK
+            row, column = (
+                CELL_PIXELS * part for part in divmod(cells[0], pool.pictures[number].index.scene.columns)
+            )
+            part = np.s_[:, row : row + CELL_PIXELS, column : column + CELL_PIXELS]
+            labels = made.labels.numpy()[:, place]
+            if np.array_equal(made.pixels.numpy()[part], before[part]):
+                continue
+            changed += 1
+            assert labels.tobytes() in kinds
+            assert (labels != NO_LABEL).any()
+    assert changed > 50
+
+
+def test_what_is_hidden_is_not_refused():
+    domain = board_domain("sokoban")
+    heads = domain.visual.cell_heads()
+    sure, doubtful = np.zeros((len(heads), 3), bool), np.zeros((len(heads), 3), bool)
+    sure[heads.index("player"), 0] = doubtful[heads.index("goal"), :2] = True
+    doubtful[heads.index("stone-on-goal"), 2] = True
+    found = shown(domain.visual, sure, doubtful)
+    assert np.argwhere(found).tolist() == [[heads.index("goal"), 1]]
+
+
+def test_a_simulator_that_tells_no_states_is_refused():
+    with pytest.raises(UnusableInput, match="tells no states"):
+        SimulatorLabels(image_domain("taxi"))

@@ -1,0 +1,299 @@
+"""Rounds of labels and training, from no label at all until unseen pictures are read surely.
+
+In every round some pictures are labelled, some of them chosen at random and read before their labels are learned from: that is
+the test that ends the rounds. Labels that follow from those given, because two places look the same, cost nothing.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from time import process_time
+from typing import Final
+
+import numpy as np
+import torch
+from torch import nn
+
+from aam_vision.classifiers.architecture import SHARED, Weights
+from aam_vision.classifiers.legality import Truth
+from aam_vision.classifiers.networks import weights_of
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.store import Card, describe
+from aam_vision.commandline import Progress
+from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.training.boards import Example, fingerprint, positives
+from aam_vision.training.calibration import calibrate, shift
+from aam_vision.training.labelling.answers import Labeller
+from aam_vision.training.labelling.cautious import CautiousPerception, LabelledLooks
+from aam_vision.training.labelling.choice import ACTIVE, at_random, most_telling
+from aam_vision.training.labelling.mosaics import Mosaics
+from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
+from aam_vision.training.labelling.stopping import Examination
+from aam_vision.training.labels import NO_LABEL, Labels, label
+from aam_vision.training.lesson import teach
+from aam_vision.training.settings import limited_threads
+from aam_vision.wording import counted
+
+FIRST: Final = 4
+"""Pictures that are labelled before anything is trained."""
+
+EACH: Final = 3
+"""Pictures of every further round."""
+
+AUDITED: Final = 2
+"""The first ones of a round, which are chosen at random and read before they are learned from: more of them end the rounds
+sooner where all is well, and leave fewer to choose."""
+
+STEPS: Final = 250
+"""Training steps of a round on boards of ``CELLS`` cells: more of them read better, and take longer."""
+
+CELLS: Final = 60
+"""On smaller boards there are more steps, which take as long."""
+
+MOST_STEPS: Final = 1000
+"""However small the boards are."""
+
+WATCHED: Final = 150
+"""Walked pictures that are read after every training, to see what is refused: more of them show rarer things, and take time."""
+
+ALIKE: Final = 8.0
+"""Largest distance at which looks are taken for the same: a larger one gives more labels for free, and more wrong ones."""
+
+MARGIN: Final = 2.0
+"""Looks with other labels must be so many times farther away: a larger one gives fewer labels for free."""
+
+FREE: Final = 60
+"""Pictures with labels for free that are learned from, and mosaics: more of them take longer to be learned."""
+
+REFUSED: Final = 0.02
+"""Largest share of walked pictures that may be refused when labelling stops."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How labels are come by.
+
+    Args:
+        choice: of pictures, ``choice.RANDOM`` or ``choice.ACTIVE``.
+        free: whether labels that follow are learned from, too.
+        most: pictures to label at most.
+        seed: of weights, chance and audits.
+    """
+
+    choice: str = ACTIVE
+    free: bool = True
+    most: int = 10
+    seed: int = 0
+
+
+@dataclass
+class Labelled:
+    """What came of the rounds.
+
+    Attributes:
+        pictures: numbers of the labelled pictures, in order.
+        atoms: answers yes or no, about one classifier and place each, that the labels consist of.
+        sure: whether the test ended the rounds, and not the number of pictures.
+        examination: the test.
+        seconds: CPU seconds of every round's training.
+        network: the trained classifiers.
+        card: of the trained classifiers.
+        refused: share of walked pictures in which something was refused in the end.
+        given: pictures with labels for free, and how many of these labels there were, in the last round.
+    """
+
+    pictures: list[int] = field(default_factory=list)
+    atoms: int = 0
+    sure: bool = False
+    examination: Examination = field(default_factory=Examination)
+    seconds: list[float] = field(default_factory=list)
+    network: nn.Module | None = None
+    card: Card | None = None
+    refused: float = 1.0
+    given: tuple[int, int] = (0, 0)
+
+
+class Rounds:
+    """Labels a pool of pictures until its classifiers are sure.
+
+    Args:
+        domain: the environment; its vocabulary and name are used.
+        pool: pictures of walks.
+        labeller: tells what they show.
+        way: how labels are come by.
+        progress: is told what is being done.
+    """
+
+    def __init__(
+        self, domain: ImageDomain, pool: Pool, labeller: Labeller, way: Way, progress: Progress
+    ) -> None:
+        self._domain, self._visual, self._pool = domain, domain.visual, pool
+        self._labeller, self._way, self._progress = labeller, way, progress
+        self._heads = domain.visual.cell_heads()
+        self._known = KnownLooks(pool, len(self._heads))
+        self._answers: dict[int, Labels] = {}
+        self._rng = np.random.default_rng([way.seed, 18])
+        self._doubted = np.zeros(len(pool.looks), bool)
+        number = len(pool.pictures)
+        self._watched = self._rng.permutation(number)[:WATCHED].tolist()
+        cells = float(np.mean([len(one.index.places) for one in pool.pictures]))
+        self._steps = int(np.clip(STEPS * CELLS / cells, STEPS, MOST_STEPS))
+        self.found = Labelled()
+
+    def run(self) -> tuple[BoardPerception, Labelled]:
+        """Label and train until the test is passed or all pictures of ``Way.most`` are labelled."""
+        for _ in range(min(FIRST, self._way.most)):
+            self._ask(self._choose())
+        with limited_threads(1):
+            perception = self._train()
+            while not self._passed() and len(self._answers) < min(self._way.most, len(self._pool.pictures)):
+                self._round(perception)
+                perception = self._train()
+        self.found.sure = self._passed()
+        return perception, self.found
+
+    def _passed(self) -> bool:
+        """Whether the test says that labels are enough."""
+        return self.found.examination.passed and self.found.refused <= REFUSED
+
+    def _round(self, perception: BoardPerception) -> None:
+        """Label some more pictures; the first of them are those to be examined on."""
+        for number in range(min(EACH, self._way.most - len(self._answers))):
+            audited = number < AUDITED
+            chosen = at_random(self._pool, self.found.pictures, self._rng) if audited else self._choose()
+            if chosen is None:
+                return
+            self._ask(chosen)
+            if audited:
+                self._examine(perception, chosen)
+
+    def _choose(self) -> int | None:
+        if self._way.choice == ACTIVE:
+            return most_telling(self._pool, self._known, self.found.pictures, self._doubted)
+        return at_random(self._pool, self.found.pictures, self._rng)
+
+    def _ask(self, number: int | None) -> None:
+        """Have a picture labelled."""
+        if number is None:
+            return
+        pooled = self._pool.pictures[number]
+        state = self._labeller.label(pooled.picture)
+        labels = label(self._visual, pooled.picture.scene, pooled.index.places, state)
+        self._answers[number] = labels
+        self._known.answer(number, labels)
+        self.found.pictures.append(number)
+        self.found.atoms += int((labels != NO_LABEL).sum())
+
+    def _examine(self, perception: BoardPerception, number: int) -> None:
+        """Compare the answer about a picture with what was read before."""
+        sure, doubtful = self._read(perception, number)
+        wanted = self._answers[number]
+        asked = wanted != NO_LABEL
+        right = asked & ~doubtful & (sure == (wanted == 1))
+        wrong = asked & ~doubtful & (sure != (wanted == 1))
+        self.found.examination.add(int(right.sum()), int(wrong.sum()), int((asked & doubtful).sum()))
+
+    def _read(self, perception: BoardPerception, number: int) -> tuple[Truth, Truth]:
+        """(heads, places): what the classifiers say of a picture surely, and where they cannot say."""
+        pooled = self._pool.pictures[number]
+        (probabilities,) = perception.probabilities([pooled.picture.frame], pooled.picture.scene)
+        return pooled.index.legality.settle(probabilities, *perception.thresholds)
+
+    def _watch(self, perception: BoardPerception) -> None:
+        """Read walked pictures: how many are refused, and which looks are not read surely."""
+        refused = 0
+        self._doubted[:] = False
+        for number in self._watched:
+            pooled = self._pool.pictures[number]
+            unsure = shown(self._visual, *self._read(perception, number)).any(0)
+            refused += bool(unsure.any())
+            self._doubted[pooled.looks[unsure & (pooled.looks != NO_LOOK)]] = True
+        self.found.refused = refused / len(self._watched)
+
+    def _train(self) -> BoardPerception:
+        """New classifiers from all labels."""
+        began, way = process_time(), self._way
+        own = [self._pool.pictures[number].example(labels) for number, labels in self._answers.items()]
+        data = own + (self._for_free() if way.free else [])
+        network = teach(self._heads, data, steps=self._steps, seed=way.seed, progress=lambda *_: None)
+        calibration = calibrate(network, own, torch.Generator().manual_seed(way.seed))
+        shift(network, calibration.offsets)
+        card = Card(
+            name=self._domain.name,
+            vocabulary=describe(self._visual),
+            weights_sha256="",
+            data_sha256=fingerprint(data),
+            seed=way.seed,
+            temperatures=calibration.temperatures,
+            thresholds=calibration.thresholds,
+            versions={"python": platform.python_version(), "torch": torch.__version__},
+            figures={"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)},
+            network=SHARED,
+        )
+        self.found.network, self.found.card = network, card
+        perception = self._perception(weights_of(network), card)
+        self._watch(perception)
+        self.found.seconds.append(process_time() - began)
+        self._progress.stage(
+            f"{self._domain.name}: {counted(len(own), 'picture')} labelled, {self.found.seconds[-1]:.1f} CPU seconds"
+        )
+        return perception
+
+    def _perception(self, weights: Weights, card: Card) -> BoardPerception:
+        """What reads with these weights; cautiously, where labels for free make up the labelled looks."""
+        if not self._way.free:
+            return BoardPerception(self._visual, weights, card, remembered=0)
+        looks = LabelledLooks(self._pool, self._known.labels(ALIKE, MARGIN))
+        return CautiousPerception(self._visual, weights, card, looks)
+
+    def _for_free(self) -> list[Example]:
+        """Pictures that were not answered about, with the labels that follow, as many mosaics, and the answered ones again."""
+        looks = self._known.labels(ALIKE, MARGIN)
+        follow = [self._known.follows(number, looks) for number in range(len(self._pool.pictures))]
+        drawn = self._with_rare_answers(follow)
+        mosaics = Mosaics(self._pool, looks)
+        self.found.given = len(drawn), int(sum((follow[one] != NO_LABEL).sum() for one in drawn))
+        return [
+            *[self._pool.pictures[one].example(follow[one]) for one in drawn],
+            *[mosaics.example(one, follow[one], self._rng) for one in drawn],
+            *[
+                self._pool.pictures[one].example(labels)
+                for one, labels in self._answers.items()
+                for _ in range(len(drawn) // len(self._answers))
+            ],
+        ]
+
+    def _with_rare_answers(self, follow: list[Labels]) -> list[int]:
+        """Up to ``FREE`` pictures without answers, drawn by what follows about them: those with rare answers more often."""
+        rest = np.array([one for one in range(len(follow)) if one not in self._answers], np.intp)
+        yes = np.array([(follow[one] == 1).any(1) for one in rest], float).reshape(-1, len(self._heads))
+        worth = (yes / np.maximum(yes.sum(0), 1)).sum(1)
+        useful = np.flatnonzero(worth > 0)
+        if not len(useful):
+            return []
+        share = worth[useful] / worth[useful].sum()
+        drawn = self._rng.choice(useful, min(FREE, len(useful)), replace=False, p=share)
+        return [int(rest[one]) for one in drawn]
+
+
+def shown(vocabulary: VisualVocabulary, sure: Truth, doubtful: Truth) -> Truth:
+    """The doubtful answers that the picture shows, hidden by nothing: all are (heads, places)."""
+    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
+    entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
+    looks = {
+        look: rows[head]
+        for entry in entries
+        if entry.reading is Reading.WHERE
+        for look, head in entry.heads.items()
+    }
+    found = doubtful.copy()
+    for entry in entries:
+        if entry.reading is not Reading.WHERE:
+            row = rows[entry.heads[""]]
+            if entry.hidden_by is not None:
+                found[row] &= ~sure[looks[entry.hidden_by]]
+            if entry.reading is Reading.ON:
+                found[row] &= sure[list(looks.values())].any(0)
+    return found

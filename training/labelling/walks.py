@@ -1,0 +1,70 @@
+"""Pictures to label: of situations that the agent came to on walks, never of states that were put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.image_domain import ImageDomain, Problem
+from aam_vision.perception import Frame, Scene
+
+STEPS: Final = 200
+"""Steps in every problem: more of them come to rarer situations, and take longer."""
+
+RETURN: Final = 0.1
+"""Probability, after each step, of going back to an earlier situation: without it a walk ends where nothing can be undone."""
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A picture of a situation on a walk.
+
+    Args:
+        problem: name of the problem, ``SPLIT/NUMBER``.
+        scene: of the problem.
+        frame: the picture.
+        token: the simulator's snapshot of the situation.
+    """
+
+    problem: str
+    scene: Scene
+    frame: Frame
+    token: object
+
+
+def walked_problems(domain: ImageDomain) -> tuple[Problem, ...]:
+    """The problems in which an agent may walk for pictures: those for training, then those that are interrogated."""
+    return domain.walked if isinstance(domain, BoardDomain) else domain.interrogated
+
+
+def walk(
+    domain: ImageDomain, problems: Sequence[Problem], rng: np.random.Generator, steps: int = STEPS
+) -> list[Walked]:
+    """The different pictures of random walks, in the order in which they were seen.
+
+    Args:
+        domain: the environment; its agent chooses the steps.
+        problems: each is walked in by itself.
+        rng: the source of all chance.
+        steps: of the walk in every problem.
+    """
+    found: list[Walked] = []
+    for split, number in problems:
+        simulator = domain.simulator((split, number))
+        simulator.start()
+        seen: dict[bytes, object] = {}
+        for _ in range(steps):
+            frame = simulator.frame()
+            if (content := frame.tobytes()) not in seen:
+                seen[content] = token = simulator.snapshot()
+                found.append(Walked(f"{split}/{number}", simulator.scene, frame.copy(), token))
+            choice = None if rng.random() < RETURN else simulator.choose(rng)
+            if choice is None:
+                simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
+            else:
+                simulator.instruct(*choice)
+    return found
