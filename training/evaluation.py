@@ -127,7 +127,9 @@ def speed(domain: ImageDomain, perception: Reader, *, seed: int = 0) -> Speed:
     board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, timed)
     scene, distinct = board.scene, [board.draw(state) for state in board.states]
     frames = [distinct[number % len(distinct)] for number in range(timed)]
-    (percept,) = perception.read_many(frames[:1], scene)  # ``look`` refuses what untrained classifiers make of it
+    (percept,) = perception.read_many(
+        frames[:1], scene
+    )  # ``look`` refuses what untrained classifiers make of it
     times = []
     for frame in frames:
         start = perf_counter()
