@@ -167,6 +167,17 @@ def test_a_picture_unlike_all_that_were_learned_from_is_told(monkeypatch) -> Non
     for other in (noisy[0][::-1], np.roll(noisy[0], 30, 1)):
         with pytest.warns(AamWarning, match=r"unlike all .* is it of another camera"):
             look(np.ascontiguousarray(other))
+    for wrong in (
+        {},
+        [1],
+        {**known, "mean": 3},
+        {**known, "mean": "a"},
+        {**known, "mean": "AAAA"},
+        {**known, "least": None},
+    ):
+        card = replace(CARD, figures={"typical": wrong})
+        with pytest.raises(UnusableInput, match="the card of piles is damaged"):
+            look(noisy[0])
 
 
 def test_the_network_sees_all_pictures_at_about_one_size() -> None:
