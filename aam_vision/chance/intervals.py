@@ -73,10 +73,11 @@ def interval(hits: int, tosses: int, alpha: float, c: float) -> tuple[float, flo
 
 
 def simultaneous(hits: int, tosses: int, outcomes: int, alpha: float, c: float) -> tuple[float, float]:
-    """The interval of one of several outcomes, so that with probability 1 - ``alpha`` all of them are right at all times.
+    """The interval of one of several outcomes; with probability 1 - ``alpha`` all of them are right at all times.
 
-    With one outcome or two there is one probability to estimate (the other is the rest); with more, each gets its share of
-    ``alpha`` (Bonferroni).
+    That is so from when all outcomes have been seen. With one outcome or two there is one probability to estimate (the other is
+    the rest); with more, each gets its share of ``alpha`` (Bonferroni). Before, each interval by itself is right at all times with
+    probability 1 - ``alpha``.
     """
     return interval(hits, tosses, alpha / (outcomes if outcomes > 2 else 1), c)
 
