@@ -37,13 +37,13 @@ def label(
 ) -> None:
     """Walk about, have the pictures labelled that tell most, train, and stop when unlabelled ones are read surely.
 
-    The folder receives images/*.png and labels.jsonl, which train --images reads, the weights with their cards, and
+    The folder, which run --classifiers reads, receives images/*.png and labels.jsonl, which train --images reads, the weights with their cards, and
     labelling.json: labelled_pictures, labelled_atoms, whether a test on held-out answers ended the labelling, and the
     upper bound of the share of wrong answers that it gives.
 
     Examples:
         python -m aam_vision.training.label --env sokoban --out runs/few
-        python -m aam_vision.run --env sokoban --classifiers runs/few
+        python -m aam_vision.training.label --env doors --pictures 20
     """
     if labels not in LABELS:
         raise UnusableInput(f"no --labels {labels}: use {' or '.join(LABELS)}")

@@ -16,6 +16,7 @@ from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Exactly, Never, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, State
+from aam_vision.wording import counted
 
 NO_LABEL = -1
 
@@ -110,6 +111,7 @@ def _excluding(vocabulary: VisualVocabulary, index: SceneIndex, yes: NDArray[np.
                 return f"a constraint excludes {' with '.join(item.shows)}{without}, as at {place}"
         elif isinstance(item, Exactly) and int(yes[rows[item.head]].sum()) != item.number:
             return (
-                f"a constraint says {item.head} {item.number}x, the label {int(yes[rows[item.head]].sum())}x"
+                f"a constraint says that {item.head} holds in {counted(item.number, 'place')}, the label has "
+                f"{int(yes[rows[item.head]].sum())}"
             )
     return None

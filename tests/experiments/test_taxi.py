@@ -49,8 +49,8 @@ def test_the_pictures_to_train_on_are_few_and_none_is_evaluated_on() -> None:
     described = environment()
     assert described.pictures is not None
     assert described.unseen is not None
-    taught = {frame.tobytes() for _, _, frame in described.pictures(np.random.default_rng(1))}
-    unseen = {frame.tobytes() for _, _, frame in islice(described.unseen(np.random.default_rng(1)), 100)}
+    taught = {one.frame.tobytes() for one in described.pictures(np.random.default_rng(1))}
+    unseen = {one.frame.tobytes() for one in islice(described.unseen(np.random.default_rng(1)), 100)}
     assert len(taught) == PICTURES
     assert not taught & unseen
 

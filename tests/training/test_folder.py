@@ -215,7 +215,9 @@ def test_a_constraint_that_excludes_a_label_is_told(folder, layout):
     assert f"a constraint excludes clear with stone, as at {place}" in _refused(folder)
     doors = board_domain("doors")
     (folder / "labels.jsonl").write_text(json.dumps({"image": "1.png", "problem": "train/0", "true": []}))
-    with pytest.raises(UnusableInput, match="a constraint says player 1x, the label 0x"):
+    with pytest.raises(
+        UnusableInput, match="a constraint says that player holds in 1 place, the label has 0"
+    ):
         labelled_images(doors, folder)
 
 

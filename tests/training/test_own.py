@@ -64,7 +64,10 @@ def _twice(rng: np.random.Generator) -> Iterator[Labelled]:
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        (_without_agent, "labelled image 1: no legal board (see agent at cell-0)"),
+        (
+            _without_agent,
+            "labelled image 1: no legal board (a constraint says that agent holds in 1 place, the label has 0)",
+        ),
         (_twice, "no legal board"),
         (lambda rng: iter(()), "gives no labelled images"),
         (lambda rng: iter([3]), "raised TypeError"),
