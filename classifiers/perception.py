@@ -23,6 +23,7 @@ from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
 from aam_vision.classifiers.board import resample_boards
 from aam_vision.classifiers.legality import Probabilities
+from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import Card, read
 from aam_vision.classifiers.tracking import Places
@@ -155,7 +156,7 @@ class BoardPerception:
             cells = self._logits(boards)[:, self._own]
             logits = cells.reshape(*cells.shape[:2], -1) @ pooling / self._temperatures
             logits[:, self._untaught] = 0
-            return _sigmoid(logits)
+            return probabilities_of(logits)
 
         starts = range(0, len(frames), BATCH)
         if self._threads == 1 or len(starts) < 2:
@@ -207,10 +208,3 @@ class BoardPerception:
         if len(self._scenes) > SCENES:
             self._scenes.popitem(last=False)
         return known
-
-
-def _sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The probabilities that logits stand for; no exponential overflows."""
-    small = np.exp(-abs(logits))
-    found: NDArray[np.float32] = np.where(logits >= 0, 1, small) / (1 + small)
-    return found

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aam_vision.joins import StateIndex, bindings
+from aam_vision.agents.symbolic import Choice
+from aam_vision.joins import StateIndex
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
@@ -37,7 +38,9 @@ class ChanceAgent:
         self._model = model
         self._initial = tuple(initial)
         self._rng = rng
-        self._required = [sorted(schema.positive, key=str) for schema in model.actions]
+        self._choice = Choice(
+            [schema.single[0] for schema in model.actions]
+        )  # outcomes share the precondition
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -66,7 +69,7 @@ class ChanceAgent:
         walked: list[WalkStep] = []
         here = start
         for _ in range(steps):
-            action = self._choose(here.state, rng)
+            action = self._choice.step(StateIndex(here.state), rng)
             if action is None:
                 break
             after = self._drawn(here.state, action)
@@ -80,16 +83,3 @@ class ChanceAgent:
         shares = np.cumsum([one.probability for one in schema.outcomes])
         place = int(np.searchsorted(shares, self._rng.random() * shares[-1], side="right"))
         return schema.single[min(place, len(schema.single) - 1)].successor(state, action.objects)
-
-    def _choose(self, state: State, rng: np.random.Generator) -> GroundAction | None:
-        index = StateIndex(state)
-        for number in rng.permutation(len(self._model.actions)):
-            schema, required = self._model.actions[int(number)], self._required[int(number)]
-            options = [
-                objects
-                for objects in bindings(index, schema.header, required)
-                if schema.applicable(state, objects)
-            ]
-            if options:
-                return GroundAction(schema.header.name, options[int(rng.integers(len(options)))])
-        return None

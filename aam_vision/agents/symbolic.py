@@ -8,7 +8,7 @@ import numpy as np
 
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, Model, Objects, State, Vocabulary
+from aam_vision.strips import ActionHeader, ActionSchema, GroundAction, Model, Objects, State, Vocabulary
 
 
 class SymbolicAgent:
@@ -29,12 +29,11 @@ class SymbolicAgent:
     ) -> None:
         self.access = access
         self.refuses_surely = refuses_surely
-        self._repeated = repeated
         self._model = model
         self._initial = tuple(initial)
         self._indices: dict[Objects, StateIndex] = {}
         """By problem, the index of the state that a walk reached last: other states share most facts with it."""
-        self._required = [sorted(schema.positive, key=str) for schema in model.actions]
+        self._choice = Choice(model.actions, repeated=repeated)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -60,7 +59,7 @@ class SymbolicAgent:
         known = self._indices.get(objects)
         index = StateIndex(start.state) if known is None else known.of(start.state)
         for _ in range(steps):
-            action = self._choose(index, rng)
+            action = self._choice.step(index, rng)
             if action is None:
                 break
             state = self._model.schema(action.name).successor(index.state, action.objects)
@@ -69,9 +68,23 @@ class SymbolicAgent:
         self._indices[objects] = index
         return walked
 
-    def _choose(self, index: StateIndex, rng: np.random.Generator) -> GroundAction | None:
-        for number in rng.permutation(len(self._model.actions)):
-            schema, required = self._model.actions[int(number)], self._required[int(number)]
+
+class Choice:
+    """What a symbolic agent does on its own: any step that can be done, by instruction first and by its arguments second.
+
+    Args:
+        actions: what it can do.
+        repeated: whether one object may be named twice in one instruction.
+    """
+
+    def __init__(self, actions: Sequence[ActionSchema], *, repeated: bool = False) -> None:
+        self._actions = [(schema, sorted(schema.positive, key=str)) for schema in actions]
+        self._repeated = repeated
+
+    def step(self, index: StateIndex, rng: np.random.Generator) -> GroundAction | None:
+        """A step in a state; None where nothing can be done."""
+        for number in rng.permutation(len(self._actions)):
+            schema, required = self._actions[int(number)]
             options = list(bindings(index, schema.header, required, repeated=self._repeated))
             if schema.negative:
                 true = index.state.true

@@ -18,7 +18,7 @@ from aam_vision.pddl.literals import Literal, LiteralReader, Names, name_of, new
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.reading import DOMAIN_SECTIONS, read_problem
 from aam_vision.pddl.syntax import Definition, Expression, Group, Word, read_definition, show
-from aam_vision.pddl.writing import literals_text, type_lines
+from aam_vision.pddl.writing import action_of, conjunction, domain_of, literals_text
 from aam_vision.strips import ActionHeader, LiftedAtom, Model, Predicate, Vocabulary
 
 _NUMBER = re.compile(r"\d{0,18}(\.\d{1,18})?|\d{1,18}/\d{1,18}", re.ASCII)
@@ -81,16 +81,8 @@ def chance_domain_text(model: ChanceModel) -> str:
     some = any(len(schema.outcomes) > 1 for schema in model.actions)
     negative = any(schema.negative for schema in model.actions)
     wanted = ":strips :typing" + " :negative-preconditions" * negative + " :probabilistic-effects" * some
-    lines = [f"(define (domain {vocabulary.name})", f"  (:requirements {wanted})"]
-    lines += type_lines(vocabulary, model.headers)
-    if vocabulary.predicates:
-        lines.append("  (:predicates")
-        for predicate in vocabulary.predicates:
-            arguments = "".join(f" ?v{i} - {kind}" for i, kind in enumerate(predicate.types))
-            lines.append(f"    ({predicate.name}{arguments})")
-        lines.append("  )")
-    lines += [_action_text(schema, vocabulary) for schema in model.actions]
-    return "\n".join(lines) + "\n)\n"
+    actions = [_action_text(schema, vocabulary) for schema in model.actions]
+    return domain_of(vocabulary, model.headers, wanted, actions)
 
 
 def written_probabilities(outcomes: Sequence[Outcome]) -> list[str]:
@@ -101,31 +93,20 @@ def written_probabilities(outcomes: Sequence[Outcome]) -> list[str]:
 
 def _action_text(schema: ChanceSchema, vocabulary: Vocabulary) -> str:
     header = schema.header
-
-    def text(positive: Iterable[LiftedAtom], negative: Iterable[LiftedAtom], indent: int) -> str:
-        return "".join(
-            f"\n{' ' * indent}{part}" for part in literals_text(positive, negative, header, vocabulary)
-        )
-
     shared = Effects(
         frozenset.intersection(*(one.effects.add for one in schema.outcomes)),
         frozenset.intersection(*(one.effects.delete for one in schema.outcomes)),
     )
-    effect = text(shared.add, shared.delete, 8)
+    effect = literals_text(shared.add, shared.delete, header, vocabulary)
     if len(schema.outcomes) > 1:
-        effect += "\n        (probabilistic"
+        chances = []
         for number, one in zip(written_probabilities(schema.outcomes), schema.outcomes, strict=True):
-            own = text(one.effects.add - shared.add, one.effects.delete - shared.delete, 12)
-            effect += f"\n          {number} (and{own})"
-        effect += ")"
-    kinds = " ".join(f"?{n} - {k}" for n, k in zip(header.parameters, header.types, strict=True))
-    return (
-        f"  (:action {header.name}\n"
-        f"    :parameters ({kinds})\n"
-        f"    :precondition (and{text(schema.positive, schema.negative, 8)})\n"
-        f"    :effect (and{effect})\n"
-        "  )"
-    )
+            add, delete = one.effects.add - shared.add, one.effects.delete - shared.delete
+            own = conjunction(literals_text(add, delete, header, vocabulary), 12)
+            chances.append(f"\n          {number} {own}")
+        effect.append(f"(probabilistic{''.join(chances)})")
+    precondition = literals_text(schema.positive, schema.negative, header, vocabulary)
+    return action_of(header, conjunction(precondition), conjunction(effect))
 
 
 class _ActionReader:

@@ -10,19 +10,24 @@ from aam_vision.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, Lifte
 
 def domain_text(model: Model) -> str:
     """The model as a PDDL domain, readable by any PDDL tool."""
-    vocabulary = model.vocabulary
-    negative = any(schema.negative for schema in model.actions)
-    lines = [f"(define (domain {vocabulary.name})"]
-    lines.append(f"  (:requirements :strips :typing{' :negative-preconditions' if negative else ''})")
-    lines += type_lines(vocabulary, model.headers)
+    negative = " :negative-preconditions" if any(schema.negative for schema in model.actions) else ""
+    actions = [_action_text(schema, model.vocabulary) for schema in model.actions]
+    return domain_of(model.vocabulary, model.headers, f":strips :typing{negative}", actions)
+
+
+def domain_of(
+    vocabulary: Vocabulary, headers: Iterable[ActionHeader], requirements: str, actions: Iterable[str]
+) -> str:
+    """A domain of these actions, which are written already."""
+    lines = [f"(define (domain {vocabulary.name})", f"  (:requirements {requirements})"]
+    lines += type_lines(vocabulary, headers)
     if vocabulary.predicates:  # some readers refuse an empty section
         lines.append("  (:predicates")
         for predicate in vocabulary.predicates:
             arguments = "".join(f" ?v{i} - {kind}" for i, kind in enumerate(predicate.types))
             lines.append(f"    ({predicate.name}{arguments})")
         lines.append("  )")
-    lines += [_action_text(schema, vocabulary) for schema in model.actions]
-    return "\n".join(lines) + "\n)\n"
+    return "\n".join([*lines, *actions]) + "\n)\n"
 
 
 def problem_text(name: str, vocabulary: Vocabulary, problem: Problem) -> str:
@@ -67,20 +72,28 @@ def literals_text(
     ]
 
 
-def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
-    def literals(positive: Iterable[LiftedAtom], negative: Iterable[LiftedAtom]) -> str:
-        parts = literals_text(positive, negative, schema.header, vocabulary)
-        return "(and" + "".join(f"\n        {part}" for part in parts) + ")"
+def conjunction(parts: Iterable[str], indent: int = 8) -> str:
+    """The parts under one ``and``, each on a line of its own."""
+    return "(and" + "".join(f"\n{' ' * indent}{part}" for part in parts) + ")"
 
-    names = schema.header.parameters
-    parameters = " ".join(f"?{n} - {k}" for n, k in zip(names, schema.header.types, strict=True))
+
+def action_of(header: ActionHeader, precondition: str, effect: str) -> str:
+    """An action whose precondition and effect are written already."""
+    parameters = " ".join(f"?{n} - {k}" for n, k in zip(header.parameters, header.types, strict=True))
     return (
-        f"  (:action {schema.header.name}\n"
+        f"  (:action {header.name}\n"
         f"    :parameters ({parameters})\n"
-        f"    :precondition {literals(schema.positive, schema.negative)}\n"
-        f"    :effect {literals(schema.add, schema.delete)}\n"
+        f"    :precondition {precondition}\n"
+        f"    :effect {effect}\n"
         "  )"
     )
+
+
+def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
+    header = schema.header
+    precondition = literals_text(schema.positive, schema.negative, header, vocabulary)
+    effect = literals_text(schema.add, schema.delete, header, vocabulary)
+    return action_of(header, conjunction(precondition), conjunction(effect))
 
 
 def type_lines(vocabulary: Vocabulary, headers: Iterable[ActionHeader]) -> list[str]:

@@ -23,6 +23,7 @@ from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import Size, plan_of
 from aam_vision.classifiers.camera.suitable import check_frame, check_things, compare_size
 from aam_vision.classifiers.completion import Completion
+from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.store import Card, read
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Percept, Point, Scene, VisualVocabulary
@@ -206,10 +207,10 @@ class CameraPerception:
             heads, card = sightings.searched, self.card
             warm = np.array([card.temperatures[head] for head in heads], np.float32)
             low, high = np.array([card.thresholds[head] for head in heads], np.float32).T
-            seen = _probability(logits[: len(heads)] / warm)
+            seen = probabilities_of(logits[: len(heads)] / warm)
             told = sightings.tell(seen > high, seen >= low, positions, before)
             logits, positions = sightings.chosen(logits, told.rows), positions[told.rows]
-        own = _probability(logits[atoms.answers] / self._temperatures[atoms.heads])
+        own = probabilities_of(logits[atoms.answers] / self._temperatures[atoms.heads])
         return Answers(np.where(atoms.askable, own, 0.5).astype(np.float32), positions, told)
 
     def _recall(self, frame: Frame, scene: Scene) -> Raw:
@@ -255,10 +256,3 @@ class CameraPerception:
             if len(self._scenes) > SCENES:
                 self._scenes.popitem(last=False)
         return known
-
-
-def _probability(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The probabilities that logits stand for; no exponential overflows."""
-    small = np.exp(-abs(logits))
-    found: NDArray[np.float32] = np.where(logits >= 0, 1, small) / (1 + small)
-    return found
