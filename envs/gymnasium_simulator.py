@@ -37,7 +37,7 @@ class _Snapshot:
 
 
 class GymnasiumSimulator:
-    """One problem of an environment; implements ``aam_vision.perception.Simulator``.
+    """One problem of an environment; implements ``aam_vision.simulator.Simulator``.
 
     Args:
         env: with ``render_mode="rgb_array"``; nothing else may step it.

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from aam_vision.perception import Frame, Mask, Percept, Scene, Simulator, VisualVocabulary
+from aam_vision.perception import Frame, Mask, Percept, Scene, VisualVocabulary
+from aam_vision.simulator import Simulator
 from aam_vision.strips import ActionHeader, Model, State
 
 Problem = tuple[str, int]

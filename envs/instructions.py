@@ -20,7 +20,7 @@ from aam_vision.strips import GroundAction
 
 
 class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8], np.int64]):
-    """Implements `aam_vision.perception.Simulator` on top of a board environment.
+    """Implements `aam_vision.simulator.Simulator` on top of a board environment.
 
     Raises:
         UnusableInput: if the wrapped environment is not a board environment.

@@ -7,7 +7,8 @@ from typing import Any
 
 from aam_vision.agents.simulator_decorator import SimulatorDecorator
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-from aam_vision.perception import Frame, Percept, Scene, Simulator
+from aam_vision.perception import Frame, Percept, Scene
+from aam_vision.simulator import Simulator
 from aam_vision.strips import State
 
 

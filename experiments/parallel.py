@@ -33,8 +33,8 @@ from aam_vision.envs.registry import image_domain
 from aam_vision.evaluation import equivalent, sample_states
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
-from aam_vision.perception import Simulator
 from aam_vision.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.simulator import Simulator
 from aam_vision.targets.copied import SIMULATING
 from aam_vision.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.workers import Workers

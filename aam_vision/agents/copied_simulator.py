@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.copied_jobs import PROVED_STEPS
-from aam_vision.perception import Frame, Scene, Simulator
+from aam_vision.perception import Frame, Scene
+from aam_vision.simulator import Simulator
 from aam_vision.strips import GroundAction
 from aam_vision.workers.crew import Crew, Task
 
@@ -56,7 +57,7 @@ class OwnStep:
 
 
 class CopiedSimulator:
-    """One problem of simulators that have copies; see ``perception.Simulator``. Its snapshots are numbers.
+    """One problem of simulators that have copies; see ``simulator.Simulator``. Its snapshots are numbers.
 
     Args:
         scene: of the problem.

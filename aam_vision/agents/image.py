@@ -20,8 +20,9 @@ from aam_vision.agents.encoding import Malformed, field
 from aam_vision.agents.memos import points
 from aam_vision.agents.returning import Passage, Ways
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.perception import Foreseeing, Frame, Percept, Perception, Scene, Simulator
+from aam_vision.perception import Frame, Percept, Perception, Scene
 from aam_vision.query import Access, Course, Expected, Query, Response, Situation, WalkStep
+from aam_vision.simulator import Foreseeing, Simulator
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
 
 LOOKS = 8

@@ -8,7 +8,8 @@ import numpy as np
 
 from aam_vision.agents.simulator_decorator import SimulatorDecorator
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Foreseeing, Frame, Simulator
+from aam_vision.perception import Frame
+from aam_vision.simulator import Foreseeing, Simulator
 from aam_vision.strips import GroundAction
 
 

@@ -53,7 +53,7 @@ class _Choice(NamedTuple):
 
 
 class ProgramSimulator:
-    """One problem of a program; see ``perception.Simulator``. Its snapshots are numbers.
+    """One problem of a program; see ``simulator.Simulator``. Its snapshots are numbers.
 
     Args:
         conversation: with a program that shows images.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from aam_vision.perception import Frame, Scene, Simulator
+from aam_vision.perception import Frame, Scene
+from aam_vision.simulator import Simulator
 
 
 class SimulatorDecorator:

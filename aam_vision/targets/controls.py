@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
     from aam_vision.envs.image_domain import ImageDomain, Problem
     from aam_vision.envs.told import Told
-    from aam_vision.perception import Perception, Simulator
+    from aam_vision.perception import Perception
+    from aam_vision.simulator import Simulator
     from aam_vision.strips import ActionHeader, GroundAction, Model, State
 
 CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=\s*(?P<operators>[^()=]+)")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from aam_vision.agents.process import ProcessAgent
     from aam_vision.agents.program import ProgramLimits
     from aam_vision.envs.image_domain import Problem
-    from aam_vision.perception import Simulator
     from aam_vision.query import Agent
+    from aam_vision.simulator import Simulator
     from aam_vision.workers import Workers
     from aam_vision.workers.crew import Crew
 

@@ -15,7 +15,8 @@ from aam_vision.targets.target import Target, numbers
 if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
     from aam_vision.envs.image_domain import Problem
-    from aam_vision.perception import Box, Perception, Scene, Simulator
+    from aam_vision.perception import Box, Perception, Scene
+    from aam_vision.simulator import Simulator
     from aam_vision.strips import ActionHeader
     from aam_vision.workers import Workers
 

@@ -9,7 +9,7 @@ import pytest
 from aam_vision.envs.instructions import Instructed
 from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Simulator
+from aam_vision.simulator import Simulator
 from aam_vision.strips import Atom
 
 
