@@ -8,11 +8,9 @@ of it, look-alikes that cannot be told apart.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from aam_vision.classifiers.board import resample_boards
 from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.store import Card, read
 from aam_vision.classifiers.tracking import Places
 from aam_vision.classifiers.weak import untaught
@@ -34,7 +33,7 @@ BATCH = 16
 """Images that go through the network together: more do not fit the processor's caches."""
 
 SCENES = 256
-"""Scenes that are kept worked out; the oldest is dropped."""
+"""Scenes that are kept worked out."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,8 @@ class BoardPerception:
         thresholds[self._untaught] = -1, 2  # no answer is below or above
         self._low, self._high = thresholds[:, :1], thresholds[:, 1:]  # (heads, 1)
         self._remembered = remembered
-        self._memory: OrderedDict[tuple[int, bytes], Probabilities] = OrderedDict()
-        self._scenes: OrderedDict[int, _Indexed] = OrderedDict()
+        self._memory: Recent[tuple[int, bytes], Probabilities] = Recent(remembered)
+        self._scenes: Recent[int, _Indexed] = Recent(SCENES)
         self._serial = count()
 
     @classmethod
@@ -180,31 +179,20 @@ class BoardPerception:
         """The probabilities of one image, from memory if it was seen before in this scene."""
         if not self._remembered:
             return np.asarray(self.probabilities([frame], scene)[0])
-        content = np.ascontiguousarray(frame)
-        digest = sha256(repr(frame.shape).encode())
-        digest.update(content.data)
-        key = (self._indexed(scene).serial, digest.digest())
+        key = (self._indexed(scene).serial, digest_of(frame))
         known = self._memory.get(key)
-        if known is None:
-            known = self._memory[key] = self.probabilities([frame], scene)[0]
-            if len(self._memory) > self._remembered:
-                self._memory.popitem(last=False)
-        else:
-            self._memory.move_to_end(key)
-        return known
+        return self._memory.keep(key, self.probabilities([frame], scene)[0]) if known is None else known
 
     def _indexed(self, scene: Scene) -> _Indexed:
         """The scene, worked out once; equal scenes are one scene."""
         known = self._scenes.get(id(scene))
         if known is not None and known.scene is scene:
             return known
-        known = next((other for other in self._scenes.values() if other.index.scene == scene), None)
+        known = next((other for other in self._scenes if other.index.scene == scene), None)
         if known is None:
             index = SceneIndex(self.vocabulary, scene)
             pooling = index.pooling()
             known = _Indexed(scene, index, pooling, next(self._serial))
         # the scene is held beside its id, so that the id cannot pass to another one unnoticed
-        self._scenes[id(scene)] = replace(known, scene=scene)
-        if len(self._scenes) > SCENES:
-            self._scenes.popitem(last=False)
+        self._scenes.keep(id(scene), replace(known, scene=scene))
         return known

@@ -7,9 +7,7 @@ is seen leaves only one possibility.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +22,7 @@ from aam_vision.classifiers.camera.plan import Size, plan_of
 from aam_vision.classifiers.camera.suitable import check_frame, check_things, compare_size
 from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.probabilities import probabilities_of
+from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.store import Card, read
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Percept, Point, Scene, VisualVocabulary
@@ -32,7 +31,7 @@ BATCH = 16
 """Pictures that go through the network together: more of them do not fit the processor's caches."""
 
 SCENES = 256
-"""Scenes that are kept worked out; the oldest is dropped."""
+"""Scenes that are kept worked out."""
 
 Raw = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Of one picture: the logits in the order of ``CameraPlan``, and where each look is (looks, 2)."""
@@ -94,8 +93,8 @@ class CameraPerception:
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)
         self._thresholds = np.array([card.thresholds[head] for head in heads], np.float32)  # (heads, 2)
         self._remembered = remembered
-        self._memory: OrderedDict[tuple[bytes, tuple[int, ...]], Raw] = OrderedDict()
-        self._scenes: OrderedDict[int, _Indexed] = OrderedDict()
+        self._memory: Recent[tuple[bytes, tuple[int, ...]], Raw] = Recent(remembered)
+        self._scenes: Recent[int, _Indexed] = Recent(SCENES)
         self._compared, self._compare_camera = False, compare_camera
 
     @classmethod
@@ -220,17 +219,9 @@ class CameraPerception:
         numbers = sightings.numbers if sightings.shared else ()
         if not self._remembered:
             return self._answered(frame, numbers)
-        digest = sha256(repr(frame.shape).encode())
-        digest.update(np.ascontiguousarray(frame).data)
-        key = (digest.digest(), numbers)
+        key = (digest_of(frame), numbers)
         known = self._memory.get(key)
-        if known is None:
-            known = self._memory[key] = self._answered(frame, numbers)
-            if len(self._memory) > self._remembered:
-                self._memory.popitem(last=False)
-        else:
-            self._memory.move_to_end(key)
-        return known
+        return self._memory.keep(key, self._answered(frame, numbers)) if known is None else known
 
     def _answered(self, frame: Frame, numbers: tuple[int, ...]) -> Raw:
         """The network's answers to one picture; ``numbers`` of peaks where looks are shared."""
@@ -243,16 +234,15 @@ class CameraPerception:
     def _indexed(self, scene: Scene) -> _Indexed:
         """The scene, worked out once."""
         known = self._scenes.get(id(scene))
-        if known is None or known.scene is not scene:
-            sightings = Sightings(self._plan, scene)
-            if sightings.shared:
-                known_as = {thing: thing for thing in sightings.things}
-                atoms = SceneAtoms(self.vocabulary, sightings.plan, scene, known_as)
-            else:
-                atoms = SceneAtoms(self.vocabulary, self._plan, scene)
-            legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
-            known = _Indexed(scene, sightings, atoms, legality, Completion(self.vocabulary, scene))
-            self._scenes[id(scene)] = known
-            if len(self._scenes) > SCENES:
-                self._scenes.popitem(last=False)
-        return known
+        if known is not None and known.scene is scene:
+            return known
+        sightings = Sightings(self._plan, scene)
+        if sightings.shared:
+            known_as = {thing: thing for thing in sightings.things}
+            atoms = SceneAtoms(self.vocabulary, sightings.plan, scene, known_as)
+        else:
+            atoms = SceneAtoms(self.vocabulary, self._plan, scene)
+        legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
+        return self._scenes.keep(
+            id(scene), _Indexed(scene, sightings, atoms, legality, Completion(self.vocabulary, scene))
+        )
