@@ -4,7 +4,8 @@ The map of a look that several things share has several peaks. Each peak with wh
 which the network answers as it would about the only thing of that look. Which sighting is which thing is followed, never
 guessed (as ``classifiers.tracking`` does on boards): a sighting where one thing was, and no other, is that thing; a single
 thing and a single sighting that are left belong together. In the first picture the scene says where things are. Unless
-there are as many sightings as things, two of them may be one: then nothing is believed about any thing of that look.
+there are as many sightings as things, two of them may be one: then nothing is believed about any thing of that look, and
+from there on they are not told apart any more, for a sighting where one was may be another that was not seen.
 """
 
 from __future__ import annotations
@@ -118,22 +119,35 @@ class Sightings:
         rows, doubtful = self._rows.copy(), np.zeros(len(self.things), bool)
         places: dict[str, Point] = {}
         unclear: list[Point] = []
-        earlier, reach = (self._points, POINTED) if before is None else (before, SAME_PLACE)
         for things, searched in self._shared:
             seen = [row for row in searched if found[row]]
-            doubt = len(seen) > len(things) or any(possible[row] and not found[row] for row in searched)
-            spots = {} if doubt else {row: _point(positions[row]) for row in seen}
-            told = _paired(things, earlier, spots) if before is None else None
-            if told is None:
-                told = _matched(things, earlier, spots, reach)
-            places.update({thing: _point(positions[row]) for thing, row in told.items()})
+            sure = len(seen) == len(things) and all(found[row] for row in searched if possible[row])
+            spots = {row: _point(positions[row]) for row in seen}
+            told = self._told(things, spots, before) if sure else {}
+            places.update({thing: spots[row] for thing, row in told.items()})
+            if before is None and not sure:  # the user says where they are, whatever the picture shows
+                places.update({thing: self._points[thing] for thing in things if thing in self._points})
             for thing in things:
                 number = self.things.index(thing)
                 rows[number] = told.get(thing, searched[0])
-                doubtful[number] = thing not in told or len(seen) < len(things)
-            if doubtful[[self.things.index(thing) for thing in things]].any():
+                doubtful[number] = thing not in told
+            lost = [thing for thing in things if thing not in told]
+            if lost:
+                earlier = self._points if before is None else before
                 unclear += [_point(positions[row]) for row in searched if possible[row]]
+                unclear += [earlier[thing] for thing in lost if thing in earlier]
         return Told(rows, doubtful, places, tuple(unclear))
+
+    def _told(
+        self, things: list[str], seen: Mapping[int, Point], before: Mapping[str, Point] | None
+    ) -> dict[str, int]:
+        """The sightings of the things that are told apart, of as many as there are things."""
+        if before is None:
+            told = _paired(things, self._points, seen)
+            return _matched(things, self._points, seen, POINTED) if told is None else told
+        if any(thing not in before for thing in things):
+            return {}  # the one that was not seen may be where another one was, and that one elsewhere
+        return _matched(things, before, seen, SAME_PLACE)
 
     def chosen(self, logits: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """The answers about these sightings, in the order of ``plan``, from those about all sightings."""

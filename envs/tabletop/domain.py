@@ -26,6 +26,10 @@ from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Mode
 NAME: Final = "tabletop"
 SEEDS: Final = (1, 10, 3)
 """Problems that are interrogated."""
+ALIKE: Final = 3
+"""Blocks that share a look in ``tabletop:alike``."""
+SEEDS_ALIKE: Final = (4, 10, 16)
+"""Problems of that world: in their first pictures no block stands before or on one of its look."""
 HELD_OUT: Final = (100, 101, 102, 103, 104, 105, 106, 107)
 """Problems on which the learned model is compared with the intended one."""
 TAUGHT: Final = 3000
@@ -143,9 +147,9 @@ def intended() -> Model:
     )
 
 
-def make() -> gymnasium.Env[Any, Any]:
-    """The environment."""
-    return TabletopEnv("rgb_array")
+def make(alike: int = 1) -> gymnasium.Env[Any, Any]:
+    """The environment; so many of its blocks look the same."""
+    return TabletopEnv("rgb_array", alike=alike)
 
 
 def snapshot(env: gymnasium.Env[Any, Any]) -> Snapshot:
@@ -184,15 +188,19 @@ def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Label
         yield Labelled(scene(table), shown(table), table.picture(), table.masks(), hardly_shown(table))
 
 
-def world() -> Table:
-    """The table; scenes that are held out have three to five blocks, as the seed says."""
+def world(alike: int = 1) -> Table:
+    """The table; scenes that are held out have three to five blocks, as the seed says.
+
+    Args:
+        alike: how many blocks look the same in the problems that are interrogated.
+    """
     return Table(
         name=NAME,
         visual=VOCABULARY,
         instructions=INSTRUCTIONS,
-        make=make,
+        make=partial(make, alike),
         scene=scene,
-        seeds=SEEDS,
+        seeds=SEEDS if alike == 1 else SEEDS_ALIKE,
         pictures=partial(pictures, apart=True),
         unseen=pictures,
         number=TAUGHT,

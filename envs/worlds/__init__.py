@@ -20,7 +20,9 @@ TOYS: Final = {"taxi": "taxi", "frozenlake": "frozen_lake"}
 """Worlds of Gymnasium's toy text, with the modules that describe them."""
 TABLETOP: Final = "tabletop"
 """The robot arm of `aam_vision.envs.tabletop`."""
-NAMES: Final = (f"{MINIGRID}:TASK", *TOYS, TABLETOP)
+ALIKE: Final = f"{TABLETOP}:alike"
+"""The same, with three blocks of one look in every scene."""
+NAMES: Final = (f"{MINIGRID}:TASK", *TOYS, TABLETOP, ALIKE)
 """What ``--env`` may be, with ``TASK`` for the name of a task."""
 
 _INSTALL: Final = {
@@ -32,7 +34,7 @@ _INSTALL: Final = {
 
 def known(name: str) -> bool:
     """Whether a name is that of a ready-made world; a task may turn out not to exist."""
-    return name in (MINIGRID, TABLETOP) or name in TOYS or name.startswith(f"{MINIGRID}:")
+    return name in (MINIGRID, TABLETOP, ALIKE) or name in TOYS or name.startswith(f"{MINIGRID}:")
 
 
 def load(name: str) -> ReadyWorld:
@@ -42,21 +44,24 @@ def load(name: str) -> ReadyWorld:
         UnusableInput: its package is not installed, has no such task, or a task that the vocabulary does not cover.
     """
     package, _, task = name.partition(":")
-    needed = "pygame" if name in TOYS else "mujoco" if name == TABLETOP else package
+    needed = "pygame" if name in TOYS else "mujoco" if name in (TABLETOP, ALIKE) else package
     if find_spec(needed) is None:
         raise UnusableInput(f"{name}: {needed} is not installed; run {_INSTALL[needed]}")
     if name in TOYS:
         found: ReadyWorld = import_module(f"{__name__}.{TOYS[name]}").world()
         return found
-    if name == TABLETOP:
-        return _tabletop()
+    if name in (TABLETOP, ALIKE):
+        return _tabletop(name == ALIKE)
     from aam_vision.envs.worlds import minigrid_tasks
 
     return minigrid_tasks.task(task) if task else minigrid_tasks.training()
 
 
-def _tabletop() -> ReadyWorld:
-    """The robot arm on a table; MuJoCo already fails when it is imported if ``MUJOCO_GL`` names what does not work."""
+def _tabletop(alike: bool) -> ReadyWorld:
+    """The robot arm on a table, some blocks of which may look alike.
+
+    MuJoCo already fails when it is imported if ``MUJOCO_GL`` names what does not work.
+    """
     try:
         from aam_vision.envs.tabletop import domain
     except Exception as error:  # whatever a driver that is not there fails with
@@ -65,4 +70,4 @@ def _tabletop() -> ReadyWorld:
             f"tabletop: mujoco cannot be imported with MUJOCO_GL={drawn_by!r} ({reason(error)}); unset it, or install "
             "what it names (Debian: libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6)"
         ) from error
-    return domain.world()
+    return domain.world(domain.ALIKE if alike else 1)

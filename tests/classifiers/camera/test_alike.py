@@ -35,11 +35,15 @@ def _scene(points=POINTS):
 def _told(places, before=None, *, possible=0, points=POINTS):
     """Who is told apart, and where, if the reds are seen at these places, and perhaps at ``possible`` more."""
     sightings = Sightings(PLAN, _scene(points))
+    return sightings, sightings.tell(*_seen(sightings, places, possible), before)
+
+
+def _seen(sightings, places, possible=0):
     positions = np.full((sum(sightings.numbers), 2), 0.5, np.float32)
     positions[: len(places)] = np.array(places).reshape(-1, 2)
     found = np.arange(len(positions)) < len(places)
     may_be = np.arange(len(positions)) < len(places) + possible
-    return sightings, sightings.tell(found, may_be, positions, before)
+    return found, may_be, positions
 
 
 def _where(told):
@@ -70,11 +74,33 @@ def test_nothing_is_believed_of_a_look_unless_all_of_its_things_are_seen() -> No
         sightings, told = _told(places, POINTS, possible=possible)
         assert told.doubtful.tolist() == [True] * 3 + [False]
         assert sightings.things[3] == "thing-3"
-    _, told = _told([(0.2, 0.2), (0.5, 0.5)], POINTS)
-    assert set(told.places) >= {"thing-0", "thing-1"}  # they are followed all the same
+        assert not told.places
     _, told = _told([*POINTS.values(), (0.4, 0.9)], POINTS)  # more than there are
     assert not told.places
     assert told.doubtful[:3].all()
+
+
+def test_after_one_was_not_seen_the_others_are_not_told_apart_by_where_they_were() -> None:
+    _, told = _told([POINTS["thing-1"], POINTS["thing-2"]], POINTS)  # thing-0 stands behind thing-1
+    _, told = _told([(0.9, 0.9), POINTS["thing-1"], POINTS["thing-2"]], told.places)
+    assert told.doubtful[:3].all()  # thing-1 may be gone, and what shows there be thing-0
+    assert not told.places
+
+
+def test_where_the_user_points_things_are_even_if_the_first_picture_does_not_show_them_apart() -> None:
+    sightings, told = _told([(0.2, 0.2), (0.6, 0.5)])
+    assert told.places == POINTS
+    assert told.doubtful[:3].all()
+    now = [(0.2, 0.2), (0.5, 0.5), (0.9, 0.9)]
+    told = sightings.tell(*_seen(sightings, now), told.places)
+    assert _where(told) == dict(zip(REDS, now, strict=True))
+
+
+def test_what_is_beside_a_thing_that_is_not_seen_may_be_read_wrongly() -> None:
+    _, told = _told([POINTS["thing-0"], POINTS["thing-1"]], POINTS)
+    assert told.beside(np.array(POINTS["thing-2"], np.float32))
+    _, told = _told(list(POINTS.values()), POINTS)
+    assert not any(told.beside(np.array(place, np.float32)) for place in POINTS.values())
 
 
 def test_two_that_are_close_together_are_not_told_apart_by_points_that_fit_both_ways() -> None:

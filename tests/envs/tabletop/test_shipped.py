@@ -26,8 +26,9 @@ def test_shipped_weights_are_small_and_read_unseen_scenes() -> None:
 
 
 @pytest.mark.usefixtures("drawable")
-def test_the_model_is_the_intended_one_from_pictures_alone() -> None:
-    target = from_environment(NAME)
+@pytest.mark.parametrize("name", [NAME, f"{NAME}:alike"])
+def test_the_model_is_the_intended_one_from_pictures_alone(name: str) -> None:
+    target = from_environment(name)
     assert target.truth is not None
     result, truth = aam_vision.interrogate(target.agent, seed=0), target.truth()
     states = evaluation.sample_states(truth, target.held_out(), 300, np.random.default_rng(0))
