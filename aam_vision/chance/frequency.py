@@ -33,19 +33,28 @@ class Frequency(NamedTuple):
 
 
 def frequencies(hits: Sequence[int], trials: Sequence[int], precision: Precision) -> tuple[Frequency, ...]:
-    """The frequencies of all outcomes of an action; estimates add up to one, and an outcome without trials has an equal share."""
+    """The frequencies of all outcomes of an action; estimates add up to one, and an outcome without trials has an equal share.
+
+    Where all intervals hold, none of the probabilities can be above what the least ones of the others leave.
+    """
     size = len(hits)
     shares = [hit / tried if tried else 1 / size for hit, tried in zip(hits, trials, strict=True)]
     whole = sum(shares) or 1.0
+    limits = [
+        simultaneous(hit, tried, precision.alpha, precision.concentration)
+        for hit, tried in zip(hits, trials, strict=True)
+    ]
+    least = sum(low for low, _ in limits)
     return tuple(
-        Frequency(
-            hit,
-            tried,
-            share / whole,
-            *simultaneous(hit, tried, size, precision.alpha, precision.concentration),
-        )
-        for hit, tried, share in zip(hits, trials, shares, strict=True)
+        Frequency(hit, tried, share / whole, low, min(high, 1 - (least - low)))
+        for hit, tried, share, (low, high) in zip(hits, trials, shares, limits, strict=True)
     )
+
+
+def single(hits: int, trials: int, precision: Precision) -> float:
+    """Half the width of the interval that one outcome has by itself."""
+    low, high = interval(hits, trials, precision.alpha, precision.concentration)
+    return (high - low) / 2
 
 
 class Trial(NamedTuple):

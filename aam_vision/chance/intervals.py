@@ -13,6 +13,7 @@ The price is width: about 1.5 times that of an interval for a number of tosses t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import lgamma, log
 
@@ -51,35 +52,40 @@ def interval(hits: int, tosses: int, alpha: float, c: float) -> tuple[float, flo
         alpha: probability that the true one is outside at any time.
         c: concentration of the mixture (``concentration``), chosen before the first toss.
     """
-    if tosses == 0:
-        return 0.0, 1.0
     bound = log(1 / alpha)
-    best = hits / tosses
-
-    def limit(outer: float) -> float:
-        """Where the evidence reaches the bound, between the estimate and 0 or 1; it grows on the way there."""
-        inside, outside = best, outer
-        for _ in range(_STEPS):
-            middle = (inside + outside) / 2
-            if not 0 < middle < 1 or evidence(middle, hits, tosses, c) < bound:
-                inside = middle
-            else:
-                outside = middle
-        return outside
-
-    low = 0.0 if hits == 0 else limit(0.0)
-    high = 1.0 if hits == tosses else limit(1.0)
-    return low, high
+    return _limits(hits, tosses, lambda p: evidence(p, hits, tosses, c) < bound)
 
 
-def simultaneous(hits: int, tosses: int, outcomes: int, alpha: float, c: float) -> tuple[float, float]:
+@lru_cache(maxsize=50_000)
+def simultaneous(hits: int, tosses: int, alpha: float, c: float) -> tuple[float, float]:
     """The interval of one of several outcomes; with probability 1 - ``alpha`` all of them are right at all times.
 
-    That is so from when all outcomes have been seen. With one outcome or two there is one probability to estimate (the other is
-    the rest); with more, each gets its share of ``alpha`` (Bonferroni). Before, each interval by itself is right at all times with
-    probability 1 - ``alpha``.
+    An outcome of probability p has p ``alpha`` of the error probability: its interval is all p against which the evidence is below
+    log(1 / (p ``alpha``)). As the probabilities of all outcomes add up to one, so do their shares, however many outcomes there
+    are, and whether they have been seen or not. (A share for each known outcome would hold only from when all are known.) For
+    p = 1/2 it costs as much as an equal share for two outcomes.
     """
-    return interval(hits, tosses, alpha / (outcomes if outcomes > 2 else 1), c)
+    bound = log(1 / alpha)
+    return _limits(hits, tosses, lambda p: evidence(p, hits, tosses, c) + log(p) < bound)
+
+
+def _limits(hits: int, tosses: int, inside: Callable[[float], bool]) -> tuple[float, float]:
+    """The limits of the probabilities around the estimate that are inside; all of those are one interval."""
+    if tosses == 0:
+        return 0.0, 1.0
+
+    def limit(outer: float) -> float:
+        """Where that ends, between the estimate and 0 or 1."""
+        near, far = hits / tosses, outer
+        for _ in range(_STEPS):
+            middle = (near + far) / 2
+            if not 0 < middle < 1 or inside(middle):
+                near = middle
+            else:
+                far = middle
+        return far
+
+    return 0.0 if hits == 0 else limit(0.0), 1.0 if hits == tosses else limit(1.0)
 
 
 @lru_cache(maxsize=10_000)

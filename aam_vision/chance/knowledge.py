@@ -5,7 +5,15 @@ from __future__ import annotations
 from math import prod
 
 from aam_vision.chance.explaining import Change, Explanation, change, explain
-from aam_vision.chance.frequency import Difference, Frequency, Precision, Trial, difference, frequencies
+from aam_vision.chance.frequency import (
+    Difference,
+    Frequency,
+    Precision,
+    Trial,
+    difference,
+    frequencies,
+    single,
+)
 from aam_vision.chance.intervals import unseen
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
@@ -267,9 +275,10 @@ class ActionKnowledge:
 
     def _worth_of_frequency(self, held: int) -> float:
         """What a step there is worth for the intervals."""
-        missing = self.uncertainty - self._precision.within
-        if missing <= 0:
+        if self.uncertainty <= self._precision.within:
             return 0.0
+        alone = [single(one.hits, one.trials, self._precision) for one in self.frequencies]
+        missing = max(alone, default=0.5) - self._precision.within
         told = self.telling(held)
         return max(_LEAST, missing) * sum(told) / len(told) if told else missing
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aam_vision.chance.intervals import concentration, evidence, interval, simultaneous, unseen
 
@@ -47,10 +49,31 @@ def test_the_wanted_width_is_reached() -> None:
     assert (high - low) / 2 < 0.05
 
 
-def test_more_outcomes_make_each_interval_wider() -> None:
-    two, three = simultaneous(30, 100, 2, 0.05, C), simultaneous(30, 100, 3, 0.05, C)
-    assert two == simultaneous(30, 100, 1, 0.05, C)
-    assert three[0] < two[0] < two[1] < three[1]
+@pytest.mark.parametrize("shares", [[0.7, 0.3], [0.5, 0.3, 0.15, 0.05], [0.9, 0.04, 0.03, 0.03]])
+def test_all_outcomes_are_inside_together_at_all_times_whether_seen_or_not(shares: list[float]) -> None:
+    rng = np.random.default_rng(3)
+    runs, tosses, left = 300, 250, 0
+    for _ in range(runs):
+        drawn = rng.choice(len(shares), size=tosses, p=shares)
+        left += any(
+            evidence(p, int(hits), made, C) + np.log(p) > np.log(1 / 0.05)
+            for number, p in enumerate(shares)
+            for made, hits in enumerate(np.cumsum(drawn == number), 1)
+        )
+    assert left / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@given(tosses=st.integers(1, 2000), share=st.floats(0, 1), within=st.sampled_from([0.02, 0.05, 0.1]))
+@settings(max_examples=40)
+def test_all_that_is_not_contradicted_is_one_interval(tosses: int, share: float, within: float) -> None:
+    hits, c = round(share * tosses), concentration(within)
+    low, high = simultaneous(hits, tosses, 0.05, c)
+    alone = interval(hits, tosses, 0.05, c)
+    assert low <= alone[0] + 1e-9
+    assert alone[1] <= high + 1e-9
+    for p in np.linspace(0.001, 0.999, 300):
+        inside = evidence(float(p), hits, tosses, c) + np.log(p) < np.log(20)
+        assert inside == (low <= p <= high)
 
 
 def test_unseen_outcomes_are_seldom_likelier_than_is_said_at_any_time() -> None:
