@@ -1,12 +1,12 @@
 """Models with chance: one precondition per action, and several outcomes, each a set of effects with a probability.
 
 An outcome of probability p is what one step of p * 100 in a hundred does, wherever the action can be done and whatever
-happened before. ``of_model`` gives the model of an agent without chance in the same form.
+happened before. Where the effects are conditional (``when`` in PDDL), that is so in each of their cases. ``of_model`` gives the model of an agent without chance in the same form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +23,10 @@ class Effects(NamedTuple):
     add: frozenset[LiftedAtom] = frozenset()
     delete: frozenset[LiftedAtom] = frozenset()
 
+    def applied(self, state: State, objects: Sequence[str]) -> State:
+        """The state after them."""
+        return ActionSchema(ActionHeader(""), add=self.add, delete=self.delete).successor(state, objects)
+
 
 class Outcome(NamedTuple):
     """One thing that may happen: its probability, from 0 to 1, and its effects."""
@@ -31,32 +35,70 @@ class Outcome(NamedTuple):
     effects: Effects
 
 
+class Case(NamedTuple):
+    """What an action does where a condition holds: literals beside its precondition, and the outcomes there."""
+
+    positive: frozenset[LiftedAtom] = frozenset()
+    negative: frozenset[LiftedAtom] = frozenset()
+    outcomes: tuple[Outcome, ...] = (Outcome(1.0, Effects()),)
+
+    def holds(self, state: State, objects: Sequence[str]) -> bool:
+        """Whether the condition certainly holds under the binding."""
+        return ActionSchema(ActionHeader(""), self.positive, self.negative).applicable(state, objects)
+
+
 @dataclass(frozen=True)
 class ChanceSchema:
-    """One action: its header, the lifted atoms of its precondition, and its outcomes (probabilities add up to 1)."""
+    """One action: its header, the lifted atoms of its precondition, and its outcomes (probabilities add up to 1).
+
+    An action with conditional effects has ``cases`` in place of ``outcomes``. Exactly one of their conditions holds in each state.
+    ``branches`` has the cases of every action: one without a condition for an action without conditional effects.
+    """
 
     header: ActionHeader
     positive: frozenset[LiftedAtom] = frozenset()
     negative: frozenset[LiftedAtom] = frozenset()
     outcomes: tuple[Outcome, ...] = (Outcome(1.0, Effects()),)
+    cases: tuple[Case, ...] = ()
+
+    @property
+    def branches(self) -> tuple[Case, ...]:
+        """Every case, with its condition."""
+        return self.cases or (Case(outcomes=self.outcomes),)
+
+    @cached_property
+    def bare(self) -> ActionSchema:
+        """The action without its effects."""
+        return ActionSchema(self.header, self.positive, self.negative)
 
     @cached_property
     def single(self) -> tuple[ActionSchema, ...]:
-        """A schema without chance for every outcome."""
+        """A schema without chance for every outcome of every case; its precondition is the action's and the case's."""
         return tuple(
-            ActionSchema(self.header, self.positive, self.negative, one.effects.add, one.effects.delete)
-            for one in self.outcomes
+            ActionSchema(
+                self.header,
+                self.positive | case.positive,
+                self.negative | case.negative,
+                one.effects.add,
+                one.effects.delete,
+            )
+            for case in self.branches
+            for one in case.outcomes
         )
 
     def applicable(self, state: State, objects: Sequence[str]) -> bool:
         """Whether all preconditions certainly hold under the binding."""
-        return self.single[0].applicable(state, objects)
+        return self.bare.applicable(state, objects)
+
+    def case(self, state: State, objects: Sequence[str]) -> Case:
+        """What the action does there."""
+        return next(case for case in self.branches if case.holds(state, objects))
 
     def successors(self, state: State, objects: Sequence[str]) -> dict[State, float]:
         """The states after the action with their probabilities; outcomes that look alike here are added up."""
         found: dict[State, float] = {}
-        for outcome, schema in zip(self.outcomes, self.single, strict=True):
-            after = schema.successor(state, objects)
+        for outcome in self.case(state, objects).outcomes:
+            after = outcome.effects.applied(state, objects)
             found[after] = found.get(after, 0.0) + outcome.probability
         return found
 
@@ -101,8 +143,8 @@ def merged(outcomes: Iterable[Outcome], schema: ActionSchema) -> tuple[Outcome, 
     """The outcomes as states show them: effects that can change nothing left out, equal ones joined, impossible ones gone.
 
     Args:
-        outcomes: of one action.
-        schema: has the action's precondition.
+        outcomes: of one action, or of one of its cases.
+        schema: has the action's precondition, and the case's condition.
     """
     found: dict[Effects, float] = {}
     for probability, effects in outcomes:
@@ -112,3 +154,41 @@ def merged(outcomes: Iterable[Outcome], schema: ActionSchema) -> tuple[Outcome, 
             plain = Effects(add, delete)
             found[plain] = found.get(plain, 0.0) + probability
     return tuple(Outcome(probability, effects) for effects, probability in found.items())
+
+
+Assignment = Mapping[LiftedAtom, bool]
+"""Values of atoms of an action."""
+
+
+def cases(
+    atoms: Sequence[LiftedAtom], outcomes: Callable[[Assignment], tuple[Outcome, ...]]
+) -> tuple[Case, ...]:
+    """The cases of an action whose outcomes depend on these atoms: as few as splitting on the atoms in turn makes.
+
+    Args:
+        atoms: on which they may depend; there is a call for each assignment of values to them.
+        outcomes: those under an assignment.
+    """
+
+    def split(number: int, chosen: Assignment) -> tuple[Case, ...]:
+        if number == len(atoms):
+            return (Case(outcomes=outcomes(chosen)),)
+        atom = atoms[number]
+        yes, no = (split(number + 1, {**chosen, atom: value}) for value in (True, False))
+        if _alike(yes, no):
+            return yes
+        return (
+            *(one._replace(positive=one.positive | {atom}) for one in yes),
+            *(one._replace(negative=one.negative | {atom}) for one in no),
+        )
+
+    return split(0, {})
+
+
+def _alike(some: Sequence[Case], others: Sequence[Case]) -> bool:
+    """Whether cases say the same, in whatever order their outcomes stand."""
+
+    def plain(case: Case) -> tuple[object, ...]:
+        return case.positive, case.negative, frozenset(case.outcomes)
+
+    return {plain(one) for one in some} == {plain(one) for one in others}

@@ -38,9 +38,7 @@ class ChanceAgent:
         self._model = model
         self._initial = tuple(initial)
         self._rng = rng
-        self._choice = Choice(
-            [schema.single[0] for schema in model.actions]
-        )  # outcomes share the precondition
+        self._choice = Choice([schema.bare for schema in model.actions])
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -79,7 +77,7 @@ class ChanceAgent:
 
     def _drawn(self, state: State, action: GroundAction) -> State:
         """The state after a step that can be done."""
-        schema = self._model.schema(action.name)
-        shares = np.cumsum([one.probability for one in schema.outcomes])
+        outcomes = self._model.schema(action.name).case(state, action.objects).outcomes
+        shares = np.cumsum([one.probability for one in outcomes])
         place = int(np.searchsorted(shares, self._rng.random() * shares[-1], side="right"))
-        return schema.single[min(place, len(schema.single) - 1)].successor(state, action.objects)
+        return outcomes[min(place, len(outcomes) - 1)].effects.applied(state, action.objects)

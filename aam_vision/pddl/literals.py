@@ -16,7 +16,7 @@ from aam_vision.wording import counted
 
 CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
 
-CHANCE = "add --chance to interrogate an agent with chance (in effects only)"
+CHANCE = "add --chance to interrogate an agent with chance or with conditional effects (in effects only)"
 
 _NUMERIC = (
     "increase",
@@ -144,7 +144,7 @@ class LiteralReader:
         if name in _FEATURES:
             numeric = name == "=" and any(isinstance(part, Group) for part in group.parts)
             feature = "numeric fluents" if numeric else _FEATURES[name]
-            told = CHANCE if name == "probabilistic" else CLASS
+            told = CHANCE if name in ("probabilistic", "when") else CLASS
             refuse(line, f"{where} uses {feature} ({show(name)}); {told}")
         name = name_of(self._definition, group.parts[0], f"a predicate in {where}")
         types = self._names.predicates.get(name)

@@ -1,36 +1,27 @@
-"""PPDDL in and out: domains in which an effect may be ``(probabilistic 0.8 EFFECT 0.2 EFFECT)``.
+"""PPDDL in and out: domains in which an effect may be ``(probabilistic 0.8 EFFECT 0.2 EFFECT)`` or ``(when CONDITION EFFECT)``.
 
 Read by us, over the checks that every PDDL file passes: of the libraries that read PDDL, those that read this are no longer kept up.
-The language is that of Younes and Littman, "PPDDL1.0" (2004), without conditional effects, quantifiers and rewards.
+The language is that of Younes and Littman, "PPDDL1.0" (2004), without quantifiers and rewards; conditions are conjunctions.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-from aam_vision.outcomes import MAX_OUTCOMES, ChanceModel, ChanceSchema, Effects, Outcome
+from aam_vision.outcomes import Case, ChanceModel, ChanceSchema, Effects, Outcome
 from aam_vision.pddl.declarations import fields, objects, parameters, predicates, sections, types_of
-from aam_vision.pddl.literals import Literal, LiteralReader, Names, name_of, new_name
+from aam_vision.pddl.effects import EffectReader
+from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.reading import DOMAIN_SECTIONS, read_problem
-from aam_vision.pddl.syntax import Definition, Expression, Group, Word, read_definition, show
+from aam_vision.pddl.syntax import Definition, Group, read_definition, show
 from aam_vision.pddl.writing import action_of, conjunction, domain_of, literals_text
-from aam_vision.strips import ActionHeader, LiftedAtom, Model, Predicate, Vocabulary
+from aam_vision.strips import ActionHeader, Model, Predicate, Vocabulary
 
-_NUMBER = re.compile(r"\d{0,18}(\.\d{1,18})?|\d{1,18}/\d{1,18}", re.ASCII)
 _DIGITS = 6
 """Decimal places of a probability that is written."""
-
-
-class _Branch(NamedTuple):
-    """One way in which the parts of an effect may come out."""
-
-    probability: Fraction
-    literals: tuple[Literal, ...] = ()
 
 
 def read_chance_domain(path: Path | str) -> ChanceModel:
@@ -41,7 +32,7 @@ def read_chance_domain(path: Path | str) -> ChanceModel:
 
     Raises:
         UnusableInput: the file cannot be read, uses another feature, the probabilities of an effect add up to more than
-            one, or an action has more than ten outcomes.
+            one, an action has more than ten outcomes, or its effect depends on more than six atoms.
     """
     definition = read_definition(Path(path), "domain")
     found = sections(definition, DOMAIN_SECTIONS)
@@ -78,9 +69,14 @@ def read_chance_problem(model: ChanceModel, path: Path | str) -> Problem:
 def chance_domain_text(model: ChanceModel) -> str:
     """The model as a PPDDL domain; an action of one outcome is plain PDDL. What all outcomes share stands before the chance."""
     vocabulary = model.vocabulary
-    some = any(len(schema.outcomes) > 1 for schema in model.actions)
-    negative = any(schema.negative for schema in model.actions)
-    wanted = ":strips :typing" + " :negative-preconditions" * negative + " :probabilistic-effects" * some
+    branches = [case for schema in model.actions for case in schema.branches]
+    negative = any(schema.negative for schema in model.actions) or any(case.negative for case in branches)
+    wanted = (
+        ":strips :typing"
+        + " :negative-preconditions" * negative
+        + " :conditional-effects" * any(schema.cases for schema in model.actions)
+        + " :probabilistic-effects" * any(len(case.outcomes) > 1 for case in branches)
+    )
     actions = [_action_text(schema, vocabulary) for schema in model.actions]
     return domain_of(vocabulary, model.headers, wanted, actions)
 
@@ -93,20 +89,37 @@ def written_probabilities(outcomes: Sequence[Outcome]) -> list[str]:
 
 def _action_text(schema: ChanceSchema, vocabulary: Vocabulary) -> str:
     header = schema.header
+    every = [one.effects for case in schema.branches for one in case.outcomes]
     shared = Effects(
-        frozenset.intersection(*(one.effects.add for one in schema.outcomes)),
-        frozenset.intersection(*(one.effects.delete for one in schema.outcomes)),
+        frozenset.intersection(*(one.add for one in every)),
+        frozenset.intersection(*(one.delete for one in every)),
     )
     effect = literals_text(shared.add, shared.delete, header, vocabulary)
-    if len(schema.outcomes) > 1:
-        chances = []
-        for number, one in zip(written_probabilities(schema.outcomes), schema.outcomes, strict=True):
-            add, delete = one.effects.add - shared.add, one.effects.delete - shared.delete
-            own = conjunction(literals_text(add, delete, header, vocabulary), 12)
-            chances.append(f"\n          {number} {own}")
-        effect.append(f"(probabilistic{''.join(chances)})")
+    for case in schema.branches:
+        parts = _parts(case, shared, header, vocabulary)
+        if not schema.cases:
+            effect += parts
+        elif parts:
+            condition = literals_text(case.positive, case.negative, header, vocabulary)
+            effect.append(f"(when (and {' '.join(condition)})\n          {conjunction(parts, 12)})")
     precondition = literals_text(schema.positive, schema.negative, header, vocabulary)
     return action_of(header, conjunction(precondition), conjunction(effect))
+
+
+def _parts(case: Case, shared: Effects, header: ActionHeader, vocabulary: Vocabulary) -> list[str]:
+    """The effects of a case, without those that all cases share."""
+
+    def own(one: Outcome) -> list[str]:
+        add, delete = one.effects.add - shared.add, one.effects.delete - shared.delete
+        return literals_text(add, delete, header, vocabulary)
+
+    if len(case.outcomes) == 1:
+        return own(case.outcomes[0])
+    chances = [
+        f"\n          {number} {conjunction(own(one), 12)}"
+        for number, one in zip(written_probabilities(case.outcomes), case.outcomes, strict=True)
+    ]
+    return [f"(probabilistic{''.join(chances)})"]
 
 
 class _ActionReader:
@@ -126,94 +139,20 @@ class _ActionReader:
         field = fields(self._definition, section, name)
         kinds = parameters(self._definition, field.get(":parameters", empty), self._names.types, name)
         marked = {f"?{parameter}": kind for parameter, kind in kinds.items()}
-        place = {parameter: number for number, parameter in enumerate(marked)}
-
-        def lifted(literals: Iterable[Literal], *, sign: bool) -> frozenset[LiftedAtom]:
-            return frozenset(
-                LiftedAtom(one.atom.predicate, tuple(place.get(term, term) for term in one.atom.objects))
-                for one in literals
-                if one.positive is sign
-            )
-
-        precondition = list(
-            self._literals.literals(
-                field.get(":precondition", empty), marked, f"the precondition of {show(name)}"
-            )
-        )
-        where = f"the effect of {show(name)}"
-        found: dict[Effects, Fraction] = {}
-        for branch in self._branches(field.get(":effect", empty), marked, where):
-            add = lifted(branch.literals, sign=True)
-            effects = Effects(add, lifted(branch.literals, sign=False) - add)
-            if branch.probability:
-                found[effects] = found.get(effects, Fraction(0)) + branch.probability
-        if len(found) > MAX_OUTCOMES:
-            self._definition.refuse(
-                section.line,
-                f"{show(name)} has {len(found)} outcomes, more than {MAX_OUTCOMES}; join some, or use several actions",
-            )
+        effects = EffectReader(self._definition, self._literals, marked, name)
+        wanted = field.get(":precondition", empty)
+        precondition = [
+            (effects.lifted(one), one.positive)
+            for one in self._literals.literals(wanted, marked, f"the precondition of {show(name)}")
+        ]
+        found = effects.read(field.get(":effect", empty), dict(precondition))
         return ChanceSchema(
             ActionHeader(name, tuple(kinds), tuple(kinds.values())),
-            lifted(precondition, sign=True),
-            lifted(precondition, sign=False),
-            tuple(Outcome(float(probability), effects) for effects, probability in found.items()),
+            frozenset(atom for atom, positive in precondition if positive),
+            frozenset(atom for atom, positive in precondition if not positive),
+            found[0].outcomes if len(found) == 1 else (),
+            found if len(found) > 1 else (),
         )
-
-    def _branches(self, effect: Expression, kinds: dict[str, str], where: str) -> list[_Branch]:
-        """All ways in which an effect may come out; chances side by side are independent."""
-        if isinstance(effect, Group) and effect.head == "and":
-            ways = [_Branch(Fraction(1))]
-            for part in effect.parts[1:]:
-                own = self._branches(part, kinds, where)
-                ways = [
-                    _Branch(one.probability * other.probability, one.literals + other.literals)
-                    for one in ways
-                    for other in own
-                ]
-                if len(ways) > MAX_OUTCOMES**2:
-                    self._definition.refuse(
-                        effect.line,
-                        f"{where} has more than {MAX_OUTCOMES} outcomes; join some, or use several actions",
-                    )
-            return ways
-        if isinstance(effect, Group) and effect.head == "probabilistic":
-            return self._chances(effect, kinds, where)
-        return [_Branch(Fraction(1), tuple(self._literals.literals(effect, kinds, where)))]
-
-    def _chances(self, effect: Group, kinds: dict[str, str], where: str) -> list[_Branch]:
-        parts = effect.parts[1:]
-        if not parts or len(parts) % 2:
-            self._definition.refuse(
-                effect.line,
-                f"{where} has 'probabilistic' without pairs of a probability and an effect; write "
-                "(probabilistic 0.8 EFFECT 0.2 EFFECT)",
-            )
-        ways = []
-        left = Fraction(1)
-        for number, part in zip(parts[::2], parts[1::2], strict=True):
-            share = self._probability(number, where)
-            left -= share
-            ways += [
-                _Branch(share * one.probability, one.literals) for one in self._branches(part, kinds, where)
-            ]
-        if left < 0:
-            self._definition.refuse(
-                effect.line,
-                f"the probabilities in {where} add up to {float(1 - left):g}, more than 1; make them smaller",
-            )
-        return [*ways, _Branch(left)] if left else ways
-
-    def _probability(self, part: Expression, where: str) -> Fraction:
-        text = part.text if isinstance(part, Word) else ""
-        try:
-            value = Fraction(text) if text and _NUMBER.fullmatch(text) else None
-        except ZeroDivisionError:
-            value = None
-        if value is None or value > 1:
-            self._definition.refuse(
-                part.line, f"expected a probability from 0 to 1 in {where}, found {show(part)}"
-            )
-        return value
 
 
 def _instructions(actions: Sequence[ChanceSchema]) -> frozenset[str]:
@@ -223,12 +162,14 @@ def _instructions(actions: Sequence[ChanceSchema]) -> frozenset[str]:
     for schema in actions:
         elsewhere |= {atom.predicate for atom in schema.positive} - {schema.header.name}
         elsewhere |= {atom.predicate for atom in schema.negative}
-        for one in schema.outcomes:
-            elsewhere |= {atom.predicate for atom in one.effects.add | one.effects.delete}
+        for case in schema.branches:
+            elsewhere |= {atom.predicate for atom in case.positive | case.negative}
+            for one in case.outcomes:
+                elsewhere |= {atom.predicate for atom in one.effects.add | one.effects.delete}
     required = {atom.predicate for schema in actions for atom in schema.positive}
     return frozenset(own & required - elsewhere)
 
 
 def _without(schema: ChanceSchema, instructions: frozenset[str]) -> ChanceSchema:
     left = frozenset(atom for atom in schema.positive if atom.predicate not in instructions)
-    return ChanceSchema(schema.header, left, schema.negative, schema.outcomes)
+    return replace(schema, positive=left)

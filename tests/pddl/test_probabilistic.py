@@ -102,11 +102,6 @@ BAD = {
     "a zero below": ("1/10", "1/0", "expected a probability from 0 to 1"),
     "odd": ("1/10 (broken ?b)", "1/10", "pairs of a probability and an effect"),
     "empty": ("(probabilistic 0.3 (broken ?b))", "(probabilistic)", "pairs of a probability and an effect"),
-    "when": (
-        "(probabilistic 0.3 (broken ?b))",
-        "(when (free ?h) (broken ?b))",
-        "conditional effects ('when')",
-    ),
     "in a precondition": ("(not (broken ?b))", "(probabilistic 0.3 (broken ?b))", "probabilistic effects"),
 }
 
@@ -121,17 +116,3 @@ def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, name: str) -> Non
     assert told in message
     assert "\n" not in message
     assert "domain.pddl:" in message
-
-
-def test_more_than_ten_outcomes_are_refused(tmp_path: Path) -> None:
-    facts = " ".join(f"(p{number})" for number in range(4))
-    chances = " ".join(f"(probabilistic 0.5 (p{number}))" for number in range(4))
-    with pytest.raises(UnusableInput, match="'a' has 16 outcomes, more than 10"):
-        read(tmp_path, f"(define (domain d) (:predicates {facts}) (:action a :effect (and {chances})))")
-
-
-def test_many_chances_are_refused_at_once(tmp_path: Path) -> None:
-    facts = " ".join(f"(p{number})" for number in range(60))
-    chances = " ".join(f"(probabilistic 0.5 (p{number}))" for number in range(60))
-    with pytest.raises(UnusableInput, match="more than 10 outcomes"):
-        read(tmp_path, f"(define (domain d) (:predicates {facts}) (:action a :effect (and {chances})))")
