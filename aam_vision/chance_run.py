@@ -73,7 +73,7 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
         except AgentFailed as error:
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
-        told = _save(folder, arguments, known, result, perf_counter() - began)
+        told = _save(folder, arguments, known, result, journal, perf_counter() - began)
         journal.note("finished", told["status"])
     if result.status == CONTRADICTED:
         print(f"error: {result.why}; what was learned is saved in {folder}", file=sys.stderr)
@@ -101,12 +101,20 @@ def _progress(arguments: Arguments, known: ChanceTarget) -> Any:
 
 
 def _save(
-    folder: Path, arguments: Arguments, known: ChanceTarget, result: ChanceResult, wall_s: float
+    folder: Path,
+    arguments: Arguments,
+    known: ChanceTarget,
+    result: ChanceResult,
+    journal: Journal,
+    wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import chance_domain_text
     from aam_vision.report.chance import sentence
+    from aam_vision.report.chance_account import ChanceAccount
+    from aam_vision.report.chance_page import page
+    from aam_vision.report.recorded import read_journal
 
     told = figures(arguments, known, result, wall_s)
     model = chance_domain_text(result.model)
@@ -119,6 +127,7 @@ def _save(
         ("" if number else "agent", sentence(action)) for number, action in enumerate(result.actions)
     ]
     print(aligned([*sentences, *lines(told, folder)]))
+    write_atomically(folder / "report.html", page(ChanceAccount(read_journal(folder, journal))))
     return told
 
 

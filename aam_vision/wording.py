@@ -39,3 +39,8 @@ def some(parts: Sequence[str], most: int) -> str:
     if len(parts) <= most:
         return ", ".join(parts)
     return f"{', '.join(parts[:most])} and {len(parts) - most} more"
+
+
+def times(number: int) -> str:
+    """How often: ``once``, ``3 times``."""
+    return "once" if number == 1 else f"{number} times"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, floor
+from typing import NamedTuple
 
 from aam_vision.chance.explaining import Change
 from aam_vision.chance.frequency import Frequency
@@ -11,44 +12,103 @@ from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.report.english import effect, listed
 from aam_vision.strips import Mode
 
+NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
+
+
+class Way(NamedTuple):
+    """One outcome in words: what it changes beside what every outcome of its action changes, and how often it comes."""
+
+    words: str
+    outcome: Change
+    found: Frequency
+
+    @property
+    def often(self) -> str:
+        """``69% of the time (63-74%)``."""
+        return f"{100 * self.found.probability:.0f}% of the time ({self.limits})"
+
+    @property
+    def limits(self) -> str:
+        """The limits of the interval: ``63-74%``."""
+        low, high = percent(self.found.low, up=False).rstrip("%"), percent(self.found.high, up=True)
+        return f"{low}-{high}"
+
+
+def ways(action: ActionKnowledge, most: int | None = None) -> list[Way]:
+    """The outcomes of an action, likeliest first; equally likely ones in the order in which they are known.
+
+    ``most``: effects of each that are told.
+    """
+    outcomes = list(zip(action.outcomes, action.frequencies, strict=True))
+    added, deleted = _shared([one for one, _ in outcomes]) if len(outcomes) > 1 else (0, 0)
+    found = [
+        Way(
+            _effects(action, one.adds & ~added, one.deletes & ~deleted, most, others=bool(added | deleted)),
+            one,
+            often,
+        )
+        for one, often in outcomes
+    ]
+    return sorted(found, key=lambda way: -way.found.probability)
+
+
+def always(action: ActionKnowledge, most: int | None = None) -> str:
+    """What all of several outcomes change, in words (``most`` effects); empty if that is nothing, or there is one outcome."""
+    if len(action.outcomes) < 2:
+        return ""
+    added, deleted = _shared(action.outcomes)
+    return _effects(action, added, deleted, most) if added or deleted else ""
+
+
+def working(found: Sequence[Way]) -> Way | None:
+    """The outcome that is meant where an action is said to work: it changes something, and comes in most trials."""
+    best = max(
+        (way for way in found if way.words not in (NOTHING, NOTHING_ELSE)),
+        key=lambda way: way.found.probability,
+        default=None,
+    )
+    return best if best is not None and len(found) > 1 and best.found.probability > 0.5 else None
+
 
 def sentence(action: ActionKnowledge) -> str:
-    """What one action does, e.g. ``stack: ?x is on ?y. Besides, 8% of the time (4-15%) ?y is destroyed; ...``."""
+    """What one action does: ``stack works 92% of the time (85-96%): ?x is on ?y; else ?x is on the table.`` and what is open."""
     name = action.index.header.name
     if not action.executed:
         tried = f", {action.refused} times tried" if action.refused else ""
         return f"{name} was never executed{tried}."
-    outcomes = list(zip(action.outcomes, action.frequencies, strict=True))
-    if len(outcomes) == 1:
-        (one, found), excluded = outcomes[0], percent(action.unseen, up=True)
-        does = _effects(action, one.adds, one.deletes)
-        return (
-            f"{name}: {does}, in all of {found.trials} trials. "
-            f"Not excluded: another outcome with a probability of up to {excluded}."
+    return f"{doing(action)} {doubt(action)}"
+
+
+def doing(action: ActionKnowledge, most: int | None = None) -> str:
+    """What an action that was executed does, and how often, as a sentence; ``most`` effects of each outcome."""
+    name, found, shared = action.index.header.name, ways(action, most), always(action, most)
+    if len(found) == 1:
+        return f"{name}: {found[0].words}, in all of {found[0].found.trials} trials."
+    best = None if shared else working(found)
+    if best is None:
+        told = "; ".join(f"{way.often} {way.words}" for way in found)
+        return f"{name}: {shared}. Besides, {told}." if shared else f"{name}: {told}."
+    others = [way for way in found if way is not best]
+    if len(others) == 1:
+        rest = others[0].words
+    else:
+        rest = listed(
+            (f"{way.words} ({100 * way.found.probability:.0f}%, {way.limits})" for way in others), "or"
         )
-    added, deleted = _shared([one for one, _ in outcomes])
-    always = f"{_effects(action, added, deleted)}. Besides, " if added or deleted else ""
-    outcomes.sort(key=lambda pair: -pair[1].probability)
-    ways = [
-        f"{_often(found)} {_effects(action, one.adds & ~added, one.deletes & ~deleted)}"
-        for one, found in outcomes
-    ]
-    doubt = (
-        f"Not excluded: a further outcome with a probability of up to {percent(action.unseen, up=True)}."
-        if action.explanation.sure
-        else "These are the fewest outcomes that explain what was seen; no situation was found that shows all of them."
-    )
-    return f"{name}: {always}{'; '.join(ways)}. {doubt}"
+    return f"{name} works {best.often}: {best.words}; else {rest}."
+
+
+def doubt(action: ActionKnowledge) -> str:
+    """What is not excluded, as a sentence."""
+    if not action.explanation.sure:
+        return "These are the fewest outcomes that explain what was seen; no situation was found that shows all of them."
+    which = "another outcome" if len(action.outcomes) == 1 else "a further outcome"
+    return f"Not excluded: {which} with a probability of up to {percent(action.unseen, up=True)}."
 
 
 def percent(share: float, *, up: bool) -> str:
     """A limit as a whole percentage, rounded to the safe side."""
     return f"{ceil(100 * share - 1e-9) if up else floor(100 * share + 1e-9)}%"
-
-
-def _often(found: Frequency) -> str:
-    low, high = percent(found.low, up=False).rstrip("%"), percent(found.high, up=True)
-    return f"{100 * found.probability:.0f}% of the time ({low}-{high})"
 
 
 def _shared(outcomes: Sequence[Change]) -> tuple[int, int]:
@@ -59,11 +119,19 @@ def _shared(outcomes: Sequence[Change]) -> tuple[int, int]:
     return added, deleted
 
 
-def _effects(action: ActionKnowledge, adds: int, deletes: int) -> str:
+def _effects(
+    action: ActionKnowledge, adds: int, deletes: int, most: int | None = None, *, others: bool = False
+) -> str:
+    """These effects in words, the first ``most`` of them; ``others``: there are more than these."""
+    if not adds | deletes:
+        return NOTHING_ELSE if others else NOTHING
     index = action.index
     names, vocabulary = index.header.parameters, index.vocabulary
-    return listed(
+    told = [
         effect(atom, mode, names, vocabulary)
         for mask, mode in ((adds, Mode.POSITIVE), (deletes, Mode.NEGATIVE))
         for atom in sorted(index.select(mask), key=index.atoms.index)
-    ).replace("nothing", "nothing changes" if not adds | deletes else "nothing")
+    ]
+    return listed(
+        told if most is None or len(told) <= most + 1 else [*told[:most], f"{len(told) - most} more"]
+    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.strips import Location, PalTuple
 
 _FORM = re.compile(
@@ -15,8 +16,8 @@ _FORM = re.compile(
 )
 
 
-def named(text: str, hypotheses: Hypotheses) -> PalTuple:
-    """The pal tuple that a text names.
+def named(text: str, indexes: Mapping[str, AtomIndex]) -> PalTuple:
+    """The pal tuple that a text names; ``indexes`` has the atoms of every action.
 
     Raises:
         UnusableInput: it names none; the message lists names that would do.
@@ -25,14 +26,14 @@ def named(text: str, hypotheses: Hypotheses) -> PalTuple:
     found = _FORM.fullmatch(" ".join(text.lower().split()))
     if found is None:
         raise UnusableInput("write it as 'clear(?to) in pre of move' (pre or eff)", "why", shown)
-    action = hypotheses.actions.get(found["action"])
-    if action is None:
-        known = ", ".join(list(hypotheses.actions)[:20])
+    index = indexes.get(found["action"])
+    if index is None:
+        known = ", ".join(list(indexes)[:20])
         raise UnusableInput(f"no action {found['action'][:40]!r}; the actions are {known}", "why", shown)
     arguments = [part for part in re.split(r"[\s,]+", found["arguments"] or "") if part]
     wanted = f"{found['name']}({', '.join(arguments)})"
-    parameters = action.index.header.parameters
-    texts = {atom.text(parameters): atom for atom in action.index.atoms}
+    parameters = index.header.parameters
+    texts = {atom.text(parameters): atom for atom in index.atoms}
     if wanted not in texts:
         near = get_close_matches(wanted, texts, 3, 0.5)
         there = (

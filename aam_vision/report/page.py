@@ -1,24 +1,16 @@
-"""The page: ``report.html``, one file that fetches nothing, and runs no code of others."""
+"""The page of a run: ``report.html``."""
 
 from __future__ import annotations
 
-import re
-from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
-from importlib.resources import files
-
-import jinja2
-from markupsafe import Markup
 
 from aam_vision import wording
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.pddl import domain_text
-from aam_vision.report import chart, english, labels
+from aam_vision.report import chart, english, labels, rendering
 from aam_vision.report.account import Account, ActionAccount
-from aam_vision.report.album import Picture, picture
 from aam_vision.report.controls import controls_of
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import Event
@@ -27,34 +19,20 @@ from aam_vision.report.lines import Line
 from aam_vision.report.proof_text import ProofStep
 from aam_vision.strips import Location, Mode
 
-MAX_IMAGES_BYTES = 2_500_000
-"""Bytes of all images in a page: above that they are made smaller."""
 MAX_EVENTS = 300
 """Questions that are listed, at most, and lines of an action whose proofs are shown."""
-
-_SIZES = ((240, 32), (180, 24), (120, 16), (80, 12))
-"""Widths in pixels and numbers of colours, tried in turn where images take too much space."""
 
 
 def page(account: Account) -> str:
     """The page of a run, as HTML."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("aam_vision.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["variables"] = _variables
-    script = _resource("report.js")
     actions = [_ActionView(one, [*_views(account, one)]) for one in account.actions]
     questions = _questions(account)
     events = [*questions, *(p.event for a in actions for v in a.lines for p in v.why if p.event is not None)]
     controls = controls_of(account)
     screen = first_screen(account, controls)
     names = [shown.image for event in events for shown in event.shown]
-    pictures = _pictures(
-        account,
+    pictures = rendering.pictures(
+        account.run.folder,
         [
             *(shown.image for shown in screen.shown),
             *_named(screen.examples),
@@ -66,16 +44,16 @@ def page(account: Account) -> str:
     name = str(figures["env"]) if figures is not None else account.model.vocabulary.name
     curves = chart.curves(account)
     most = max((curve.points[-1][0] for curve in curves), default=0)
-    return environment.get_template("report.html.jinja").render(
+    return rendering.rendered(
+        "report.html.jinja",
         account=account,
         actions=actions,
         chart=chart,
         complete=account.complete,
         controls=controls,
         counted=wording.counted,
-        times=_times,
+        times=wording.times,
         curves=curves,
-        css=Markup(_resource("report.css")),
         english=english,
         figures=figures,
         letters=labels.SIZE,
@@ -84,9 +62,7 @@ def page(account: Account) -> str:
         pictures=pictures,
         questions=questions,
         screen=screen,
-        script=Markup(script),
         title=f"What the agent of {name} can do" if controls is None else f"What the controls of {name} do",
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
 
 
@@ -128,19 +104,6 @@ def _named(examples: Iterable[ShownExample]) -> Iterable[str]:
     return (name for one in examples for name in (one.image, one.image_after) if name is not None)
 
 
-def _pictures(account: Account, names: Iterable[str]) -> dict[str, Picture]:
-    """The images of these names, so small that the page stays small."""
-    full = {
-        name: one for name in dict.fromkeys(names) if (one := picture(account.run.folder, name)) is not None
-    }
-    found = full
-    for width, colours in _SIZES:
-        if sum(len(one.png) for one in found.values()) <= MAX_IMAGES_BYTES:
-            break
-        found = {name: one.smaller(width, colours) for name, one in full.items()}
-    return found
-
-
 def _pddl(account: Account, actions: list[_ActionView]) -> list[tuple[str, str | None, str]]:
     """The lines of the PDDL text, each with the anchor of its proof, and its status."""
     by_text: dict[tuple[str, Location, str], Line] = {}
@@ -172,19 +135,3 @@ def _pddl_literal(line: Line, view: _ActionView) -> str:
     arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
     text = f"({' '.join([atom.predicate, *arguments])})"
     return text if line.mode is Mode.POSITIVE else f"(not {text})"
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
-
-
-def _variables(text: str) -> Markup:
-    """A text with its ``?names`` marked, so that no line is broken within one."""
-    return Markup("").join(  # plain text is escaped
-        Markup('<span class="variable">{}</span>').format(part) if part.startswith("?") else part
-        for part in re.split(r"(\?[a-z0-9_-]+)", text)
-    )
-
-
-def _resource(name: str) -> str:
-    return (files("aam_vision.report") / "templates" / name).read_text(encoding="utf-8")

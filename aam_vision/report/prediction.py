@@ -9,7 +9,7 @@ from pathlib import Path
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.agents.encoding import field as json_field
 from aam_vision.errors import UnusableInput
-from aam_vision.report.recorded import MAX_BYTES
+from aam_vision.report.result_file import MAX_BYTES
 from aam_vision.strips import (
     ActionSchema,
     Atom,

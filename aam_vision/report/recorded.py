@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, loads, read_vocabulary
+from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabulary
 from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.agents.memos import points
@@ -18,10 +18,8 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.perception import Box, Point
 from aam_vision.query import Access, Situation
 from aam_vision.report.ending import RecordedEnding, printable, read_ending
+from aam_vision.report.result_file import MAX_BYTES, read_figures
 from aam_vision.strips import ActionHeader, Model, Vocabulary
-
-MAX_BYTES = 50_000_000
-"""Bytes of ``result.json`` at most."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,8 @@ class Recorded:
     """The entries of the transcript, from 0, that only examine what was learned."""
     controls: Transcript | None = None
     """Of a run that knew only controls: what was asked of these; ``transcript`` then is about the operators found in it."""
+    within: float | None = None
+    """Of a run that learned how often: the half width of its intervals."""
 
 
 def read_run(folder: Path) -> Recorded:
@@ -87,8 +87,11 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         UnusableInput: a file is damaged.
     """
     try:
-        found = _Reader(journal).recorded(folder, _figures(folder / "result.json"))
         arguments = journal.about("arguments")
+        figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
+        found = _Reader(journal).recorded(folder, figures)
+        if arguments.get("chance"):
+            return replace(found, within=min(max(field(arguments, "within", float), 0.002), 0.4))
         if not (arguments.get("controls") or arguments.get("bare")):
             return found
         if found.figures is None:
@@ -172,23 +175,6 @@ def shape(model: Model) -> object:
     )
 
 
-def _figures(path: Path) -> Mapping[str, Any] | None:
-    if path.is_symlink() or not path.is_file():
-        return None
-    try:
-        found = loads(read_limited(path, MAX_BYTES))
-        for name in ("queries", "steps", "failed_steps", "walk_steps", "resets", "lower_bound", "seed"):
-            field(found, name, int)
-        for name in ("env", "status", "policy", "access"):
-            found[name] = printable(field(found, name, str))
-        field(found, "curve", list)
-        read_ending(found)
-    except (Malformed, OSError, UnicodeDecodeError) as error:
-        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
-    assert isinstance(found, dict)
-    return found
-
-
 class _SeenContents(Contents):
     """The contents of a journal, with what is kept of how situations looked."""
 
@@ -238,7 +224,7 @@ class _Reader:
         transcript = Transcript(
             self._vocabulary, self._headers, self._access, initial, entries, repeated=repeated
         )
-        ending = None if figures is None else read_ending(figures)
+        ending = None if figures is None or "curve" not in figures else read_ending(figures)
         examined = self._examined(len(entries))
         sights = self._contents.sights
         return Recorded(folder, transcript, sights, self._boxes(), self._sources(), figures, ending, examined)

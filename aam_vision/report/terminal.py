@@ -157,7 +157,8 @@ def _source(account: Account, line: Line) -> Text:
     return Text(", ".join(dict.fromkeys(names)))
 
 
-def _event(event: Event, console: Console) -> None:
+def event_lines(event: Event) -> list[str]:
+    """An attempted step in lines: the plan, its arguments, what held before, what changed, and its images."""
     lines = []
     if len(event.plan) > 1:
         lines.append("plan: " + ", ".join(f"{text} ({state})" for text, state in event.plan))
@@ -168,8 +169,11 @@ def _event(event: Event, console: Console) -> None:
         lines.append("not seen: " + ", ".join(event.unknown))
     if event.changes:
         lines.append("changed: " + ", ".join(event.changes))
-    lines += [f"image {shown.caption}: frames/{shown.image}.png" for shown in event.shown]
-    for text in lines:
+    return lines + [f"image {shown.caption}: frames/{shown.image}.png" for shown in event.shown]
+
+
+def _event(event: Event, console: Console) -> None:
+    for text in event_lines(event):
         console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
 
 

@@ -11,8 +11,10 @@ import pytest
 
 from aam_vision.arguments import Arguments
 from aam_vision.run import interrogate_agent
+from tests.chance.domains import PROBLEM, SLIPPERY
 
 Runs = Callable[..., Path]
+ChanceRuns = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +28,34 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Runs:
             made[key] = tmp_path_factory.mktemp(env)
             with contextlib.redirect_stdout(io.StringIO()):
                 assert interrogate_agent(Arguments(env, out=made[key], quiet=True, **options)) == 0  # type: ignore[arg-type]
+        return made[key]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def chance_run_of(tmp_path_factory: pytest.TempPathFactory) -> ChanceRuns:
+    """The folder of a finished run of an agent with chance, for reading only: of the hand that slips, or of another domain."""
+    made: dict[tuple[object, ...], Path] = {}
+
+    def run(domain: str = SLIPPERY, problem: str = PROBLEM, **options: object) -> Path:
+        key = (domain, problem, *sorted(options.items()))
+        if key not in made:
+            place = tmp_path_factory.mktemp("chance")
+            (place / "d.pddl").write_text(domain)
+            (place / "p.pddl").write_text(problem)
+            given = {"within": 0.1, **options}
+            asked = Arguments(
+                domain=place / "d.pddl",
+                problem=[str(place / "p.pddl")],
+                chance=True,
+                out=place / "run",
+                quiet=True,
+                **given,  # type: ignore[arg-type]
+            )
+            with contextlib.redirect_stdout(io.StringIO()):
+                assert interrogate_agent(asked) == 0
+            made[key] = place / "run"
         return made[key]
 
     return run

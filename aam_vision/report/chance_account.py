@@ -1,0 +1,371 @@
+"""The findings of a run that learned how often: conditions with their proofs, outcomes with their trials, and how it ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from aam_vision.chance.explaining import Change
+from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.chance.retelling import precision_of, retold
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.task.verdict import Verdict
+from aam_vision.outcomes import ChanceModel
+from aam_vision.report import chance, english
+from aam_vision.report.ending import printable
+from aam_vision.report.events import Event, Events
+from aam_vision.report.recorded import Recorded
+from aam_vision.strips import LiftedAtom, Mode
+from aam_vision.wording import counted
+
+COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
+ASSUMED = "Assumed: refusals are right, states are seen rightly, and probabilities depend on the action alone and do not drift."
+PROVEN, ONE_OF, OPEN = "proven", "one of several", "open"
+MAX_KINDS = 30
+"""Kinds of trials of one action that are listed, at most."""
+MAX_OTHERS = 6
+"""Steps that are named behind one proof, at most."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A literal that an action needs, or may need."""
+
+    text: str
+    words: str
+    status: str
+    """``proven``, ``one of several`` or ``open``."""
+    why: str
+    anchor: str
+    """A name that is unique on the page and safe in HTML."""
+    refusal: Event | None = None
+    """The refused step that proves it, or leaves it open."""
+
+    @property
+    def in_model(self) -> bool:
+        """Whether the model has it: open negative literals are left out."""
+        return self.status == PROVEN or not self.text.startswith("not ")
+
+
+@dataclass(frozen=True)
+class OutcomeAccount:
+    """One outcome of an action."""
+
+    words: str
+    effects: tuple[str, ...]
+    """The literals that are true afterwards."""
+    way: chance.Way
+    open: tuple[str, ...]
+    """Effects of which it was not seen whether the outcome has them."""
+    example: Event | None
+    """A step that came out so."""
+
+    @property
+    def probability(self) -> float:
+        return self.way.found.probability
+
+    @property
+    def figures(self) -> str:
+        """``69% (63-74%), 190 of 276 trials``."""
+        found = self.way.found
+        if not found.trials:
+            return "not counted: no trial tells it from the others"
+        return f"{100 * found.probability:.0f}% ({self.way.limits}), {found.hits} of {counted(found.trials, 'trial')}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Trials before which the same of an action's atoms held."""
+
+    held: tuple[str, ...]
+    hits: tuple[int, ...]
+    """How often each outcome came, or what looks like it there."""
+    counted: bool
+    """Whether they tell all outcomes apart."""
+
+
+@dataclass(frozen=True)
+class ActionAccount:
+    """The findings about one action."""
+
+    known: ActionKnowledge
+    sentence: str
+    shared: str
+    """What all outcomes change, in words; empty if that is nothing."""
+    conditions: tuple[Condition, ...]
+    outcomes: tuple[OutcomeAccount, ...]
+    kinds: tuple[Kind, ...]
+
+    @property
+    def name(self) -> str:
+        return self.known.index.header.name
+
+    @property
+    def certain(self) -> bool:
+        """Whether the outcomes are certain, and not only the fewest that explain what was seen."""
+        return bool(self.known.executed) and self.known.explanation.sure
+
+    @property
+    def doing(self) -> str:
+        """The same without what is not excluded; empty if it was never executed."""
+        return chance.doing(self.known) if self.known.executed else ""
+
+    @property
+    def unseen(self) -> str:
+        """The probability of an outcome that is not excluded, at most."""
+        return chance.percent(self.known.unseen, up=True)
+
+    @property
+    def best(self) -> OutcomeAccount | None:
+        """The outcome that tells most of the action: that with which it works, else the likeliest."""
+        found = chance.working([one.way for one in self.outcomes])
+        return next(
+            (one for one in self.outcomes if one.way is found), self.outcomes[0] if self.outcomes else None
+        )
+
+
+class ChanceAccount:
+    """The findings of one run of ``--chance``.
+
+    Raises:
+        UnusableInput: the run is of another kind.
+    """
+
+    def __init__(self, run: Recorded) -> None:
+        if run.within is None:
+            raise UnusableInput(f"{run.folder}: is no run with --chance; give the folder of one")
+        self.run = run
+        single = run.transcript.in_single_steps()
+        self.knowledge = retold(run.transcript, precision_of(run.within))
+        self.events = Events(run, single)
+        self.model = ChanceModel(
+            run.transcript.vocabulary, tuple(one.schema() for one in self.knowledge.actions)
+        )
+
+    @property
+    def figures(self) -> Mapping[str, Any] | None:
+        """``result.json``; None if the run did not come to its end."""
+        return self.run.figures
+
+    @cached_property
+    def actions(self) -> tuple[ActionAccount, ...]:
+        """The findings about every action, in the order of the agent's own."""
+        return tuple(self._action(one) for one in self.knowledge.actions)
+
+    @property
+    def verdict(self) -> Verdict:
+        """How sure the model is, why, and on which assumption."""
+        figures = self.figures
+        if figures is None:
+            details = (
+                "What is told here is what the answers so far say.",
+                "--resume goes on with a run that was stopped.",
+            )
+            return Verdict(
+                "not at its end",
+                "The run has not come to its end: it was stopped, or it still goes on.",
+                "",
+                "",
+                details,
+            )
+        why = f"{figures['why'][:1].upper()}{figures['why'][1:]}."
+        if figures["status"] == CONTRADICTED:
+            false = "So no model with fixed outcomes explains the answers: nothing below is certain."
+            return Verdict("no model with outcomes fits", why, "", "", (false,))
+        title = COMPLETE if figures["status"] == COMPLETE else "not complete"
+        return Verdict(title, why, ASSUMED, self._sure, self._left)
+
+    @property
+    def _sure(self) -> str:
+        """How sure the intervals are, as a sentence."""
+        widest = max((one.uncertainty for one in self.knowledge.actions if one.executed), default=0.5)
+        return (
+            "With 95% all intervals of an action hold together, however long one looks; "
+            f"the widest is ±{100 * widest:.0f} percentage points."
+        )
+
+    @property
+    def _left(self) -> tuple[str, ...]:
+        """What is open, in sentences."""
+        told = []
+        never = [one.name for one in self.actions if not one.known.executed]
+        if never:
+            told.append(f"Never executed: {english.listed(never)}.")
+        unsure = [one.name for one in self.actions if one.known.executed and not one.certain]
+        if unsure:
+            told.append(f"Which outcomes these have is not certain: {english.listed(unsure)}.")
+        count = sum(one.status != PROVEN for action in self.actions for one in action.conditions)
+        if count:
+            told.append(f"{counted(count, 'literal')} may be preconditions or not.")
+        return tuple(told)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What is different from the model learned earlier, in sentences; none where there was no such model."""
+        told = (self.figures or {}).get("differences") or []
+        return tuple(
+            printable(one["text"])
+            for one in told
+            if isinstance(one, dict) and isinstance(one.get("text"), str)
+        )
+
+    def execution_where(self, action: ActionAccount, atom: LiftedAtom, *, value: bool) -> Event | None:
+        """The first execution of an action before which one of its atoms had this value."""
+        for step in self._steps(action.name):
+            before = step.before if step.executed else None
+            if before is not None and before.state.value(atom.ground(step.action.objects)) is value:
+                return self.events.event(step)
+        return None
+
+    # --- one action ------------------------------------------------------------------------------
+
+    def _steps(self, name: str) -> Iterator[AttemptedStep]:
+        return (step for step in self.knowledge.steps if step.action.name == name)
+
+    def _action(self, known: ActionKnowledge) -> ActionAccount:
+        steps = list(self._steps(known.index.header.name))
+        outcomes = tuple(self._outcome(known, way, steps) for way in chance.ways(known))
+        return ActionAccount(
+            known,
+            chance.sentence(known),
+            chance.always(known),
+            self._conditions(known, steps),
+            outcomes,
+            tuple(_kinds(known, [one.way.outcome for one in outcomes], steps)),
+        )
+
+    def _outcome(
+        self, known: ActionKnowledge, way: chance.Way, steps: Sequence[AttemptedStep]
+    ) -> OutcomeAccount:
+        index, one = known.index, way.outcome
+        may_add, may_delete = known.open_additions(one), known.open_deletions(one)
+        return OutcomeAccount(
+            way.words,
+            tuple(index.text(Literals(one.adds, one.deletes))),
+            way,
+            tuple(index.text(Literals(may_add, may_delete))),
+            self._example(known, way, steps),
+        )
+
+    def _example(
+        self, known: ActionKnowledge, way: chance.Way, steps: Sequence[AttemptedStep]
+    ) -> Event | None:
+        """The first step that came out so and shows all of it, or else some of it."""
+        best: AttemptedStep | None = None
+        for step in steps:
+            if step.before is None or step.after is None:
+                continue
+            held = known.index.values(step.before.state, step.action.objects)[0]
+            now = known.index.values(step.after.state, step.action.objects)[0]
+            told = dict(
+                zip(known.outcomes, zip(known.telling(held), known.after(held), strict=True), strict=True)
+            )
+            surely, after = told[way.outcome]
+            if after != now or not surely:
+                continue
+            if known.explanation.revealing(held):
+                return self.events.event(step)
+            best = best or step
+        return None if best is None else self.events.event(best)
+
+    def _conditions(self, known: ActionKnowledge, steps: Sequence[AttemptedStep]) -> tuple[Condition, ...]:
+        """What it needs, and may need; proven conditions first."""
+        precondition = known.precondition
+        refused = [(step, _violated(known, step)) for step in steps if not step.executed]
+        of_clauses = union(precondition.clauses)
+        found = []
+        for literal in (*precondition.proven.singles(), *precondition.undecided.singles()):
+            (text,) = known.index.text(literal)
+            status = (
+                PROVEN
+                if literal.overlaps(precondition.proven)
+                else ONE_OF
+                if literal.overlaps(of_clauses)
+                else OPEN
+            )
+            if status == PROVEN:
+                refusal = next((step for step, violated in refused if violated == literal), None)
+            else:
+                refusal = next((step for step, violated in refused if literal.within(violated)), None)
+            if status == OPEN and not known.executed:
+                continue  # every literal is open then
+            atom = known.index.atom(literal.positive | literal.negative)
+            mode = Mode.POSITIVE if literal.positive else Mode.NEGATIVE
+            header = known.index.header
+            words = english.literal(atom, mode, header.parameters, known.index.vocabulary)
+            event = None if refusal is None else self.events.event(refusal)
+            anchor = (
+                f"why-{header.name}-{'needs' if literal.positive else 'not'}-{known.index.atoms.index(atom)}"
+            )
+            why = self._why(known, status, refusal, steps)
+            found.append(Condition(text, words, status, why, anchor, event))
+        return tuple(found)
+
+    def _why(
+        self,
+        known: ActionKnowledge,
+        status: str,
+        refusal: AttemptedStep | None,
+        steps: Sequence[AttemptedStep],
+    ) -> str:
+        """How a condition is known, as a sentence or two."""
+        if status == OPEN or refusal is None:
+            return "It held in every execution, and no step was refused because of it alone: no answer tells whether it is needed."
+        violated = _violated(known, refusal)
+        name = self.events.event(refusal).name.lower()
+        if status == ONE_OF:
+            among = english.listed(known.index.text(violated), "or")
+            return f"In {name} the step was refused: one of {among} is needed, and no answer tells which."
+        alone = f"In {name} the step was refused, and of all that may be needed only this did not hold"
+        false = _false(known, refusal)
+        others = Literals(false.positive & ~violated.positive, false.negative & ~violated.negative)
+        if not others:
+            return f"{alone}."
+        names = []
+        left = others
+        for step in steps:
+            if not step.executed or step.before is None:
+                continue
+            shown = left.common(_false(known, step))
+            if shown:
+                names.append(self.events.event(step).name.lower())
+                left = left.without(shown)
+        told = english.listed([*names[:MAX_OTHERS], *(["others"] if len(names) > MAX_OTHERS else [])])
+        return f"{alone}: the other {counted(others.size(), 'literal')} that did not are not needed, as executions without them show ({told})."
+
+
+def _kinds(
+    known: ActionKnowledge, outcomes: Sequence[Change], steps: Sequence[AttemptedStep]
+) -> Iterator[Kind]:
+    """The trials by what held before them, most frequent kinds first."""
+    found: dict[int, Counter[int]] = {}
+    for step in steps:
+        if step.executed and step.before is not None and step.after is not None:
+            held = known.index.values(step.before.state, step.action.objects)[0]
+            now = known.index.values(step.after.state, step.action.objects)[0]
+            found.setdefault(held, Counter())[now] += 1
+    kinds = sorted(found.items(), key=lambda one: (-one[1].total(), one[0]))
+    for held, afters in kinds[:MAX_KINDS]:
+        ends = dict(zip(known.outcomes, known.after(held), strict=True))
+        yield Kind(
+            tuple(known.index.text(Literals(held, 0))),
+            tuple(afters[ends[one]] for one in outcomes),
+            all(known.telling(held)),
+        )
+
+
+def _false(known: ActionKnowledge, step: AttemptedStep) -> Literals:
+    """The literals that did not hold before a step."""
+    assert step.before is not None, "such agents are asked for single steps"
+    held, _ = known.index.values(step.before.state, step.action.objects)
+    return Literals(known.index.everything & ~held, held)
+
+
+def _violated(known: ActionKnowledge, step: AttemptedStep) -> Literals:
+    """The literals among them that may be needed, by all answers."""
+    return _false(known, step).common(known.precondition.candidates)

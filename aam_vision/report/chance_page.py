@@ -1,0 +1,132 @@
+"""The page of a run that learned how often: ``report.html`` with every outcome as a bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aam_vision import wording
+from aam_vision.chance.frequency import Frequency
+from aam_vision.files import read_limited
+from aam_vision.pddl import chance_domain_text
+from aam_vision.report import chance, english, labels, rendering
+from aam_vision.report.chance_account import ASSUMED, COMPLETE, CONTRADICTED, ActionAccount, ChanceAccount
+from aam_vision.report.events import Event, ShownImage
+from aam_vision.report.result_file import MAX_BYTES
+
+MOST = 420
+"""Characters of the actions that are described on the first screen, about."""
+BRIEF = 2
+"""Effects of an outcome that are told there."""
+
+
+@dataclass(frozen=True)
+class Deed:
+    """An action on the first screen: what follows its name, and the frequency that is drawn."""
+
+    name: str
+    words: str
+    found: Frequency | None
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """What a person sees first."""
+
+    deeds: tuple[Deed, ...]
+    others: str
+    """The actions that are only named, as a sentence; empty if there are none."""
+    shown: tuple[ShownImage, ...]
+    """The picture before and after the most telling step, or none."""
+    about: str
+    grade: str
+    """The class of the verdict in the style sheet."""
+    wrong: bool
+    """Whether the agent is not as was assumed: then the verdict comes first."""
+
+
+def page(account: ChanceAccount) -> str:
+    """The page of a run, as HTML."""
+    figures = account.figures
+    screen = first_screen(account)
+    events = list(_events(account))
+    names = [
+        *(shown.image for shown in screen.shown),
+        *(one.image for event in events for one in event.shown),
+    ]
+    name = account.model.vocabulary.name if figures is None else str(figures["env"])
+    return rendering.rendered(
+        "chance.html.jinja",
+        account=account,
+        actions=account.actions,
+        assumed=ASSUMED,
+        counted=wording.counted,
+        english=english,
+        figures=figures,
+        letters=labels.SIZE,
+        pddl=chance_domain_text(account.model),
+        pictures=rendering.pictures(account.run.folder, names),
+        screen=screen,
+        times=wording.times,
+        title=f"What the agent of {name} does, and how often",
+        truth=_truth(account),
+        verdict=account.verdict,
+    )
+
+
+def first_screen(account: ChanceAccount) -> FirstScreen:
+    """The first screen of a run: actions with several outcomes before those that always do the same."""
+    deeds, rest = list[Deed](), list[str]()
+    left = MOST
+    for action in sorted(account.actions, key=lambda action: -min(2, len(action.outcomes))):
+        deed = _deed(action)
+        left -= len(deed.name) + len(deed.words)
+        if left < 0 and deeds:
+            rest.append(action.name)
+        else:
+            deeds.append(deed)
+    told = _telling(account)
+    status = "" if account.figures is None else account.figures["status"]
+    return FirstScreen(
+        tuple(deeds),
+        f"There {'is' if len(rest) == 1 else 'are'} also {wording.some(rest, 8)}." if rest else "",
+        () if told is None else told[1].shown,
+        "" if told is None else told[0],
+        {COMPLETE: "proven", CONTRADICTED: "estimated"}.get(status, "open"),
+        status == CONTRADICTED,
+    )
+
+
+def _deed(action: ActionAccount) -> Deed:
+    if action.best is None:
+        return Deed(action.name, " was never executed.", None)
+    words = chance.doing(action.known, most=BRIEF).removeprefix(action.name)
+    return Deed(action.name, words, action.best.way.found)
+
+
+def _telling(account: ChanceAccount) -> tuple[str, Event] | None:
+    """The first step with two pictures, of an outcome that is less likely than another; or of any."""
+    best: tuple[str, Event] | None = None
+    for action in account.actions:
+        for one in action.outcomes:
+            if one.example is None or len(one.example.shown) < 2:
+                continue
+            about = f"{one.example.name}: {one.example.step}; {one.words}"
+            if one is not action.best:
+                return about, one.example
+            best = best or (about, one.example)
+    return best
+
+
+def _events(account: ChanceAccount) -> Iterator[Event]:
+    for action in account.actions:
+        yield from (one.example for one in action.outcomes if one.example is not None)
+        yield from (one.refusal for one in action.conditions if one.refusal is not None)
+
+
+def _truth(account: ChanceAccount) -> str | None:
+    """The text of ``truth.pddl``, which may be anybody's; None if there is none."""
+    path = account.run.folder / "truth.pddl"
+    if path.is_symlink() or not path.is_file():
+        return None
+    return read_limited(path, MAX_BYTES).decode(errors="replace")

@@ -1,0 +1,194 @@
+"""The account, the page and the words of runs that learned how often."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aam_vision.chance.frequency import Precision
+from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.errors import UnusableInput
+from aam_vision.explain import explain_run
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.pddl import chance_domain_text
+from aam_vision.report import chance
+from aam_vision.report.chance_account import ChanceAccount
+from aam_vision.report.chance_page import first_screen, page
+from aam_vision.report.recorded import read_run
+from aam_vision.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
+from tests.report.conftest import ChanceRuns
+
+CHROMIUM = shutil.which("chromium")
+
+
+def block(*facts: str) -> State:
+    """Two blocks, with facts about them."""
+    objects = Objects({"a": "object", "b": "object"}, Types({}))
+    atoms = [fact.split() for fact in facts]
+    return State(frozenset(Atom(name, tuple(arguments)) for name, *arguments in atoms), objects)
+
+
+def stacked(well: int, badly: int) -> ActionKnowledge:
+    """What is known of stacking a on b after so many trials."""
+    predicates = (Predicate("on", ("object", "object")), Predicate("on-the-table", ("object",)))
+    vocabulary = Vocabulary("blocks", predicates, Types({}))
+    header = ActionHeader("stack", ("x", "y"), ("object", "object"))
+    known = ActionKnowledge(AtomIndex(vocabulary, header), Precision(0.05, 0.05, 75.0))
+    for number in range(well + badly):
+        after = block("on a b") if number < well else block("on-the-table a")
+        known.was_executed(block(), ("a", "b"), after)
+    return known
+
+
+def test_an_action_that_mostly_works_is_told_in_one_sentence() -> None:
+    told = chance.sentence(stacked(184, 16))
+    form = r"stack works 92% of the time \((\d+)-(\d+)%\): \?x is on \?y; else \?x is on the table\. (.*)"
+    found = re.fullmatch(form, told)
+    assert found is not None
+    assert 80 <= int(found[1]) < 92 < int(found[2]) <= 100
+    assert re.fullmatch(r"Not excluded: a further outcome with a probability of up to \d%\.", found[3])
+
+
+def test_an_action_never_works_where_its_likeliest_outcome_changes_nothing() -> None:
+    known = stacked(0, 1)
+    for _ in range(3):
+        known.was_executed(block(), ("a", "b"), block())
+    assert "works" not in chance.sentence(known)
+
+
+def test_an_action_that_always_does_the_same_says_in_how_many_trials() -> None:
+    assert "in all of 30 trials" in chance.sentence(stacked(30, 0))
+
+
+def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> None:
+    run = chance_run_of()
+    account = ChanceAccount(read_run(run))
+    figures = json.loads((run / "result.json").read_text())
+    for action in account.actions:
+        told = figures["outcomes"][action.name]
+        assert [round(one.probability, 6) for one in action.outcomes] == [one["probability"] for one in told]
+        assert [one.way.found.hits for one in action.outcomes] == [one["hits"] for one in told]
+        assert [set(one.effects) for one in action.outcomes] == [set(one["effects"]) for one in told]
+        for one in action.outcomes:
+            assert one.example is not None
+            assert {text.replace("+", "").replace("-", "not ") for text in one.example.changes} <= set(
+                one.effects
+            )
+    assert chance_domain_text(account.model) == (run / "model.pddl").read_text()
+
+
+def test_every_proven_condition_has_a_refusal_without_it(chance_run_of: ChanceRuns) -> None:
+    account = ChanceAccount(read_run(chance_run_of()))
+    proven = [(one.text, one.refusal) for action in account.actions for one in action.conditions]
+    assert {text for text, _ in proven} == {"free(?h)", "not broken(?b)", "holding(?b)"}
+    for text, refusal in proven:
+        assert refusal is not None
+        assert not refusal.executed
+        held = refusal.held or ()
+        assert (text.removeprefix("not ") in held) is text.startswith("not ")
+
+
+def test_the_trials_of_all_kinds_are_the_executions(chance_run_of: ChanceRuns) -> None:
+    for action in ChanceAccount(read_run(chance_run_of())).actions:
+        assert (
+            sum(sum(kind.hits) for kind in action.kinds if kind.counted)
+            == action.outcomes[0].way.found.trials
+        )
+
+
+def test_chance_comes_first_on_the_first_screen(chance_run_of: ChanceRuns) -> None:
+    screen = first_screen(ChanceAccount(read_run(chance_run_of())))
+    assert [deed.name for deed in screen.deeds] == ["grab", "drop"]
+    assert screen.deeds[0].words.startswith(" works ")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"why": None}, "'why' is null"),
+        ({"steps": "many"}, "'steps' is"),
+        ({"differences": [7, {"text": 3}]}, None),
+        ({"env": "<script>alert(1)</script>\x1b[2J"}, None),
+    ],
+)
+def test_figures_of_a_stranger_do_no_harm(
+    chance_run_of: ChanceRuns, tmp_path: Path, change: dict[str, Any], told: str | None
+) -> None:
+    run = shutil.copytree(chance_run_of(), tmp_path / "copy")
+    figures = json.loads((run / "result.json").read_text())
+    (run / "result.json").write_text(json.dumps(figures | change))
+    if told is not None:
+        with pytest.raises(UnusableInput, match=told):
+            read_run(run)
+        return
+    text = page(ChanceAccount(read_run(run)))
+    assert "<script>alert" not in text
+    assert "\x1b" not in text
+
+
+def test_a_run_that_was_stopped_is_told_as_far_as_it_went(chance_run_of: ChanceRuns, tmp_path: Path) -> None:
+    run = shutil.copytree(chance_run_of(), tmp_path / "copy")
+    (run / "result.json").unlink()
+    account = ChanceAccount(read_run(run))
+    assert account.verdict.title == "not at its end"
+    assert "not at its end" in page(account)
+
+
+def test_another_kind_of_run_is_refused(run_of: Callable[..., Path]) -> None:
+    with pytest.raises(UnusableInput, match="no run with --chance"):
+        ChanceAccount(read_run(run_of("gripper")))
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        (None, ["Verdict: complete", "grab works", "not broken(?b)", "proven"]),
+        ("broken(?b) in pre of grab", ["not broken(?b) in pre of grab: proven", "could not be done"]),
+        ("broken(?b) in eff of grab", ["makes it true", "leaves it as it is", "+broken(?b)"]),
+        (
+            "free(?h) in pre of drop",
+            ["not needed", "executed where it was true", "executed where it was false"],
+        ),
+    ],
+)
+def test_explain_tells_the_evidence(
+    chance_run_of: ChanceRuns, capsys: pytest.CaptureFixture[str], why: str | None, told: list[str]
+) -> None:
+    explain_run(chance_run_of(), why=why)
+    said = " ".join(capsys.readouterr().out.split())
+    for text in told:
+        assert text in said
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_the_page_in_a_browser(chance_run_of: ChanceRuns, width: int, scheme: str) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        wrong: list[str] = []
+        opened.on("console", lambda message: wrong.append(message.text))
+        opened.goto((chance_run_of() / "report.html").as_uri())
+        for part in (".can", ".verdict"):
+            box = opened.locator(part).bounding_box()
+            assert box["y"] + box["height"] <= 800
+            assert box["x"] + box["width"] <= width
+        opened.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
+        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
+        bars, texts = (
+            opened.locator("ul.outcomes svg.bar").count(),
+            opened.locator("ul.outcomes .often").all(),
+        )
+        assert bars == len(texts) == 7
+        assert all("%" in text.inner_text() for text in texts)
+        assert wrong == []
+        browser.close()
