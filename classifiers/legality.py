@@ -47,7 +47,7 @@ take time and memory."""
 
 
 @dataclass(frozen=True)
-class _PlaceKind:
+class PlaceKind:
     """Places of which the same classifiers are asked, and the combinations of answers that they can show.
 
     A combination of answers is numbered in binary: the sum of the ``weights`` of the heads that say yes.
@@ -63,7 +63,7 @@ class _PlaceKind:
 
 
 @dataclass(frozen=True)
-class _Count:
+class Count:
     """How many places say yes to a head: exactly ``number``, or at most."""
 
     head: int
@@ -111,6 +111,15 @@ class Legality:
         """(heads, places): which classifiers are asked of which places."""
         return self._asked
 
+    @property
+    def counts(self) -> Sequence[Count]:
+        """How many places may say yes to which classifiers."""
+        return self._counts
+
+    def kind(self, place: int) -> PlaceKind | None:
+        """What a place may show; None if no classifier is asked of it."""
+        return next((kind for kind in self._kinds if place in kind.columns), None)
+
     def settle(
         self, probabilities: Probabilities, low: Probabilities, high: Probabilities
     ) -> tuple[Truth, Truth]:
@@ -125,7 +134,7 @@ class Legality:
         # not "above low": whatever is not a number is doubtful, too
         doubtful = ~sure & ~(probabilities < low) & self._asked
         consistent = True
-        unsettled: list[tuple[_PlaceKind, int]] = []
+        unsettled: list[tuple[PlaceKind, int]] = []
         for kind in self._kinds:
             codes = kind.weights @ sure[kind.cells]
             open_ = (doubtful[kind.cells] & kind.meaningful[codes].T).any(0)
@@ -153,7 +162,7 @@ class Legality:
         probabilities: Probabilities,
         sure: Truth,
         doubtful: Truth,
-        unsettled: list[tuple[_PlaceKind, int]],
+        unsettled: list[tuple[PlaceKind, int]],
     ) -> None:
         """Decide doubtful answers where all legal boards agree, in place."""
         options = [self._options(kind, probabilities, sure, doubtful, column) for kind, column in unsettled]
@@ -182,7 +191,7 @@ class Legality:
             doubtful[kind.heads[decided], column] = False
 
     def _options(
-        self, kind: _PlaceKind, probabilities: Probabilities, sure: Truth, doubtful: Truth, column: int
+        self, kind: PlaceKind, probabilities: Probabilities, sure: Truth, doubtful: Truth, column: int
     ) -> tuple[Truth, NDArray[np.float64]]:
         """The patterns a place may show, given its sure answers, and how likely each is."""
         given, open_ = sure[kind.heads, column], doubtful[kind.heads, column]
@@ -229,7 +238,7 @@ class Legality:
 
     def _kind_of_place(
         self, entries: Sequence[Perceived], heads: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> _PlaceKind:
+    ) -> PlaceKind:
         """The kind of these places: which combinations of answers mean anything, and which are legal."""
         weights = 2 ** np.arange(len(heads))
         answers = (np.arange(2 ** len(heads))[:, None] & weights) > 0
@@ -254,9 +263,9 @@ class Legality:
                 spared = meant[:, [at[self._index[head]] for head in never.without]].any(1)
                 legal &= ~(shown & ~spared)
         patterns = answers[legal & (meant == answers).all(1)]
-        return _PlaceKind(heads, columns, np.ix_(heads, columns), meaningful, legal, patterns, weights)
+        return PlaceKind(heads, columns, np.ix_(heads, columns), meaningful, legal, patterns, weights)
 
-    def _declared_counts(self, vocabulary: VisualVocabulary) -> list[_Count]:
+    def _declared_counts(self, vocabulary: VisualVocabulary) -> list[Count]:
         return [
             self._count(item.head, item.number, exact=True)
             for item in vocabulary.constraints
@@ -265,7 +274,7 @@ class Legality:
 
     def _counts_of_things(
         self, entries: Sequence[Perceived], vocabulary: VisualVocabulary, scene: Scene
-    ) -> list[_Count]:
+    ) -> list[Count]:
         """One place per thing; nothing is known where a thing's look was not stated."""
         numbers = []
         for entry in entries:
@@ -278,13 +287,11 @@ class Legality:
                         numbers.append(self._count(head, looks.count(look), exact=exact))
         return numbers
 
-    def _count(self, head: str, number: int, *, exact: bool) -> _Count:
+    def _count(self, head: str, number: int, *, exact: bool) -> Count:
         linked = {
             other
             for never in self._nevers
             if head in (*never.shows, *never.without)
             for other in (*never.shows, *never.without)
         }
-        return _Count(
-            self._index[head], number, exact, tuple(sorted(self._index[h] for h in linked - {head}))
-        )
+        return Count(self._index[head], number, exact, tuple(sorted(self._index[h] for h in linked - {head})))

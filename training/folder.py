@@ -6,7 +6,8 @@ A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
 
 ``problem`` is one of the environment's problems (``seed/N`` for one of the user's own): it gives the board and the names of places and
 things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
-taken to be false, except what the image hides. Everything is read and checked before anything is learned, each line by itself
+taken to be false, except what the image hides. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
+back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
 (``labels.check_legal``) and all of them together (``label_checks``).
 """
 
@@ -14,16 +15,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.perception import Frame, Perceived, Scene
+from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
@@ -36,7 +37,34 @@ MOST_BYTES: Final = 100_000_000
 _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
 
-def labelled_images(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
+class Labellable(Protocol):
+    """What has to be known of pictures that are labelled; environments know it."""
+
+    @property
+    def name(self) -> str:
+        """Of the weights."""
+        ...
+
+    @property
+    def visual(self) -> VisualVocabulary:
+        """The predicates."""
+        ...
+
+    def scene_of(self, problem: str) -> Scene:
+        """The scene of a problem by its name; UnusableInput if it has none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Named:
+    """Where a label stands: the number of its line, its image and its problem."""
+
+    line: int
+    image: str
+    problem: str
+
+
+def labelled_images(domain: Labellable, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
     """The boards of a folder, in the order of its lines, with cells of ``side`` pixels.
 
     Raises:
@@ -45,8 +73,16 @@ def labelled_images(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) 
     return [labelling.example for labelling in read_labels(domain, folder, side)]
 
 
-def read_labels(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) -> list[Labelling]:
+def read_labels(
+    domain: Labellable, folder: Path, side: int = CELL_PIXELS, *, none_is_fine: bool = False
+) -> list[Labelling]:
     """The labelled boards of a folder, in the order of its lines, with cells of ``side`` pixels.
+
+    Args:
+        domain: knows the vocabulary and the scenes.
+        folder: of the labels.
+        side: of a cell.
+        none_is_fine: whether there may be no label.
 
     Raises:
         UnusableInput: a file is missing, damaged or no RGB image in PNG, or a label names what there is
@@ -62,10 +98,14 @@ def read_labels(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) -> l
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                found.append(_labelling(domain, folder, (number, line), indices, side))
+                facts = _facts(line)
+                if facts.get("withdrawn") is True:
+                    found = _without(found, facts)
+                else:
+                    found.append(_labelling(domain, folder, (number, facts), indices, side))
             except UnusableInput as error:
                 raise UnusableInput(f"{file} line {number}: {error}") from None
-    if not found:
+    if not found and not none_is_fine:
         raise UnusableInput(f"{file} labels no image: write one line per image")
     try:
         check_together(domain.visual.cell_heads(), found)
@@ -74,36 +114,75 @@ def read_labels(domain: ImageDomain, folder: Path, side: int = CELL_PIXELS) -> l
     return found
 
 
-def _labelling(
-    domain: ImageDomain, folder: Path, numbered: tuple[int, str], indices: dict[str, SceneIndex], side: int
-) -> Labelling:
-    number, line = numbered
+def _facts(line: str) -> dict[str, Any]:
     try:
         facts = loads(line)
+        if not isinstance(facts, dict):
+            raise TypeError("no object")
+    except (ValueError, TypeError) as error:
+        raise _no_label(error) from None
+    return facts
+
+
+def _no_label(error: Exception) -> UnusableInput:
+    return UnusableInput(
+        f'{type(error).__name__} {error}: write {{"image": ..., "problem": ..., "true": [...]}}'
+    )
+
+
+def _without(found: list[Labelling], facts: dict[str, Any]) -> list[Labelling]:
+    """The labels so far without those of an image."""
+    image = str(facts.get("image"))
+    rest = [one for one in found if one.image != image]
+    if len(rest) == len(found):
+        raise UnusableInput(
+            f"withdraws the labels of {image!r}, and no line above labels it; remove the line"
+        )
+    return rest
+
+
+def _labelling(
+    domain: Labellable,
+    folder: Path,
+    numbered: tuple[int, dict[str, Any]],
+    indices: dict[str, SceneIndex],
+    side: int,
+) -> Labelling:
+    number, facts = numbered
+    try:
         image, problem, true = (
             str(facts["image"]),
             str(facts["problem"]),
             [str(text) for text in facts["true"]],
         )
-    except (ValueError, TypeError, KeyError) as error:
-        raise UnusableInput(
-            f'{type(error).__name__} {error}: write {{"image": ..., "problem": ..., "true": [...]}}'
-        ) from None
+    except (TypeError, KeyError) as error:
+        raise _no_label(error) from None
     if problem not in indices:
         indices[problem] = SceneIndex(domain.visual, domain.scene_of(problem))
     index = indices[problem]
     atoms = frozenset(_atom(domain, index.scene, text) for text in true)
-    _check_places(domain, atoms)
-    check_legal(domain.visual, index, State(atoms, index.scene.objects))
     if Path(image).name != image:
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
     frame = read_image(folder / "images" / image)
+    return labelling(domain, index, atoms, frame, Named(number, image, problem), side)
+
+
+def labelling(
+    domain: Labellable, index: SceneIndex, atoms: frozenset[Atom], frame: Frame, named: Named, side: int
+) -> Labelling:
+    """What a label says, checked by itself.
+
+    Raises:
+        UnusableInput: it puts a thing in two places, or describes no legal board.
+    """
     state = State(atoms, index.scene.objects)
+    _check_places(domain, atoms)
+    check_legal(domain.visual, index, state)
     (example,) = examples(domain.visual, index.scene, [(state, frame)], side)
-    return Labelling(number, image, problem, atoms, frame, index, example)
+    return Labelling(named.line, named.image, named.problem, atoms, frame, index, example)
 
 
-def _check_places(domain: ImageDomain, atoms: frozenset[Atom]) -> None:
+def _check_places(domain: Labellable, atoms: frozenset[Atom]) -> None:
     """A thing is in one place at most.
 
     Raises:
@@ -120,7 +199,7 @@ def _check_places(domain: ImageDomain, atoms: frozenset[Atom]) -> None:
                 )
 
 
-def _where(domain: ImageDomain) -> frozenset[str]:
+def _where(domain: Labellable) -> frozenset[str]:
     """The predicates that say where things are."""
     return frozenset(
         entry.predicate.name
@@ -133,7 +212,7 @@ def _text(atom: Atom) -> str:
     return f"{atom.predicate}({', '.join(atom.objects)})"
 
 
-def _atom(domain: ImageDomain, scene: Scene, text: str) -> Atom:
+def _atom(domain: Labellable, scene: Scene, text: str) -> Atom:
     entries = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
     match = _ATOM.fullmatch(text.strip())
     if match is None:
@@ -151,7 +230,7 @@ def _atom(domain: ImageDomain, scene: Scene, text: str) -> Atom:
     return Atom(name, objects)
 
 
-def perceived_atoms(domain: ImageDomain, scene: Scene, state: State) -> Sequence[str]:
+def perceived_atoms(domain: Labellable, scene: Scene, state: State) -> Sequence[str]:
     """The atoms of a state that a line of ``labels.jsonl`` lists, in order."""
     names = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
     return [

@@ -165,7 +165,7 @@ class Rounds:
             chosen = at_random(self._pool, self.found.pictures, self._rng) if audited else self._choose()
             if chosen is None:
                 return
-            self._ask(chosen)
+            self._ask(chosen, tested=audited)
             if audited:
                 self._examine(perception, chosen)
 
@@ -174,12 +174,12 @@ class Rounds:
             return most_telling(self._pool, self._known, self.found.pictures, self._doubted)
         return at_random(self._pool, self.found.pictures, self._rng)
 
-    def _ask(self, number: int | None) -> None:
+    def _ask(self, number: int | None, *, tested: bool = False) -> None:
         """Have a picture labelled."""
         if number is None:
             return
         pooled = self._pool.pictures[number]
-        state = self._labeller.label(pooled.picture)
+        state = self._labeller.label(pooled.picture, tested=tested)
         labels = label(self._visual, pooled.picture.scene, pooled.index.places, state)
         self._answers[number] = labels
         self._known.answer(number, labels)
@@ -235,6 +235,7 @@ class Rounds:
         self.found.network, self.found.card = network, card
         perception = self._perception(weights_of(network), card)
         self._watch(perception)
+        self._labeller.learned(perception)
         self.found.seconds.append(process_time() - began)
         self._progress.stage(
             f"{self._domain.name}: {counted(len(own), 'picture')} labelled, {self.found.seconds[-1]:.1f} CPU seconds"

@@ -20,7 +20,18 @@ def _ended(monkeypatch, *arguments):
 def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(rounds, "STEPS", 10)
     monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    options = ["--env", "sokoban", "--pictures", "5", "--steps", "20", "--out", str(tmp_path / "few")]
+    options = [
+        "--env",
+        "sokoban",
+        "--labels",
+        "simulator",
+        "--pictures",
+        "5",
+        "--steps",
+        "20",
+        "--out",
+        str(tmp_path / "few"),
+    ]
     assert _ended(monkeypatch, *options) in (0, None)
     domain = board_domain("sokoban")
     labels = read_labels(domain, tmp_path / "few")
@@ -38,8 +49,9 @@ def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, caps
     ("arguments", "told"),
     [
         (["--env", "chess"], "no environment 'chess'"),
-        (["--env", "taxi"], "tells no states"),
-        (["--env", "sokoban", "--labels", "oracle"], "no --labels oracle: use simulator"),
+        (["--env", "taxi", "--labels", "simulator"], "tells no states"),
+        (["--env", "tabletop"], "only boards can be labelled"),
+        (["--env", "sokoban", "--labels", "oracle"], "no --labels oracle: use page or simulator"),
         (["--env", "sokoban", "--pictures", "0"], "0"),
     ],
 )

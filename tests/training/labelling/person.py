@@ -1,0 +1,137 @@
+"""A person at the labelling page: looks at the picture, knows the truth, and has a keyboard."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from hashlib import sha256
+
+import numpy as np
+
+from aam_vision.envs.registry import board_domain
+from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.walks import walk
+from aam_vision.training.labels import label
+
+STEPS = 20
+QUICK = (
+    "import sys; from aam_vision.training.labelling import rounds; rounds.STEPS = rounds.MOST_STEPS = 10; rounds.FREE = 6; "
+    "from aam_vision.commandline import run_command; from aam_vision.training.label import label; sys.exit(run_command(label))"
+)
+"""The command, with so few training steps that it takes no time; its classifiers are of no use."""
+
+
+@contextmanager
+def command(*arguments):
+    """The running command, which is killed in the end; yields the process and the address of its page."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", QUICK, *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    try:
+        told = []
+        for line in process.stderr:
+            told.append(line)
+            if found := re.search(r"http://\S+", line):
+                yield process, found[0]
+                break
+        else:
+            raise AssertionError(told)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+class Truth:
+    """What the pictures of the walks of ``--env sokoban --steps STEPS`` show."""
+
+    def __init__(self):
+        self.domain = board_domain("sokoban")
+        oracle = SimulatorLabels(self.domain)
+        self.answers = {}
+        for one in walk(self.domain, self.domain.walked, np.random.default_rng([0, 81]), STEPS):
+            places = tuple(one.scene.cells)
+            yes = label(self.domain.visual, one.scene, places, oracle.label(one)) == 1
+            self.answers[one.problem, sha256(one.frame.tobytes()).digest()] = yes
+
+
+class Person:
+    """Answers at an opened page, by the keyboard alone."""
+
+    def __init__(self, page, truth):
+        self.page, self.truth = page, truth
+
+    def ready(self, kind="ask"):
+        """Wait until the page asks, or is done."""
+        self.page.wait_for_function("kind => view && view.kind === kind", arg=kind, timeout=60_000)
+        self.settled()
+
+    def settled(self):
+        """Wait until the server has answered all that was asked."""
+        self.page.evaluate("waiting")
+
+    def view(self):
+        return self.page.evaluate("view")
+
+    def right(self):
+        """What should be said about the picture: (heads, places)."""
+        seen = self.page.evaluate(
+            """async () => { const canvas = document.createElement("canvas"), image = document.getElementById("image");
+            [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+            const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
+            const pixels = paper.getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 < 3);
+            return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
+        )
+        return self.truth.answers[self.view()["problem"], bytes(seen)]
+
+    def press(self, key):
+        self.page.keyboard.press(key)
+        self.settled()
+
+    def next(self):
+        """Say that all is right; the picture after it need not be there yet."""
+        before = self.view()["question"]
+        self.press("Enter")
+        assert self.view().get("question") != before, self.page.inner_text("#said")
+
+    def go(self, place):
+        """Move the focus to a place by arrow keys."""
+        places = self.view()["places"]
+        for _ in range(50):
+            now = places[self.page.evaluate("chosen.at(-1)")]["boxes"][0]
+            wanted = places[place]["boxes"][0]
+            if abs(now[0] - wanted[0]) > 1e-3:
+                self.page.keyboard.press("ArrowDown" if now[0] < wanted[0] else "ArrowUp")
+            elif abs(now[2] - wanted[2]) > 1e-3:
+                self.page.keyboard.press("ArrowRight" if now[2] < wanted[2] else "ArrowLeft")
+            else:
+                return
+        raise AssertionError("the place cannot be reached by arrow keys")
+
+    def answer(self):
+        """Make all places right; returns the number of places at which something was to be said."""
+        right, said = self.right(), 0
+        places = self.view()["places"]
+        for place in range(right.shape[1]):
+            wanted = np.flatnonzero(right[:, place]).tolist()
+            if places[place]["yes"] == wanted:
+                continue
+            self.go(place)
+            said += 1
+            for _ in range(5):
+                wrong = sorted(set(places[place]["yes"]) ^ set(wanted))
+                if not wrong:
+                    break
+                self.press("0" if not wanted else self.view()["heads"][wrong[-1]]["key"])
+                places = self.view()["places"]
+            assert places[place]["yes"] == wanted
+        return said

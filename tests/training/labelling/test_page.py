@@ -1,0 +1,222 @@
+"""The labelling page in a real browser: label pictures, make a mistake, undo, be killed, go on, train."""
+
+import json
+import signal
+from hashlib import sha256
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.commandline import run_command
+from aam_vision.envs.registry import board_domain
+from aam_vision.training.folder import read_labels
+from aam_vision.training.labelling.desk import Desk
+from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.record import LabelRecord
+from aam_vision.training.labelling.server import served
+from aam_vision.training.labelling.walks import walk
+from aam_vision.training.train import train
+from tests.report.test_browser import CHROMIUM
+from tests.training.labelling.person import STEPS, Person, Truth, command
+
+CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
+
+pytest.importorskip("uvicorn")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return Truth()
+
+
+def _opened(browser, address, wrong, width=1280):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on(
+        "request",
+        lambda asked: (
+            asked.url.startswith((address.split("?")[0], "blob:", "data:")) or wrong.append(asked.url)
+        ),
+    )
+    page.goto(address)
+    return page
+
+
+def _labels(folder):
+    return [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+
+
+def _mistaken(person):
+    """Swap a stone and a free place, which earlier pictures of the board contradict; then undo that."""
+    yes = [one["yes"] for one in person.view()["places"]]
+    for place, key in ((yes.index([STONE]), "1"), (yes.index([CLEAR]), "3")):
+        person.go(place)
+        person.press(key)
+    before = person.view()["question"]
+    person.press("Enter")
+    assert person.view()["question"] == before
+    assert "look the same to the pixel" in person.page.inner_text("#said")
+    while [one["yes"] for one in person.view()["places"]] != yes:
+        person.press("u")
+    return True
+
+
+def test_ten_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_path, monkeypatch):
+    options = ["--env", "sokoban", "--steps", str(STEPS), "--out", str(tmp_path / "few")]
+    folder, wrong = tmp_path / "few", []
+    with command(*options) as (process, address):
+        page = _opened(browser, address, wrong)
+        person = Person(page, truth)
+        person.ready()
+        assert person.answer() < 20
+        labelled = [person.view()["problem"]]
+        goals = [n for n, one in enumerate(person.view()["places"]) if one["yes"] == [CLEAR, GOAL]]
+        for place in goals:  # a mistake that nothing contradicts so far
+            person.go(place)
+            person.press("5")
+        assert goals
+        person.next()
+        assert len(_labels(folder)) == 1
+        person.press("u")
+        person.ready()
+        assert person.view()["corrected"]
+        assert _labels(folder)[-1] == {"image": "0001.png", "withdrawn": True}
+        person.answer()
+        person.next()
+        for _ in range(3):
+            person.ready()
+            assert person.answer() < 15
+            labelled.append(person.view()["problem"])
+            person.next()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        page.close()
+    kept = _labels(folder)
+    assert len(read_labels(truth.domain, folder)) == 4
+    with (folder / "labels.jsonl").open("ab") as file:
+        file.write(b'{"image": "0005.png", "prob')  # killed while it wrote
+    with command(*options) as (process, address):
+        page = _opened(browser, address, wrong)
+        person = Person(page, truth)
+        refused = 0
+        for _ in range(6):
+            person.ready()
+            person.answer()
+            if person.view()["problem"] in labelled and not refused:
+                refused += _mistaken(person)
+            person.next()
+        assert refused
+        person.ready("done")
+        assert "You can close this page" in page.inner_text("main")
+        process.wait(60)
+        page.close()
+    assert _labels(folder)[: len(kept)] == kept
+    found = read_labels(truth.domain, folder)
+    assert len(found) == 10
+    for one in found:
+        yes = one.example.labels.numpy() == 1
+        assert (yes == truth.answers[one.problem, sha256(one.frame.tobytes()).digest()]).all()
+    assert json.loads((folder / "labelling.json").read_text())["labelled_pictures"] == 10
+    assert wrong == []
+    monkeypatch.setattr(
+        "sys.argv",
+        [
+            "train",
+            "--env",
+            "sokoban",
+            "--images",
+            str(folder),
+            "--out",
+            str(tmp_path / "w"),
+            "--fast-dev-run",
+            "--no-cache",
+        ],
+    )
+    assert run_command(train) in (0, None)
+    assert (tmp_path / "w" / "sokoban.safetensors").exists()
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """A page that asks about one picture after the other, and its address; nothing is trained."""
+    domain = board_domain("doors")
+    walked = walk(domain, [("train", 0)], np.random.default_rng(0), 12)
+    record = LabelRecord(domain, tmp_path_factory.mktemp("asked"))
+    desk = Desk(domain.visual, Pool(domain.visual, walked, CELL_PIXELS), record, 10)
+    Thread(target=lambda: [desk.label(one, tested=True) for one in walked], daemon=True).start()
+    with served(desk) as address:
+        yield address
+    record.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+def test_everybody_can_use_it(browser, asked, scheme, width):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
+    page, wrong = context.new_page(), []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(asked)
+    page.wait_for_function("() => view && view.kind === 'ask' && chosen.length")
+    page.keyboard.press("1")
+    page.get_by_role("button", name="room-0").click()
+    page.get_by_text("How it works").click()
+    page.evaluate("waiting")
+    found = axe.Axe().run(page)
+    assert len(found.response["passes"]) > 10
+    assert [violation["id"] for violation in found.response["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box = page.locator("#picture").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert page.get_by_role("button", name="Next").is_visible()
+    assert wrong == []
+    context.close()
+
+
+def test_mouse_and_keyboard_say_the_same(browser, asked):
+    page, wrong = browser.new_page(viewport={"width": 400, "height": 800}), []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(asked)
+    page.wait_for_function("() => view && view.kind === 'ask' && chosen.length")
+    place = page.get_by_role("button", name="loc-1-1:")
+    place.click()
+    page.get_by_role("button", name="key", exact=True).click()
+    page.wait_for_function("() => view.places.find((one) => one.name === 'loc-1-1').yes.length")
+    page.evaluate("waiting")
+    assert place.evaluate(
+        "one => one === document.activeElement"
+    )  # and so Enter does not press the button again
+    assert place.get_attribute("aria-label") == "loc-1-1: key"
+    assert page.inner_text("#said") == "loc-1-1: key"
+    page.keyboard.press("u")
+    page.evaluate("waiting")
+    assert place.get_attribute("aria-label").startswith("loc-1-1: nothing")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Shift+ArrowDown")
+    assert page.inner_text("#chosen") == "4 places"
+    page.keyboard.press("3")
+    page.evaluate("waiting")
+    assert (
+        sum(
+            "key" in (one.get_attribute("aria-label") or "") for one in page.locator("#places > button").all()
+        )
+        == 4
+    )
+    for _ in range(4):
+        page.keyboard.press("u")
+    page.evaluate("waiting")
+    assert wrong == []
+    page.close()

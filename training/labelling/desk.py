@@ -1,0 +1,265 @@
+"""Where questions wait for a person: the rounds of labelling ask here and wait, a page shows the picture and brings the answer.
+
+Both run in threads of their own. Every answer is on disk before it counts. An answer that is withdrawn has the rounds begin again
+with the answers that are left (``Corrected``): so all is as if the mistake had never been made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Condition
+from typing import Any
+
+import numpy as np
+
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.errors import AamError, UnusableInput
+from aam_vision.perception import VisualVocabulary
+from aam_vision.pictures import encode
+from aam_vision.strips import State
+from aam_vision.training.labelling.draft import Draft, Guess
+from aam_vision.training.labelling.guesses import Guesser
+from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.record import Digest, LabelRecord, digest_of
+from aam_vision.training.labelling.view import view_of
+from aam_vision.training.labelling.walks import Walked
+from aam_vision.training.labels import Labels, label
+from aam_vision.wording import counted
+
+
+class Corrected(AamError):
+    """Raised where the rounds ask, after an earlier answer was corrected: begin again, what is known is not asked again."""
+
+
+class Stale(AamError):
+    """Raised when a page speaks of a picture that is no longer the one that is asked about."""
+
+
+@dataclass
+class Question:
+    """A picture that is asked about."""
+
+    serial: int
+    number: int
+    draft: Draft
+    tested: bool
+
+
+class Desk:
+    """Questions and answers of one session; a ``Labeller``.
+
+    Args:
+        visual: the vocabulary.
+        pool: all pictures.
+        record: where answers are kept.
+        most: pictures to label at most, as the page tells it.
+    """
+
+    def __init__(self, visual: VisualVocabulary, pool: Pool, record: LabelRecord, most: int) -> None:
+        self._visual, self._pool, self._record, self._most = visual, pool, record, most
+        self._guesser = Guesser(pool, len(visual.cell_heads()))
+        self._numbers = {
+            digest_of(one.picture.problem, one.picture.frame): number
+            for number, one in enumerate(pool.pictures)
+        }
+        self._labels: dict[int, Labels] = {}
+        self._former: dict[Digest, State] = {}
+        self._changed = Condition()
+        self._asked: Question | None = None
+        self._correcting: Question | None = None
+        self._serial = 0
+        self._withdrawn, self._redo = 0, False
+        self._told, self._ended = "", False
+        self._seen = False
+
+    def label(self, picture: Walked, *, tested: bool = False) -> State:
+        """What a person says about a picture; what is on disk is not asked again.
+
+        Raises:
+            Corrected: an earlier answer was corrected meanwhile.
+        """
+        with self._changed:
+            self._begin_again()
+            known = self._record.known(picture)
+            if known is None:
+                number = self._numbers[digest_of(picture.problem, picture.frame)]
+                self._asked = self._question(number, tested=tested)
+                while self._asked is not None:
+                    self._changed.wait()
+                self._begin_again()
+                known = self._record.known(picture)
+                assert known is not None
+            self._note(picture, known)
+            return known
+
+    def learned(self, perception: BoardPerception) -> None:
+        """Take note of classifiers, for guesses."""
+        with self._changed:
+            self._guesser.perception = perception
+
+    def stage(self, text: str) -> None:
+        """Tell the page what is being done while nothing is asked."""
+        with self._changed:
+            self._told = text
+
+    def settle(self) -> None:
+        """Wait until no earlier answer is being corrected.
+
+        Raises:
+            Corrected: one was.
+        """
+        with self._changed:
+            while self._correcting is not None:
+                self._changed.wait()
+            self._begin_again()
+
+    def end(self, text: str, seconds: float) -> None:
+        """Tell the page that all is done, and wait for so long at most until it has seen it."""
+        with self._changed:
+            self._told, self._ended = text, True
+            self._changed.wait_for(lambda: self._seen, seconds)
+
+    def view(self) -> dict[str, Any]:
+        """All that the page shows."""
+        with self._changed:
+            facts: dict[str, Any] = {"labelled": len(self._record), "most": self._most, "told": self._told}
+            question = self._shown()
+            if question is None:
+                self._seen = self._ended
+                return {"kind": "done" if self._ended else "busy", **facts}
+            pooled = self._pool.pictures[question.number]
+            return {
+                "kind": "ask",
+                **facts,
+                "question": question.serial,
+                "problem": pooled.picture.problem,
+                "tested": question.tested,
+                "corrected": question is self._correcting,
+                **view_of(self._visual, question.draft, pooled.picture.frame),
+            }
+
+    def picture(self, serial: int) -> bytes:
+        """The picture of the present question, as PNG; Stale if it is another one."""
+        with self._changed:
+            return encode(self._pool.pictures[self._present(serial).number].picture.frame)
+
+    def act(self, what: str, facts: dict[str, Any]) -> str:
+        """Do what the page asks for; returns what it should say.
+
+        Args:
+            what: ``toggle``, ``clear``, ``next`` or ``undo``.
+            facts: ``question``, and for the first two ``places`` (numbers); for the first ``head``, its number.
+
+        Raises:
+            Stale: another picture is asked about by now.
+            UnusableInput: the answer cannot be right, or cannot be written.
+            ValueError: the page sent something else.
+        """
+        with self._changed:
+            if what == "undo" and facts.get("question") is None:  # asked while the page waited
+                return self._withdraw()
+            question = self._present(facts.get("question"))
+            draft = question.draft
+            if what == "toggle":
+                head = facts.get("head")
+                if not isinstance(head, int) or not 0 <= head < len(draft.heads):
+                    raise ValueError("head")
+                draft.toggle(head, _places(facts, draft))
+            elif what == "clear":
+                draft.clear(_places(facts, draft))
+            elif what == "undo":
+                return "Undone." if draft.take_back() else self._withdraw()
+            elif what == "next":
+                return self._answer(question)
+            else:
+                raise ValueError(what)
+            return ""
+
+    def _shown(self) -> Question | None:
+        """What the page asks: a withdrawn answer first."""
+        return self._correcting or self._asked
+
+    def _present(self, serial: object) -> Question:
+        question = self._shown()
+        if question is None or question.serial != serial:
+            raise Stale("this picture is not asked about any more")
+        return question
+
+    def _question(self, number: int, *, tested: bool) -> Question:
+        """A picture with the best guess, or what it was labelled before that was withdrawn."""
+        pooled = self._pool.pictures[number]
+        former = self._former.get(digest_of(pooled.picture.problem, pooled.picture.frame))
+        guess = self._guesser.guess(number, self._labels)
+        if former is not None:
+            yes = label(self._visual, pooled.picture.scene, pooled.index.places, former) == 1
+            guess = Guess(yes, np.zeros_like(guess.unsure))
+        self._serial += 1
+        draft = Draft(self._visual, pooled.index, guess, self._guesser.alike(number))
+        return Question(self._serial, number, draft, tested)
+
+    def _answer(self, question: Question) -> str:
+        """Write an answer, and give it to whoever asked."""
+        problems = question.draft.problems()
+        if problems:
+            raise UnusableInput(problems[0].why)
+        state = question.draft.state()
+        pooled = self._pool.pictures[question.number]
+        self._record.add(pooled.picture, pooled.index, state)
+        if question is self._correcting:
+            former = self._former[digest_of(pooled.picture.problem, pooled.picture.frame)]
+            self._redo = self._redo or self._withdrawn > 1 or state != former
+            self._correcting, self._withdrawn = None, 0
+            if self._redo:  # what was asked after it may not be asked now
+                self._asked = None
+        else:
+            self._asked = None
+        self._note(pooled.picture, state)
+        self._told = f"Learning from {counted(len(self._record), 'labelled picture')} ..."
+        self._changed.notify_all()
+        return f"Picture {len(self._record)} is labelled."
+
+    def _withdraw(self) -> str:
+        """Ask again about the picture that was labelled last."""
+        if self._ended:
+            return "The labels are learned: start the command again to go on."
+        found = self._record.withdraw()
+        if found is None:
+            return "There is nothing to undo."
+        problem, frame, state = found
+        digest = digest_of(problem, frame)
+        self._former[digest] = state
+        self._withdrawn += 1
+        number = self._numbers.get(digest)
+        if number is None:  # of another walk
+            self._redo, self._asked = True, None
+        else:
+            self._labels.pop(number, None)
+            self._correcting = self._question(number, tested=False)
+        self._changed.notify_all()
+        return "The last label is withdrawn: correct it."
+
+    def _begin_again(self) -> None:
+        """Raise ``Corrected`` once the corrected answer is there."""
+        if self._redo and self._correcting is None:
+            self._redo = False
+            self._labels.clear()
+            raise Corrected("an answer was corrected")
+
+    def _note(self, picture: Walked, state: State) -> None:
+        """Keep an answer for guesses."""
+        number = self._numbers[digest_of(picture.problem, picture.frame)]
+        pooled = self._pool.pictures[number]
+        self._labels[number] = label(self._visual, picture.scene, pooled.index.places, state)
+
+
+def _places(facts: dict[str, Any], draft: Draft) -> list[int]:
+    """The places that a page names."""
+    places = facts.get("places")
+    known = range(len(draft.index.places))
+    if (
+        not isinstance(places, list)
+        or not places
+        or not all(type(one) is int and one in known for one in places)
+    ):
+        raise ValueError("places")
+    return sorted(set(places))

@@ -1,0 +1,188 @@
+"""A session of labelling: pictures of walks, answers of a simulator or of a person at a page, and the files that come of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from aam_vision.agents.encoding import loads
+from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.commandline import Progress, write_atomically
+from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
+from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.desk import Corrected, Desk
+from aam_vision.training.labelling.files import write_labels
+from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.record import LabelRecord
+from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
+from aam_vision.training.labelling.server import check_installed, served
+from aam_vision.training.labelling.walks import Walked, walk, walked_problems
+from aam_vision.training.settings import write_files
+from aam_vision.wording import counted
+
+PAGE, SIMULATOR = "page", "simulator"
+"""Who can be asked."""
+
+MOST_BYTES: Final = 100_000
+"""Of a session's own files."""
+
+LINGER: Final = 5.0
+"""Seconds in which the page can learn that all is done, before its server ends."""
+
+SUMMARY: Final = "labelling.json"
+SESSION: Final = "session.json"
+
+
+@dataclass(frozen=True)
+class Session:
+    """How pictures are labelled.
+
+    Args:
+        labels: who is asked, ``PAGE`` or ``SIMULATOR``.
+        pictures: to label at most.
+        steps: of the walk in every problem.
+        seed: of walks, choice and weights.
+        port: of the page; 0 for any free one.
+    """
+
+    labels: str = PAGE
+    pictures: int = 10
+    steps: int = 200
+    seed: int = 0
+    port: int = 0
+
+    def check(self) -> None:
+        """Say at once what cannot be used.
+
+        Raises:
+            UnusableInput: nobody of that name can be asked, or the page's packages are missing.
+        """
+        if self.labels not in (PAGE, SIMULATOR):
+            raise UnusableInput(f"no --labels {self.labels}: use {PAGE} or {SIMULATOR}")
+        if self.labels == PAGE:
+            check_installed()
+
+
+def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
+    """Label pictures of walks, train on them, and write labels, weights and a summary.
+
+    Args:
+        domain: the environment.
+        folder: receives the files, or holds those of a session that is to go on.
+        session: how.
+        progress: is told what is done, and the address of the page.
+
+    Returns:
+        The summary: ``labelled_pictures``, ``labelled_atoms`` and more.
+
+    Raises:
+        UnusableInput: the environment cannot be labelled, or the folder holds something else.
+    """
+    session.check()
+    if domain.visual.cellless:
+        raise UnusableInput(
+            f"{domain.name}: its pictures have no cells, and only boards can be labelled here; its scenes are "
+            f"learned with python -m aam_vision.training.train --env {domain.name}"
+        )
+    simulator = SimulatorLabels(domain) if session.labels == SIMULATOR else None
+    _keep(folder, {"env": domain.name, "seed": session.seed, "steps": session.steps})
+    progress.stage(f"{domain.name}: walking")
+    walked = walk(domain, walked_problems(domain), np.random.default_rng([session.seed, 81]), session.steps)
+    if simulator is None:
+        return label_by_page(domain, walked, folder, session, progress)
+    pool = Pool(domain.visual, walked, CELL_PIXELS)
+    _, found = Rounds(domain, pool, simulator, Way(most=session.pictures, seed=session.seed), progress).run()
+    asked = [pool.pictures[number].picture for number in found.pictures]
+    write_labels(domain, [(picture, simulator.label(picture)) for picture in asked], folder)
+    return _written(domain, found, len(walked), folder, progress)
+
+
+def label_by_page(
+    domain: ImageDomain, pictures: Sequence[Walked], folder: Path, session: Session, progress: Progress
+) -> dict[str, Any]:
+    """Have a person label pictures at a page that is served until all is done; see ``label_walks``."""
+    record = LabelRecord(domain, folder)
+    try:
+        pool = Pool(domain.visual, pictures, CELL_PIXELS)
+        desk = Desk(domain.visual, pool, record, session.pictures)
+        with served(desk, session.port) as address:
+            if len(record):
+                progress.stage(f"{domain.name}: going on after {counted(len(record), 'labelled picture')}")
+            progress.stage(f"Label the pictures at {address}")
+            progress.stage(f"Ctrl-C ends this; the same command with --out {folder} goes on")
+            found = _asked(domain, pool, desk, session, progress)
+            summary = _written(domain, found, len(pictures), folder, progress)
+            desk.end(
+                f"Done: {counted(len(found.pictures), 'picture')} labelled, and learned from. The classifiers are in "
+                f"{folder}. You can close this page.",
+                LINGER,
+            )
+    finally:
+        record.close()
+    return summary
+
+
+def _asked(domain: ImageDomain, pool: Pool, desk: Desk, session: Session, progress: Progress) -> Labelled:
+    """What the rounds find with the answers of a person, who may correct them until the end."""
+    while True:
+        try:
+            way = Way(most=session.pictures, seed=session.seed)
+            _, found = Rounds(domain, pool, desk, way, progress).run()
+            desk.settle()
+        except Corrected:
+            continue
+        return found
+
+
+def _keep(folder: Path, settings: dict[str, Any]) -> None:
+    """Note what the pictures of a folder depend on.
+
+    Raises:
+        UnusableInput: it holds labels of other ones.
+    """
+    path = folder / SESSION
+    try:
+        known = loads(read_limited(path, MOST_BYTES))
+    except FileNotFoundError:
+        write_atomically(path, json.dumps(settings, indent=2) + "\n")
+        return
+    except (OSError, ValueError) as error:
+        raise UnusableInput(f"cannot read {path} ({error}): give another --out") from None
+    if known != settings:
+        raise UnusableInput(
+            f"{folder}: holds labels of a session with other options ({json.dumps(known)}); give these, or another --out"
+        )
+
+
+def _written(
+    domain: ImageDomain, found: Labelled, pictures: int, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    """Write weights and summary."""
+    assert found.network is not None
+    assert found.card is not None
+    files = write_files(found.network, found.card, folder)
+    test = found.examination
+    summary: dict[str, Any] = {
+        "labelled_pictures": len(found.pictures),
+        "labelled_atoms": found.atoms,
+        "sure": found.sure,
+        "examined_pictures": len(test.history),
+        "mistakes": test.mistakes,
+        "answers_since": test.answers,
+        "bound": round(test.bound, 4),
+        "refused": round(found.refused, 4),
+        "cpu_s": [round(seconds, 1) for seconds in found.seconds],
+    }
+    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
+    why = "by its test" if found.sure else "at the most that were allowed: the test is not passed"
+    progress.stage(
+        f"{domain.name}: {len(found.pictures)} of {pictures} pictures labelled, stopped {why}; written to {files.weights}"
+    )
+    return summary
