@@ -1,4 +1,7 @@
-"""``python -m aam_vision.compare A.pddl B.pddl``: where two models differ, and a question that tells them apart."""
+"""``python -m aam_vision.compare A B``: where two models differ, and a question that tells them apart.
+
+A and B are PDDL domains, or folders of runs; of runs with ``--chance``, the trials of both are compared.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ MAX_STATES = 100_000
 
 
 def compare_models(
-    first: Annotated[Path, typer.Argument(help="A PDDL domain.", metavar="A.pddl")],
-    second: Annotated[Path, typer.Argument(help="Another one of the same actions.", metavar="B.pddl")],
+    first: Annotated[Path, typer.Argument(help="A PDDL domain, or the folder of a run.", metavar="A")],
+    second: Annotated[Path, typer.Argument(help="Another one of the same actions.", metavar="B")],
     problem: Annotated[
         list[Path] | None,
         typer.Option(help="A PDDL problem in which to look for a plan that tells them apart (repeatable)."),
@@ -26,9 +29,12 @@ def compare_models(
 ) -> None:
     """Print the palm tuples in which two models differ, and a shortest plan on which they disagree.
 
+    Of two runs with --chance: per action the preconditions and probabilities that differ, by how much, and whether that can be chance.
+
     Examples:
         python -m aam_vision.compare runs/a/model.pddl runs/b/model.pddl
         python -m aam_vision.compare runs/a/model.pddl D.pddl --problem P.pddl
+        python -m aam_vision.compare runs/version-1 runs/version-2
     """
     from aam_vision.errors import UnusableInput
     from aam_vision.evaluation import shortest_disagreement
@@ -36,6 +42,19 @@ def compare_models(
     from aam_vision.report.differences import differences
     from aam_vision.report.recorded import shape
 
+    kinds = [_is_chance(path) for path in (first, second)]
+    if any(kinds):
+        if not all(kinds):
+            raise UnusableInput(
+                f"{first} and {second}: only one is the folder of a run with --chance; give two such runs"
+            )
+        if problem or max_states != MAX_STATES:
+            raise UnusableInput(
+                "of two runs with --chance trials are compared: leave out --problem and --max-states"
+            )
+        _compare_runs(first, second)
+        return
+    first, second = _model(first), _model(second)
     one, other = read_domain(first), read_domain(second)
     if shape(one) != shape(other):
         raise UnusableInput(
@@ -63,6 +82,49 @@ def compare_models(
             print(f"  ({' '.join([step.name, *step.objects])})")
         print(f"  {first.name}: {told.outcomes[0]}")
         print(f"  {second.name}: {told.outcomes[1]}")
+
+
+def _is_chance(path: Path) -> bool:
+    """Whether this is the folder of a run with ``--chance``."""
+    from aam_vision.agents.journal import NAME, Journal
+
+    if not path.is_dir() or not (path / NAME).is_file():
+        return False
+    with Journal.open(path) as journal:
+        arguments = journal.about("arguments")
+    return isinstance(arguments, dict) and bool(arguments.get("chance"))
+
+
+def _model(path: Path) -> Path:
+    """The PDDL domain itself, or that of a run's folder."""
+    return path / "model.pddl" if path.is_dir() else path
+
+
+def _compare_runs(first: Path, second: Path) -> None:
+    """Print what differs between two runs with ``--chance``."""
+    from aam_vision.report.chance_account import ChanceAccount
+    from aam_vision.report.chance_differences import Versions
+    from aam_vision.report.recorded import read_run
+    from aam_vision.wording import lines
+
+    versions = Versions(ChanceAccount(read_run(first)), ChanceAccount(read_run(second)))
+    print(f"A: {first}")
+    print(f"B: {second}")
+    print(versions.matched)
+    for action in versions.actions:
+        print(f"\n{action.one.index.header.name}{': DIFFERENT' if action.different else ''}")
+        for line in versions.lines(action):
+            print(
+                "\n".join(
+                    [
+                        f"{'!' if line.different else ' '} {text}" if not n else text
+                        for n, text in enumerate(lines(line.text, indent=4))
+                    ]
+                )
+            )
+    print()
+    for text in (versions.verdict, versions.method):
+        print("\n".join(lines(text, indent=2)))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from aam_vision.compare import compare_models
 from aam_vision.errors import UnusableInput
 from aam_vision.explain import explain_run
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.pddl import domain_text
 from aam_vision.report.account import Account
 from aam_vision.report.claims import named
@@ -171,7 +171,7 @@ def test_explain_works_on_a_run_that_has_not_ended(run_of: Runs, tmp_path: Path)
 def test_a_pal_tuple_can_be_named_in_several_ways(text: str, location: Location) -> None:
     model = domains.load("gripper")
     text = text.replace("?g ", "?gripper ").replace("?g)", "?gripper)")
-    pal = named(text, Hypotheses(model.vocabulary, model.headers))
+    pal = named(text, {header.name: AtomIndex(model.vocabulary, header) for header in model.headers})
     assert (pal.action, pal.location, pal.atom.predicate) == ("pick", location, "free")
 
 

@@ -7,7 +7,7 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -88,6 +88,19 @@ def interrogate(
         AgentFailed: the agent can no longer answer.
         UnusableInput: it does not say of every atom whether it is true.
     """
+    steps = interrogation(agent, rng, options, watch)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: ChanceResult = end.value
+            return found
+
+
+def interrogation(
+    agent: Agent, rng: np.random.Generator, options: Options | None = None, watch: Watch | None = None
+) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
+    """The same step by step: yields what is known of the actions after every step, the agent's own walks aside."""
     return _Interrogation(agent, rng, options or Options(), watch).run()
 
 
@@ -118,7 +131,7 @@ class _Interrogation:
         self._open: list[int] = []
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
-    def run(self) -> ChanceResult:
+    def run(self) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
         status, why = (
             COMPLETE,
             "no step that can be reached tells any more, and every interval is narrow enough",
@@ -131,6 +144,7 @@ class _Interrogation:
                 if found is None:
                     break
                 self._try(*found)
+                yield self._actions
             else:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
             for action in self._actions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from aam_vision.chance.explaining import Change, Explanation, change, explain
@@ -58,6 +59,8 @@ class ActionKnowledge:
         """Grows when the precondition or the outcomes (not their frequencies) change."""
         self.explanation = Explanation()
         self._precision = precision
+        self.refusals: dict[int, int] = {}
+        """By the atoms that held, how often a step was refused."""
         self._seen: dict[int, dict[int, int]] = {}
         """By the atoms that held before, how often which held after."""
         self._course: list[tuple[int, int]] = []
@@ -74,6 +77,7 @@ class ActionKnowledge:
         """Learn from a refused step; raises InconsistentAgent if nothing that may be required was missing."""
         held, _ = self.index.values(state, objects)
         self.refused += 1
+        self.refusals[held] = self.refusals.get(held, 0) + 1
         self._worth.clear()
         self.version += self.precondition.failed(held, 0)
 
@@ -127,6 +131,11 @@ class ActionKnowledge:
     @property
     def outcomes(self) -> tuple[Change, ...]:
         return self.explanation.outcomes
+
+    @property
+    def seen(self) -> Mapping[int, Mapping[int, int]]:
+        """By the atoms that held before an execution, in the order of the first ones, how often which held after."""
+        return self._seen
 
     def after(self, held: int) -> list[int]:
         """For every outcome the atoms that hold after it."""

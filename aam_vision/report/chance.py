@@ -119,6 +119,11 @@ def _shared(outcomes: Sequence[Change]) -> tuple[int, int]:
     return added, deleted
 
 
+def effects(action: ActionKnowledge, adds: int, deletes: int) -> str:
+    """These effects of an action in words."""
+    return _effects(action, adds, deletes)
+
+
 def _effects(
     action: ActionKnowledge, adds: int, deletes: int, most: int | None = None, *, others: bool = False
 ) -> str:

@@ -63,6 +63,8 @@ class Recorded:
     """Of a run that knew only controls: what was asked of these; ``transcript`` then is about the operators found in it."""
     within: float | None = None
     """Of a run that learned how often: the half width of its intervals."""
+    chance_seed: int | None = None
+    """Of such a run: the seed from which its agent drew its chance; None if that was of the agent's own."""
 
 
 def read_run(folder: Path) -> Recorded:
@@ -91,7 +93,9 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
         if arguments.get("chance"):
-            return replace(found, within=min(max(field(arguments, "within", float), 0.002), 0.4))
+            seed = None if arguments.get("agent") is not None else field(arguments, "seed", int)
+            within = min(max(field(arguments, "within", float), 0.002), 0.4)
+            return replace(found, within=within, chance_seed=seed)
         if not (arguments.get("controls") or arguments.get("bare")):
             return found
         if found.figures is None:

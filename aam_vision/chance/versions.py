@@ -1,0 +1,205 @@
+"""Two versions of an agent, each interrogated: for every action, what surely differs, what may, and by how much at most.
+
+Preconditions follow from proofs: they differ if an atom cannot have the same mode in both versions, or if no precondition explains
+the answers of both. Outcomes are those that explain the changes of both versions together; where these are certain, the trials of
+both that show all of them are counted, and each outcome is compared (``comparing``). Where they are not certain, the trials of
+one kind are compared with those of the same kind: those before which the same of the action's atoms held.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from aam_vision.chance.comparing import Comparison, Count
+from aam_vision.chance.explaining import Change, Explanation, change, explain
+from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import bits
+from aam_vision.strips import Location, Mode
+
+
+@dataclass(frozen=True)
+class AtomDifference:
+    """An atom that surely has another mode in the precondition of the other version."""
+
+    bit: int
+    one: tuple[Mode, ...]
+    """The modes that it may have."""
+    other: tuple[Mode, ...]
+
+
+@dataclass(frozen=True)
+class OutcomeDifference:
+    """An outcome in two versions."""
+
+    adds: int
+    deletes: int
+    kind: int | None
+    """The atoms that held before the trials that are compared; None if all count that show every outcome."""
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class ActionDifferences:
+    """One action in two versions."""
+
+    one: ActionKnowledge
+    other: ActionKnowledge
+    atoms: tuple[AtomDifference, ...]
+    """Where preconditions surely differ."""
+    incompatible: bool
+    """Whether no precondition explains the answers of both versions."""
+    undecided: int
+    """Atoms of the precondition of which at least one version's answers leave open whether it is needed."""
+    outcomes: tuple[OutcomeDifference, ...]
+    certain: bool
+    """Whether the outcomes of both versions are certain."""
+
+    @property
+    def different(self) -> bool:
+        """Whether they surely differ, or chance does not explain the difference."""
+        return self.incompatible or any(one.comparison.different for one in self.outcomes)
+
+    @property
+    def widest(self) -> float | None:
+        """The most by which the probability of an outcome may differ; None where that cannot be told."""
+        if not self.certain or not self.outcomes:
+            return None
+        return max(max(-low, high) for low, high in (one.comparison.limits for one in self.outcomes))
+
+
+def differences(
+    one: Sequence[ActionKnowledge], other: Sequence[ActionKnowledge], *, independent: bool
+) -> list[ActionDifferences]:
+    """What differs between two versions, action by action.
+
+    Args:
+        one: what is known of the actions of the one version.
+        other: of the other; headers and vocabulary are the same.
+        independent: whether the versions' chance is.
+    """
+    others = {action.index.header.name: action for action in other}
+    pairs = [(action, others[action.index.header.name]) for action in one]
+    counted = max(1, sum(bool(a.executed and b.executed) for a, b in pairs))
+    return [_compared(a, b, counted, independent=independent) for a, b in pairs]
+
+
+def _compared(
+    one: ActionKnowledge, other: ActionKnowledge, actions: int, *, independent: bool
+) -> ActionDifferences:
+    atoms = tuple(_atoms(one, other))
+    outcomes: tuple[OutcomeDifference, ...] = ()
+    joint = _explained(one, other)
+    if one.executed and other.executed:
+        found = (
+            _of_outcomes(one, other, joint, actions, independent=independent)
+            if joint.sure
+            else _of_kinds(one, other, actions, independent=independent)
+        )
+        outcomes = tuple(found)
+    return ActionDifferences(
+        one,
+        other,
+        atoms,
+        bool(atoms) or _incompatible(one, other),
+        _undecided(one, other),
+        outcomes,
+        joint.sure,
+    )
+
+
+# --- preconditions ------------------------------------------------------------------------------
+
+
+def _atoms(one: ActionKnowledge, other: ActionKnowledge) -> Iterator[AtomDifference]:
+    for bit in bits(one.index.everything):
+        modes, others = (_modes(version, bit) for version in (one, other))
+        if not set(modes) & set(others):
+            yield AtomDifference(bit, modes, others)
+
+
+def _modes(version: ActionKnowledge, bit: int) -> tuple[Mode, ...]:
+    """The modes that an atom may have in the precondition."""
+    masks = version.precondition.masks(Location.PRE)
+    return tuple(mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit)
+
+
+def _undecided(one: ActionKnowledge, other: ActionKnowledge) -> int:
+    found = 0
+    for version in (one, other):
+        undecided = version.precondition.undecided
+        found |= undecided.positive | undecided.negative
+    return found.bit_count()
+
+
+def _incompatible(one: ActionKnowledge, other: ActionKnowledge) -> bool:
+    """Whether no precondition explains the answers of both."""
+    both = ActionHypotheses(one.index)
+    try:
+        for version in (one, other):
+            for held in version.seen:
+                both.succeeded(held, 0)
+        for version in (one, other):
+            for held in version.refusals:
+                both.failed(held, 0)
+    except InconsistentAgent:
+        return True
+    return False
+
+
+# --- outcomes -----------------------------------------------------------------------------------
+
+
+def _explained(one: ActionKnowledge, other: ActionKnowledge) -> Explanation:
+    """The outcomes that explain the changes of both versions."""
+    return explain(
+        change(held, now, one.index.everything)
+        for version in (one, other)
+        for held, afters in version.seen.items()
+        for now in afters
+    )
+
+
+def _of_outcomes(
+    one: ActionKnowledge, other: ActionKnowledge, joint: Explanation, actions: int, *, independent: bool
+) -> Iterator[OutcomeDifference]:
+    """Every outcome, in the trials that show all of them."""
+    first, second = (_tally(version.seen, joint) for version in (one, other))
+    for outcome in joint.outcomes:
+        a, b = (Count(tally[outcome], tally.total()) for tally in (first, second))
+        found = Comparison(a, b, actions, independent)
+        yield OutcomeDifference(outcome.adds, outcome.deletes, None, found)
+
+
+def _tally(seen: Mapping[int, Mapping[int, int]], joint: Explanation) -> Counter[Change]:
+    """How often each outcome came where all are shown."""
+    found: Counter[Change] = Counter()
+    for held, afters in seen.items():
+        if joint.revealing(held):
+            for outcome in joint.outcomes:
+                found[outcome] += afters.get((held | outcome.adds) & ~outcome.deletes, 0)
+    return found
+
+
+def _of_kinds(
+    one: ActionKnowledge, other: ActionKnowledge, actions: int, *, independent: bool
+) -> Iterator[OutcomeDifference]:
+    """What came of the trials of each kind that both versions have.
+
+    The n-th kind that the one version met has a share of 1/n(n+1) of the error probability: it is fixed before that kind's first
+    trial, and the shares add up to one.
+    """
+    for number, (held, afters) in enumerate(one.seen.items(), 1):
+        others = other.seen.get(held, {})
+        if not others:
+            continue
+        totals = [sum(some.values()) for some in (afters, others)]
+        for now in sorted({*afters, *others}):
+            a, b = (
+                Count(some.get(now, 0), total) for some, total in zip((afters, others), totals, strict=True)
+            )
+            found = Comparison(a, b, actions * number * (number + 1), independent)
+            yield OutcomeDifference(now & ~held, held & ~now, held, found)

@@ -1,0 +1,195 @@
+"""``python -m experiments.told_apart``: two versions of an agent, interrogated in turn until they are told apart.
+
+A hand picks up a block with one probability in one version, and with another in the other. Each version is interrogated by itself; they
+take steps in turn, and after every pair of steps both are compared (``chance/versions.py``, which may be looked at any time). It
+ends when they are told apart, or when both interrogations have nothing left to ask.
+
+The table has the trials of that action in both versions together, and a *bound*: no sequential test that calls equal versions
+different with probability a at most and surely ends where they differ does with fewer on average. Wald's identity: the log-likelihood
+ratio of (p, q) against any equal pair (r, r) has to reach log(1/a), and grows by kl(p, r) + kl(q, r) with a trial of each on average;
+the r that is hardest to exclude makes the bound 2 log(1/a) / min over r of kl(p, r) + kl(q, r). A test that does not know p and q
+beforehand needs more.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from math import log
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from aam_vision.commandline import run_command
+from aam_vision.errors import UnusableInput
+from experiments.jobs import Parameters, Row
+from experiments.options import Scale
+from experiments.report import Presentation, report
+from experiments.tables import Table
+
+if TYPE_CHECKING:
+    from aam_vision.agents.chance import ChanceAgent
+    from aam_vision.chance.knowledge import ActionKnowledge
+
+BATCH = 20
+"""Comparisons in one job."""
+LOOKS = 1.02
+"""Both are compared when one has this many times as many trials of an action as at the last look, or one more."""
+
+
+def told_apart(
+    one: Annotated[float, typer.Option(help="How often the one version picks up.")] = 0.9,
+    other: Annotated[float, typer.Option(help="How often the other does.")] = 0.7,
+    comparisons: Annotated[int, typer.Option(min=1, help="How many pairs are compared.")] = 100,
+    within: Annotated[
+        float, typer.Option(help="Half width of the intervals after which nothing is left to ask.")
+    ] = 0.05,
+    first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    scale: Scale = Scale(out=Path("runs/told-apart")),
+) -> int:
+    """How many trials it takes to tell two versions of an agent apart, and how often equal ones are called different.
+
+    Examples:
+        python -m experiments.told_apart --one 0.9 --other 0.7
+        python -m experiments.told_apart --one 0.9 --other 0.9 --comparisons 400
+    """
+    for name, value in (("one", one), ("other", other)):
+        if not 0 < value < 1:
+            raise UnusableInput("give a probability between 0 and 1", name, value)
+    jobs: list[Parameters] = [
+        {
+            "one": one,
+            "other": other,
+            "within": within,
+            "seed": seed,
+            "count": min(BATCH, first_seed + comparisons - seed),
+        }
+        for seed in range(first_seed, first_seed + comparisons, BATCH)
+    ]
+    return report("told_apart", jobs, Presentation(table), scale, work=batch)
+
+
+def batch(*, one: float, other: float, within: float, seed: int, count: int) -> Row:
+    """As many comparisons from this seed on."""
+    began = process_time()
+    found = [compared(one, other, within, number) for number in range(seed, seed + count)]
+    return {
+        "trials": [trials for trials, _, different in found if different],
+        "steps": [steps for _, steps, _ in found],
+        "different": sum(different for _, _, different in found),
+        "seconds": round(process_time() - began, 2),
+    }
+
+
+def compared(one: float, other: float, within: float, seed: int) -> tuple[int, int, bool]:
+    """Interrogate two versions in turn until they are told apart, or both are known.
+
+    Returns:
+        The trials of the action that has chance in both, the steps of both, and whether they were told apart.
+    """
+    from aam_vision.chance.interrogating import Options, interrogation
+    from aam_vision.chance.versions import differences
+
+    versions = [
+        interrogation(agent(share, [seed, number]), np.random.default_rng([seed, number, 1]), Options(within))
+        for number, share in enumerate((one, other))
+    ]
+    known: list[tuple[ActionKnowledge, ...]] = [(), ()]
+    going = [True, True]
+    steps, looked = 0, 0
+    while any(going):
+        for number, version in enumerate(versions):
+            if going[number]:
+                try:
+                    known[number] = next(version)
+                    steps += 1
+                except StopIteration:
+                    going[number] = False
+        executed = sum(action.executed for actions in known for action in actions)
+        if all(known) and (executed >= LOOKS * looked or not any(going)):
+            looked = executed
+            if any(action.different for action in differences(*known, independent=True)):
+                return _trials(known), steps, True
+    return _trials(known), steps, False
+
+
+def _trials(known: Sequence[Sequence[ActionKnowledge]]) -> int:
+    """How often both versions have picked up."""
+    return sum(
+        action.executed for actions in known for action in actions if action.index.header.name == "pick"
+    )
+
+
+def agent(share: float, seed: Sequence[int]) -> ChanceAgent:
+    """A hand that picks up a block this often, and always puts it down."""
+    from aam_vision.agents.chance import ChanceAgent
+    from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome
+    from aam_vision.strips import ActionHeader, LiftedAtom, Objects, Predicate, State, Types, Vocabulary
+
+    types = Types({"block": "object"})
+    vocabulary = Vocabulary("hand", (Predicate("holding", ("block",)), Predicate("free", ())), types)
+    holding, free = LiftedAtom("holding", (0,)), LiftedAtom("free", ())
+    held = Effects(frozenset([holding]), frozenset([free]))
+    put = Effects(frozenset([free]), frozenset([holding]))
+    pick_header, put_header = (ActionHeader(name, ("b",), ("block",)) for name in ("pick", "put"))
+    model = ChanceModel(
+        vocabulary,
+        (
+            ChanceSchema(
+                pick_header,
+                frozenset([free]),
+                frozenset(),
+                (Outcome(share, held), Outcome(1 - share, Effects())),
+            ),
+            ChanceSchema(put_header, frozenset([holding]), frozenset(), (Outcome(1.0, put),)),
+        ),
+    )
+    start = State(frozenset([free.ground(())]), Objects({"a": "block", "b": "block"}, types))
+    return ChanceAgent(model, [start], np.random.default_rng(seed))
+
+
+def bound(p: float, q: float, alpha: float) -> float:
+    """The trials of both that a sequential test needs on average to tell p and q apart, at least; infinite if they are equal."""
+    if p == q:
+        return float("inf")
+    shares = np.linspace(min(p, q), max(p, q), 10_001)[1:-1]
+
+    def divergence(share: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.asarray(share * np.log(share / shares) + (1 - share) * np.log((1 - share) / (1 - shares)))
+
+    return 2 * log(1 / alpha) / float((divergence(p) + divergence(q)).min())
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """A line per pair of probabilities."""
+    from aam_vision.chance.comparing import ALPHA
+
+    lines = []
+    for one, other, within in dict.fromkeys((row["one"], row["other"], row["within"]) for row in rows):
+        found = [row for row in rows if (row["one"], row["other"], row["within"]) == (one, other, within)]
+        trials = [number for row in found for number in row["trials"]]
+        steps = [number for row in found for number in row["steps"]]
+        least = bound(one, other, ALPHA)
+        lines.append(
+            [
+                one,
+                other,
+                within,
+                len(steps),
+                sum(row["different"] for row in found),
+                round(float(np.mean(trials)), 1) if trials else "-",
+                f"{np.quantile(trials, 0.1):.0f}-{np.quantile(trials, 0.9):.0f}" if trials else "-",
+                "-" if one == other else round(least, 1),
+                round(float(np.mean(steps)), 1),
+                round(sum(row["seconds"] for row in found) / max(1, len(steps)), 3),
+            ]
+        )
+    columns = ("one", "other", "within", "pairs", "told apart", "trials", "10-90%", "bound", "steps", "CPU s")
+    return Table("Two versions, interrogated in turn until they are told apart", columns, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(told_apart))
