@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aam_vision.checks import is_chance_run
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.wording import counted
 
 if TYPE_CHECKING:
+    from aam_vision.report.chance_prediction import Chance
     from aam_vision.strips import Model, State
+
+ENDINGS = 6
+"""States in which a plan may end that are told, at most."""
 
 
 def ask_model(
@@ -34,6 +39,8 @@ def ask_model(
 ) -> None:
     """Say step by step what a learned model predicts of a plan.
 
+    Of a run with --chance: how probable it is that each step is carried out, and how it may end, with limits.
+
     Examples:
         python -m aam_vision.ask model.pddl --problem P.pddl --plan plan.txt
         python -m aam_vision.ask runs/first --plan plan.txt
@@ -44,6 +51,9 @@ def ask_model(
     from aam_vision.report.prediction import predict, read_doubts
 
     if model.is_dir():
+        if is_chance_run(model):
+            _forecast(model, plan, problem)
+            return
         model = _model_of(model)
     learned = read_domain(model)
     initial = _initial(learned, model.parent, problem)
@@ -64,6 +74,43 @@ def ask_model(
         f"{done} of {counted(len(steps), 'step')} {'is' if len(steps) == 1 else 'are'} done"
         + ("" if sure else ", as far as the model is determined")
     )
+
+
+def _forecast(run: Path, plan: Path, problem: str | None) -> None:
+    """Print what may come of a plan, and how probable that is, by a run with ``--chance``."""
+    from aam_vision.report.chance_account import ChanceAccount
+    from aam_vision.report.chance_prediction import Forecast
+    from aam_vision.report.plans import read_plan_file
+    from aam_vision.report.prediction import changes
+    from aam_vision.report.recorded import read_run
+    from aam_vision.strips import ActionSchema, Model
+
+    account = ChanceAccount(read_run(run))
+    bare = Model(account.model.vocabulary, tuple(ActionSchema(header) for header in account.model.headers))
+    initial = _initial(bare, run, problem)
+    steps = read_plan_file(plan, bare, initial.objects)
+    told = Forecast(account, initial, steps)
+    for number, step in enumerate(steps, 1):
+        print(f"{number}. {step}: carried out {_often(told.done(number))}")
+        for reason in told.reasons(number):
+            print(f"   not where {reason}")
+    print(
+        "The limits hold together with 95%: in each step, whatever the intervals leave possible is assumed."
+    )
+    if told.endings:
+        print("In the end:")
+    for end in told.endings[:ENDINGS]:
+        print(f"  {_often(end.chance)}: {', '.join(changes(initial, end.state)) or 'nothing has changed'}")
+    if len(told.endings) > ENDINGS:
+        print(f"  and {counted(len(told.endings) - ENDINGS, 'state')} less often")
+
+
+def _often(chance: Chance) -> str:
+    """A probability with its limits: ``69% of the time (60-77%)``."""
+    from aam_vision.report.chance import percent
+
+    low, high = percent(chance.low, up=False).rstrip("%"), percent(chance.high, up=True)
+    return f"{100 * chance.estimate:.0f}% of the time ({low}-{high})"
 
 
 def _model_of(run: Path) -> Path:

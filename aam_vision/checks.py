@@ -67,6 +67,21 @@ def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Ar
     return kept
 
 
+def is_chance_run(path: Path) -> bool:
+    """Whether this is the folder of a run with ``--chance``.
+
+    Raises:
+        UnusableInput: its journal is damaged.
+    """
+    from aam_vision.agents.journal import NAME, Journal
+
+    if not path.is_dir() or not (path / NAME).is_file():
+        return False
+    with Journal.open(path) as journal:
+        arguments = journal.about("arguments")
+    return isinstance(arguments, dict) and bool(arguments.get("chance"))
+
+
 def check_unused(folder: Path, *, force: bool) -> None:
     """Refuse a folder that holds an earlier run, or files that a run would overwrite.
 

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from aam_vision.checks import is_chance_run
 from aam_vision.commandline import run_command
 from aam_vision.wording import counted
 
@@ -42,7 +43,7 @@ def compare_models(
     from aam_vision.report.differences import differences
     from aam_vision.report.recorded import shape
 
-    kinds = [_is_chance(path) for path in (first, second)]
+    kinds = [is_chance_run(path) for path in (first, second)]
     if any(kinds):
         if not all(kinds):
             raise UnusableInput(
@@ -82,17 +83,6 @@ def compare_models(
             print(f"  ({' '.join([step.name, *step.objects])})")
         print(f"  {first.name}: {told.outcomes[0]}")
         print(f"  {second.name}: {told.outcomes[1]}")
-
-
-def _is_chance(path: Path) -> bool:
-    """Whether this is the folder of a run with ``--chance``."""
-    from aam_vision.agents.journal import NAME, Journal
-
-    if not path.is_dir() or not (path / NAME).is_file():
-        return False
-    with Journal.open(path) as journal:
-        arguments = journal.about("arguments")
-    return isinstance(arguments, dict) and bool(arguments.get("chance"))
 
 
 def _model(path: Path) -> Path:

@@ -1,4 +1,7 @@
-"""``python -m aam_vision.execute RUN``: carry out a plan of discovered operators, as controls, and watch it.
+"""``python -m aam_vision.execute RUN``: carry out a plan with the agent of a run, and watch it.
+
+Of a run that knew only controls, it is a plan of discovered operators, given as controls. Of a run with ``--chance``, it is one of the
+agent's actions; for a goal, it is planned anew where a step comes out otherwise than was planned.
 
 Exit codes: 0 if the goal was reached (or the given plan carried out) and every step came out as predicted, 2 if something
 given cannot be used, 3 if the agent or the planner failed, 4 if a step came out otherwise than the model predicts.
@@ -7,6 +10,7 @@ given cannot be used, 3 if the agent or the planner failed, 4 if a step came out
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,10 +28,13 @@ from aam_vision.wording import counted
 if TYPE_CHECKING:
     from aam_vision.execution.watching import Execution, Step
     from aam_vision.planning.planner import Planner
+    from aam_vision.strips import ActionHeader
     from aam_vision.targets import Target
 
 FAILED, NOT_AS_PREDICTED = 3, 4
 """Exit codes."""
+MAX_STEPS = 100
+"""Steps of an agent with chance towards a goal, at most, by default."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +52,17 @@ class Wanted:
     agent: str | None = option("The program that the run was of, if it was of one.")
     env: str | None = option("The environment of the run, if it was MODULE:NAME.")
     record: Path | None = option("Write the images of all steps to this file, an animated GIF.")
+    max_steps: int = option("Of a run with --chance: steps after which a goal is given up.", MAX_STEPS, min=1)
 
 
 @told_warnings()
 def execute_plan(
-    run: Annotated[Path, typer.Argument(help="Folder of a run with --controls or --bare.", metavar="RUN")],
+    run: Annotated[
+        Path, typer.Argument(help="Folder of a run with --controls, --bare or --chance.", metavar="RUN")
+    ],
     wanted: Wanted,
 ) -> int:
-    """Carry out a plan with the controls of an agent, and compare every step with the learned model.
+    """Carry out a plan with the controls of an agent, or the actions of one with chance, and compare every step with the learned model.
 
     Examples:
         python -m aam_vision.execute runs/first --goal "(at robot room-2)"
@@ -70,6 +80,10 @@ def execute_plan(
         check_recording(wanted.record)
     planner = planner_named(wanted.planner)
     kept = _arguments(run, wanted)
+    if kept.chance:
+        return _with_chance(run, wanted, kept, planner)
+    if wanted.max_steps != MAX_STEPS:
+        raise UnusableInput("is of runs with --chance", "max_steps", wanted.max_steps)
     with told_if_slow(f"Loading {run}", seconds=0.1):
         known = controls.of(kept)
     with closing(known.target) as target:
@@ -108,8 +122,10 @@ def _arguments(run: Path, wanted: Wanted) -> Arguments:
             kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
     except NothingRecorded:
         raise UnusableInput(f"{run}: no run is recorded there; give the folder of a run") from None
-    if not (kept.controls or kept.bare):
-        raise UnusableInput(f"{run}: a run that knew the instructions; give one with --controls or --bare")
+    if not (kept.controls or kept.bare or kept.chance):
+        raise UnusableInput(
+            f"{run}: a run that knew the instructions; give one with --controls, --bare or --chance"
+        )
     if not (run / "model.pddl").is_file():
         raise UnusableInput(f"{run}: holds no model; give the folder of a finished run")
     problems = kept.problem or []
@@ -161,6 +177,66 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
     done = carried_out(target.agent, start, model, carriers, task, watch)
     show(done.verdict, "bold green" if done.reached else "bold red")
     return done
+
+
+def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -> int:
+    """Carry out a plan, or pursue a goal, with an agent whose steps may have several outcomes; the exit code.
+
+    Raises:
+        UnusableInput: the model, the plan or the goal cannot be used; nothing was done.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from aam_vision.execution.replanning import Taken, carry_out, pursue
+    from aam_vision.execution.tasks import goal_text
+    from aam_vision.pddl import read_chance_domain
+    from aam_vision.report.plans import read_plan_file
+    from aam_vision.strips import ActionSchema, Model
+    from aam_vision.targets import chance
+
+    if wanted.record is not None:
+        raise UnusableInput("is of runs with --controls or --bare", "record", wanted.record)
+    model = read_chance_domain(run / "model.pddl")
+    console = Console(highlight=False, markup=False)
+
+    def show(text: str, style: str = "") -> None:
+        console.print(Text(text, style), soft_wrap=not console.is_terminal)
+
+    def watch(step: Taken) -> None:
+        show(f"{step.number}. {step.action}")
+        show(f"   {step}", "green" if step.as_predicted else "red")
+
+    with told_if_slow(f"Loading {run}", seconds=0.1):
+        known = chance.of(kept)
+    with closing(known.target) as target:
+        _check_same(model.headers, target.agent.headers, run)
+        start = target.agent.initial()[0]
+        what = str(wanted.plan) if wanted.plan is not None else f"the goal, by {wanted.planner}"
+        show(f"{target.name}, problem {target.problems[0]}: {what}")
+        try:
+            if wanted.plan is not None:
+                bare = Model(model.vocabulary, tuple(ActionSchema(header) for header in model.headers))
+                plan = read_plan_file(wanted.plan, bare, start.state.objects)
+                done = carry_out(target.agent, start, model, plan, watch)
+            else:
+                goal = goal_text(wanted.goal or "")
+                done = pursue(target.agent, start, model, goal, planner, wanted.max_steps, watch)
+        except (AgentFailed, PlannerFailed) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return FAILED
+    show(done.verdict, "bold green" if done.reached else "bold red")
+    return 0 if done.reached else NOT_AS_PREDICTED
+
+
+def _check_same(learned: Sequence[ActionHeader], own: Sequence[ActionHeader], run: Path) -> None:
+    """Refuse a model that is of another agent.
+
+    Raises:
+        UnusableInput: its actions are others.
+    """
+    if sorted((one.name, one.types) for one in learned) != sorted((one.name, one.types) for one in own):
+        raise UnusableInput(f"{run / 'model.pddl'}: is of another agent than the run")
 
 
 if __name__ == "__main__":

@@ -140,6 +140,8 @@ class ChanceAccount:
         if run.within is None:
             raise UnusableInput(f"{run.folder}: is no run with --chance; give the folder of one")
         self.run = run
+        self.within = run.within
+        """The half width of the intervals that was wanted."""
         single = run.transcript.in_single_steps()
         self.knowledge = retold(run.transcript, precision_of(run.within))
         self.events = Events(run, single)

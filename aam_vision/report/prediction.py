@@ -63,7 +63,7 @@ def predict(
         if reasons:
             yield Prediction(action, False, reasons, unsure)
             return
-        yield Prediction(action, True, (), unsure, _changes(state, after))
+        yield Prediction(action, True, (), unsure, changes(state, after))
         state = after
 
 
@@ -178,7 +178,9 @@ def _after(schema: ActionSchema, doubts: Doubts, state: State, action: GroundAct
     return State(frozenset(true), state.objects, frozenset(unknown))
 
 
-def _changes(before: State, after: State) -> tuple[str, ...]:
+def changes(before: State, after: State) -> tuple[str, ...]:
+    """The atoms that are other than before, ``+`` or ``-`` first; ``?`` where that is not known."""
+
     def told(sign: str, atoms: frozenset[Atom]) -> list[str]:
         return [f"{sign}{atom}" for atom in sorted(atoms)]
 
