@@ -58,6 +58,15 @@ class Arguments:
         "Also learn what happens when one object is named twice (symbolic agents only)."
     )
     classifiers: Path | None = option("Folder of classifier weights; default the shipped ones.")
+    label: bool = flag(
+        "With --env: no classifiers yet; first label pictures of walks, and learn from them.", kept=False
+    )
+    labels: str = option(
+        "With --label: who labels: page (you, in a browser) or simulator (where it knows its states).",
+        "page",
+        kept=False,
+    )
+    pictures: int = option("With --label: pictures to label at most.", 10, min=1, kept=False)
     seed: int = option("Seed of every random choice.", 0, min=0)
     workers: int = option(
         "Copies of the agent that answer at a time, each in a process of its own.", 1, min=1

@@ -32,6 +32,7 @@ def check(arguments: Arguments) -> None:
 
     check_policy(arguments.policy)
     _check_agent(arguments)
+    _check_labels(arguments)
     _check_controls(arguments)
     _check_chance(arguments)
     _check_ranges(arguments)
@@ -112,6 +113,19 @@ def _check_agent(arguments: Arguments) -> None:
         )
     if env is not None:
         targets.check_name(env)
+
+
+def _check_labels(arguments: Arguments) -> None:
+    """Refuse labels of what shows no images of its own, or has classifiers already."""
+    usual = Arguments()
+    if not arguments.label:
+        for name in ("labels", "pictures"):
+            if getattr(arguments, name) != getattr(usual, name):
+                raise UnusableInput("is about labels: give --label, too", name)
+    elif arguments.env is None or arguments.agent is not None:
+        raise UnusableInput("labels pictures of an environment: give --env NAME alone", "label")
+    elif arguments.classifiers is not None:
+        raise UnusableInput("makes classifiers, and --classifiers names some: give one of the two", "label")
 
 
 def _check_controls(arguments: Arguments) -> None:

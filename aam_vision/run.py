@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING
 from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.checks import check, check_unused, recorded_arguments
-from aam_vision.commandline import INTERRUPTED, check_writable, run_command, told_if_slow, told_warnings
+from aam_vision.commandline import (
+    INTERRUPTED,
+    Progress,
+    check_writable,
+    run_command,
+    told_if_slow,
+    told_warnings,
+)
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.recording import check_images, check_recording, recording
 
@@ -37,6 +44,8 @@ if TYPE_CHECKING:
 
 FIRST_LINE = 0.1
 """Seconds of loading after which a line says so."""
+LABELS = "labels"
+"""The folder, in that of the run, of labels and of the classifiers that learned from them (--label)."""
 AGENT_FAILED = 3
 """Exit code when the agent failed for good; what was learned is saved."""
 NOT_STRIPS = 4
@@ -51,18 +60,21 @@ def interrogate_agent(arguments: Arguments) -> int:
         python -m aam_vision.run --env sokoban --seed 1 --out runs/first --force
         python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
         python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
+        python -m aam_vision.run --env sokoban --label --out runs/mine
         python -m aam_vision.run --env sokoban --controls
         python -m aam_vision.run --domain D.pddl --problem P.pddl --bare "go(?d)=move"
         python -m aam_vision.run --domain D.pddl --problem P.pddl --chance
         python -m aam_vision.run --agent "./my-agent --fast" --access reset
         python -m aam_vision.run --resume runs/first
     """
+    began = perf_counter()
     if arguments.record is not None:
         check_recording(arguments.record)
     if arguments.resume is not None:
-        return _resume(arguments, arguments.resume)
+        return _resume(arguments, arguments.resume, began)
     check(arguments)
-    return _run(arguments, arguments.out or _new_folder(_name(arguments)), None)
+    folder = arguments.out or _new_folder(_name(arguments))
+    return _run(_labelled(arguments, folder) if arguments.label else arguments, folder, None, began)
 
 
 def _name(arguments: Arguments) -> str:
@@ -80,23 +92,40 @@ def _new_folder(name: str) -> Path:
     return next(folder for folder in folders if not folder.exists())
 
 
-def _resume(arguments: Arguments, folder: Path) -> int:
+def _labelled(arguments: Arguments, folder: Path) -> Arguments:
+    """The options of a run whose classifiers learn from labels that are asked for here, and kept in its folder."""
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.training.labelling.session import Session, label_walks
+
+    session = Session(arguments.labels, arguments.pictures, seed=arguments.seed)
+    session.check()
+    check_writable(folder)
+    check_unused(folder, force=arguments.force)
+    labels = folder / LABELS
+    check_writable(labels)
+    assert arguments.env is not None, "checked before"
+    label_walks(image_domain(arguments.env), labels, session, Progress())
+    return replace(arguments, classifiers=labels)
+
+
+def _resume(arguments: Arguments, folder: Path, began: float) -> int:
     """Go on with the run in a folder, under the options that its journal has kept."""
     from aam_vision.agents.journal import Journal
 
     if (
         arguments.out is not None
         or arguments.force
+        or arguments.label
         or arguments != Arguments(agent=arguments.agent, env=arguments.env).resumed(arguments)
     ):
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)
     with Journal.open(folder) as journal:
         kept = recorded_arguments(journal, folder, arguments)
-        return _run(kept, folder, journal)
+        return _run(kept, folder, journal, began)
 
 
 @told_warnings()
-def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
+def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: float) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
     if arguments.controls or arguments.bare:
         from aam_vision.control_run import run_controls
@@ -106,7 +135,6 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None) -> int:
         from aam_vision.chance_run import run_chance
 
         return run_chance(arguments, folder, _name(arguments), resumed)
-    began = perf_counter()
     from aam_vision.planning.engines import planner_named
     from aam_vision.planning.planner import Clock, TimedPlanner
 
