@@ -4,7 +4,7 @@ A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
 
     {"image": "0001.png", "problem": "train/0", "true": ["at(player-01, pos-2-3)", "clear(pos-2-4)"]}
 
-``problem`` is one of the environment's problems (``seed/N`` for one of the user's own): it gives the board and the names of places and
+``problem`` is one of the environment's problems (``seed/N`` for one of the user's own), or ``pictures``, described in ``scene.json``: it gives the board and the names of places and
 things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
 taken to be false, except what the image hides. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
@@ -28,6 +28,7 @@ from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
+from aam_vision.training.described import PROBLEM, read_description
 from aam_vision.training.label_checks import Labelling, check_together
 from aam_vision.training.labels import check_legal
 
@@ -158,13 +159,19 @@ def _labelling(
     except (TypeError, KeyError) as error:
         raise _no_label(error) from None
     if problem not in indices:
-        indices[problem] = SceneIndex(domain.visual, domain.scene_of(problem))
+        indices[problem] = SceneIndex(domain.visual, _scene(domain, folder, problem))
     index = indices[problem]
     atoms = frozenset(_atom(domain, index.scene, text) for text in true)
     if Path(image).name != image:
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
     frame = read_image(folder / "images" / image)
     return labelling(domain, index, atoms, frame, Named(number, image, problem), side)
+
+
+def _scene(domain: Labellable, folder: Path, problem: str) -> Scene:
+    """The scene of a problem: one that was described over the pictures of the folder, or the environment's."""
+    description = read_description(folder, domain.visual) if problem == PROBLEM else None
+    return domain.scene_of(problem) if description is None else description.scene(domain.visual)
 
 
 def labelling(

@@ -16,7 +16,16 @@ from aam_vision.commandline import Progress, check_writable, run_command
 
 
 def label(
-    env: Annotated[str, typer.Option(help="Environment whose images are to be read, e.g. sokoban.")],
+    env: Annotated[
+        str,
+        typer.Option(
+            help="Environment whose images are to be read, e.g. sokoban; with --images it brings the vocabulary only."
+        ),
+    ],
+    images: Annotated[
+        Path | None,
+        typer.Option(help="Label the pictures of this folder (*.png, of one size), whatever they come from."),
+    ] = None,
     labels: Annotated[
         str, typer.Option(help="Who labels the pictures: you, at a page, or the simulator, where it knows.")
     ] = "page",
@@ -38,6 +47,8 @@ def label(
     The pictures are labelled at a page whose address is printed; it is served to this machine only. Every answer is written
     before the next picture is asked about, so that the same command goes on wherever it was ended.
 
+    With --images no simulator is needed: at the page you also say where the cells are, and how many things there are.
+
     The folder, which run --classifiers reads, receives images/*.png and labels.jsonl, which train --images reads, the weights with their cards, and
     labelling.json: labelled_pictures, labelled_atoms, whether a test on held-out answers ended the labelling, and the
     upper bound of the share of wrong answers that it gives.
@@ -45,17 +56,22 @@ def label(
     Examples:
         python -m aam_vision.training.label --env sokoban --out runs/few
         python -m aam_vision.training.label --env doors --pictures 20
+        python -m aam_vision.training.label --env sokoban --images my-pictures --out runs/own
         python -m aam_vision.training.label --env sokoban --labels simulator
     """
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.session import Session, label_walks
+    from aam_vision.training.labelling.session import Session, label_pictures, label_walks
 
     session = Session(labels, pictures, steps, seed, port)
     session.check()
-    domain = image_domain(env)
+    domain = image_domain(env) if images is None else None
     folder = out or Path("runs") / f"label-{env.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
-    label_walks(domain, folder, session, Progress())
+    if domain is not None:
+        label_walks(domain, folder, session, Progress())
+    else:
+        assert images is not None
+        label_pictures(env, images, folder, session, Progress())
 
 
 if __name__ == "__main__":

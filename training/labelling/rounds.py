@@ -21,10 +21,10 @@ from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, describe
 from aam_vision.commandline import Progress
-from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.calibration import calibrate, shift
+from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import Labeller
 from aam_vision.training.labelling.cautious import CautiousPerception, LabelledLooks
 from aam_vision.training.labelling.choice import ACTIVE, at_random, most_telling
@@ -127,7 +127,7 @@ class Rounds:
     """
 
     def __init__(
-        self, domain: ImageDomain, pool: Pool, labeller: Labeller, way: Way, progress: Progress
+        self, domain: Labellable, pool: Pool, labeller: Labeller, way: Way, progress: Progress
     ) -> None:
         self._domain, self._visual, self._pool = domain, domain.visual, pool
         self._labeller, self._way, self._progress = labeller, way, progress

@@ -16,9 +16,19 @@ from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
+from aam_vision.training.described import PROBLEM, read_description
+from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.desk import Corrected, Desk
 from aam_vision.training.labelling.files import write_labels
+from aam_vision.training.labelling.front import Busy, Front
+from aam_vision.training.labelling.own_pictures import (
+    DescribedPictures,
+    Describer,
+    digest_of_all,
+    pictures_of,
+    vocabulary_named,
+)
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
@@ -96,7 +106,10 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     progress.stage(f"{domain.name}: walking")
     walked = walk(domain, walked_problems(domain), np.random.default_rng([session.seed, 81]), session.steps)
     if simulator is None:
-        return label_by_page(domain, walked, folder, session, progress)
+        front = Front(Busy("Comparing the pictures ..."))
+        with served(front, session.port) as address:
+            _tell(address, folder, progress)
+            return _at_page(domain, walked, folder, session, progress, front)
     pool = Pool(domain.visual, walked, CELL_PIXELS)
     _, found = Rounds(domain, pool, simulator, Way(most=session.pictures, seed=session.seed), progress).run()
     asked = [pool.pictures[number].picture for number in found.pictures]
@@ -104,32 +117,75 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     return _written(domain, found, len(walked), folder, progress)
 
 
-def label_by_page(
-    domain: ImageDomain, pictures: Sequence[Walked], folder: Path, session: Session, progress: Progress
+def label_pictures(
+    env: str, images: Path, folder: Path, session: Session, progress: Progress
 ) -> dict[str, Any]:
-    """Have a person label pictures at a page that is served until all is done; see ``label_walks``."""
+    """Have a person describe and label pictures of any origin; see ``label_walks``.
+
+    Args:
+        env: names the vocabulary, see ``vocabulary_named``.
+        images: the folder of the pictures.
+        folder: as for ``label_walks``; this and the next two.
+        session: its labels are those of a page.
+        progress: is told what is done.
+
+    Raises:
+        UnusableInput: the pictures or the vocabulary cannot be used, or the folder holds something else.
+    """
+    if session.labels != PAGE:
+        raise UnusableInput(
+            f"no simulator knows what these pictures show: use --labels {PAGE}", "images", images
+        )
+    name, visual = vocabulary_named(env)
+    frames = pictures_of(images)
+    _keep(folder, {"env": name, "seed": session.seed, "pictures": digest_of_all(frames)})
+    front = Front(Busy("Comparing the pictures ..."))
+    with served(front, session.port) as address:
+        _tell(address, folder, progress)
+        description = read_description(folder, visual)
+        if description is None:
+            front.shown = describer = Describer(visual, frames[0], len(frames))
+            description = describer.wait()
+            description.write(folder)
+        scene = description.scene(visual)
+        walked = [Walked(PROBLEM, scene, frame, None) for frame in frames]
+        return _at_page(DescribedPictures(name, visual, scene), walked, folder, session, progress, front)
+
+
+def _tell(address: str, folder: Path, progress: Progress) -> None:
+    """Say where the page is."""
+    progress.stage(f"Label the pictures at {address}")
+    progress.stage(f"Ctrl-C ends this; the same command with --out {folder} goes on")
+
+
+def _at_page(
+    domain: Labellable,
+    pictures: Sequence[Walked],
+    folder: Path,
+    session: Session,
+    progress: Progress,
+    front: Front,
+) -> dict[str, Any]:
+    """Have a person label pictures at a page that is served until all is done."""
     record = LabelRecord(domain, folder)
     try:
         pool = Pool(domain.visual, pictures, CELL_PIXELS)
-        desk = Desk(domain.visual, pool, record, session.pictures)
-        with served(desk, session.port) as address:
-            if len(record):
-                progress.stage(f"{domain.name}: going on after {counted(len(record), 'labelled picture')}")
-            progress.stage(f"Label the pictures at {address}")
-            progress.stage(f"Ctrl-C ends this; the same command with --out {folder} goes on")
-            found = _asked(domain, pool, desk, session, progress)
-            summary = _written(domain, found, len(pictures), folder, progress)
-            desk.end(
-                f"Done: {counted(len(found.pictures), 'picture')} labelled, and learned from. The classifiers are in "
-                f"{folder}. You can close this page.",
-                LINGER,
-            )
+        front.shown = desk = Desk(domain.visual, pool, record, session.pictures)
+        if len(record):
+            progress.stage(f"{domain.name}: going on after {counted(len(record), 'labelled picture')}")
+        found = _asked(domain, pool, desk, session, progress)
+        summary = _written(domain, found, len(pictures), folder, progress)
+        desk.end(
+            f"Done: {counted(len(found.pictures), 'picture')} labelled, and learned from. The classifiers are in "
+            f"{folder}. You can close this page.",
+            LINGER,
+        )
     finally:
         record.close()
     return summary
 
 
-def _asked(domain: ImageDomain, pool: Pool, desk: Desk, session: Session, progress: Progress) -> Labelled:
+def _asked(domain: Labellable, pool: Pool, desk: Desk, session: Session, progress: Progress) -> Labelled:
     """What the rounds find with the answers of a person, who may correct them until the end."""
     while True:
         try:
@@ -162,7 +218,7 @@ def _keep(folder: Path, settings: dict[str, Any]) -> None:
 
 
 def _written(
-    domain: ImageDomain, found: Labelled, pictures: int, folder: Path, progress: Progress
+    domain: Labellable, found: Labelled, pictures: int, folder: Path, progress: Progress
 ) -> dict[str, Any]:
     """Write weights and summary."""
     assert found.network is not None

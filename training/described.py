@@ -1,0 +1,155 @@
+"""Scenes that a person describes over a picture of any origin: where the cells are, and how many things of each look there are.
+
+No simulator is needed. All pictures of a folder show the same scene; it is kept in ``scene.json`` beside their labels, in which the
+problem of such pictures is called ``pictures``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from aam_vision.agents.encoding import loads
+from aam_vision.commandline import write_atomically
+from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
+from aam_vision.perception import Box, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.strips import Objects
+
+FILE: Final = "scene.json"
+PROBLEM: Final = "pictures"
+"""The name of the problem."""
+MOST_BYTES: Final = 100_000
+MOST_CELLS: Final = 64
+"""Rows at most, and columns."""
+MOST_THINGS: Final = 1000
+"""Of one look at most."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a person has said about the pictures.
+
+    Attributes:
+        rows: of cells.
+        columns: of cells.
+        box: of the whole grid in the picture.
+        place: the type of the cells.
+        things: look -> how many things have it.
+    """
+
+    rows: int
+    columns: int
+    box: Box
+    place: str
+    things: Mapping[str, int]
+
+    def scene(self, visual: VisualVocabulary) -> Scene:
+        """The scene: cells are called ``cell-ROW-COLUMN``, from 1, things ``LOOK-NUMBER``."""
+        top, bottom, left, right = self.box
+        down, across = (bottom - top) / self.rows, (right - left) / self.columns
+        cells = {
+            f"cell-{row + 1}-{column + 1}": (row, column)
+            for row in range(self.rows)
+            for column in range(self.columns)
+        }
+        kinds = _kinds_of_things(visual)
+        looks = {
+            f"{look}-{number + 1}": look for look, count in self.things.items() for number in range(count)
+        }
+        named = {**dict.fromkeys(cells, self.place), **{thing: kinds[look] for thing, look in looks.items()}}
+        return Scene(
+            objects=Objects(named, visual.types),
+            rows=self.rows,
+            columns=self.columns,
+            cells={name: (cell,) for name, cell in cells.items()},
+            looks=looks,
+            boxes={
+                (row, column): (
+                    top + row * down,
+                    top + (row + 1) * down,
+                    left + column * across,
+                    left + (column + 1) * across,
+                )
+                for row, column in cells.values()
+            },
+        )
+
+    def write(self, folder: Path) -> None:
+        """Keep it in a folder of labels."""
+        write_atomically(folder / FILE, json.dumps(asdict(self), indent=2) + "\n")
+
+
+def place_types(visual: VisualVocabulary) -> tuple[str, ...]:
+    """The types that cells may have: first those in which things are searched for."""
+    entries = [one for one in visual.entries if isinstance(one, Perceived) and one.reading is not Reading.ON]
+    entries.sort(key=lambda one: one.reading is not Reading.WHERE)
+    return tuple(dict.fromkeys(one.predicate.types[-1] for one in entries))
+
+
+def looks(visual: VisualVocabulary) -> tuple[str, ...]:
+    """The looks that things may have."""
+    return tuple(_kinds_of_things(visual))
+
+
+def described(facts: object, visual: VisualVocabulary) -> Description:
+    """A description as JSON has it, which may be anybody's.
+
+    Raises:
+        UnusableInput: it is none, or does not fit the vocabulary.
+    """
+    names = {"rows", "columns", "box", "place", "things"}
+    if not isinstance(facts, dict) or set(facts) != names:
+        raise UnusableInput(f"a description of a scene has {', '.join(sorted(names))}")
+    rows, columns = (_whole(facts[name], name, 1, MOST_CELLS) for name in ("rows", "columns"))
+    edges = facts["box"]
+    if not isinstance(edges, list) or len(edges) != 4 or not all(_share(edge) for edge in edges):
+        raise UnusableInput(f"box {edges!r}: give top, bottom, left and right as shares of the picture")
+    top, bottom, left, right = (float(edge) for edge in edges)
+    if bottom - top < 0.01 or right - left < 0.01:
+        raise UnusableInput(
+            "the grid is empty: its bottom is below its top, and its right edge right of its left"
+        )
+    if facts["place"] not in place_types(visual):
+        raise UnusableInput(
+            f"no type {facts['place']!r} of cells: use one of {', '.join(place_types(visual))}"
+        )
+    things = facts["things"]
+    if not isinstance(things, dict) or not set(things) <= set(looks(visual)):
+        raise UnusableInput(f"things: say how many there are of {', '.join(looks(visual)) or 'nothing'}")
+    counts = {look: _whole(things.get(look, 0), look, 0, MOST_THINGS) for look in looks(visual)}
+    return Description(rows, columns, (top, bottom, left, right), str(facts["place"]), counts)
+
+
+def read_description(folder: Path, visual: VisualVocabulary) -> Description | None:
+    """The description in a folder of labels; None if there is none.
+
+    Raises:
+        UnusableInput: there is a file that cannot be used.
+    """
+    path = folder / FILE
+    try:
+        return described(loads(read_limited(path, MOST_BYTES)), visual)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, UnusableInput) as error:
+        raise UnusableInput(f"{path}: {error}; correct it, or describe the scene again elsewhere") from None
+
+
+def _kinds_of_things(visual: VisualVocabulary) -> dict[str, str]:
+    """Look -> the type of things that have it."""
+    entries = [one for one in visual.entries if isinstance(one, Perceived) and one.reading is Reading.WHERE]
+    return {look: one.predicate.types[0] for one in entries for look in one.heads}
+
+
+def _whole(value: Any, name: str, least: int, most: int) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise UnusableInput(f"{name} {value!r}: give a whole number from {least} to {most}")
+    return value
+
+
+def _share(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= float(value) <= 1  # type: ignore[arg-type]
