@@ -1,0 +1,238 @@
+"""``compare``, ``ask`` and ``execute`` on runs with ``--chance``."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.chance import ChanceAgent
+from aam_vision.ask import ask_model
+from aam_vision.commandline import run_command
+from aam_vision.compare import compare_models
+from aam_vision.execute import execute_plan
+from aam_vision.execution.replanning import pursue
+from aam_vision.pddl import read_chance_domain
+from aam_vision.planning.engines import planner_named
+from aam_vision.report.chance_account import ChanceAccount
+from aam_vision.report.chance_prediction import Forecast
+from aam_vision.report.recorded import read_run
+from aam_vision.strips import GroundAction
+from tests.chance.agents import read
+from tests.chance.domains import SLIPPERY
+from tests.report.conftest import ChanceRuns, Runs, chance_run_of, run_of
+
+__all__ = ["chance_run_of", "run_of"]
+
+COMMANDS = {"compare": compare_models, "ask": ask_model, "execute": execute_plan}
+PLAN = "(grab a h)\n(drop a h)\n(grab b h)\n"
+
+
+def command(name: str, *arguments: str | Path) -> tuple[int, str, str]:
+    """The exit code, and what is printed to stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", [name, *map(str, arguments)]),
+        mock.patch.dict(os.environ, {"COLUMNS": "100"}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        return run_command(COMMANDS[name]), out.getvalue(), " ".join(err.getvalue().split())
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.txt"
+    path.write_text(PLAN)
+    return path
+
+
+# --- compare -------------------------------------------------------------------------------------------------------
+
+
+def test_two_versions_are_compared(chance_run_of: ChanceRuns) -> None:
+    careful = SLIPPERY.replace("(not (broken ?b))", "").replace("0.7 (and (holding", "0.3 (and (holding")
+    one, other = chance_run_of(), chance_run_of(careful, seed=1)
+    code, said, _ = command("compare", one, other)
+    said = " ".join(said.split())
+    assert code == 0
+    assert "matched: the same starts, access and precision; NOT matched: seed" in said
+    assert "grab: DIFFERENT" in said
+    assert "A needs not broken(?b), B does not need broken(?b) (proven)" in said
+    assert re.search(
+        r"holding \?b and \?h is no longer free: A \d+% \(.*; B less often by \d+ to \d+ points; not chance",
+        said,
+    )
+    assert "drop: DIFFERENT" not in said
+    assert "1 action differs: grab" in said
+    assert "independent" not in said
+    assert "Bonferroni" in said
+
+
+def test_equal_versions_are_the_same_whatever_the_order_in_their_files(chance_run_of: ChanceRuns) -> None:
+    reordered = SLIPPERY.replace(
+        "(holding ?b - block) (free ?h - hand)", "(free ?h - hand) (holding ?b - block)"
+    )
+    assert reordered != SLIPPERY
+    code, said, _ = command("compare", chance_run_of(), chance_run_of(reordered))
+    said = " ".join(said.split())
+    assert code == 0
+    assert "matched: the same starts, access, precision and seed" in said
+    assert "from the same seed" in said
+    assert "nothing differs that chance does not explain" in said
+
+
+def test_what_cannot_be_compared_is_one_line(chance_run_of: ChanceRuns, run_of: Runs) -> None:
+    run, other = chance_run_of(), run_of("gripper")
+    blocks = chance_run_of(SLIPPERY.replace("grab", "take"))
+    for arguments, told in (
+        ((run, other), "only one is the folder of a run with --chance"),
+        ((run, blocks), "have other actions, parameters' types or predicates"),
+        ((run, run, "--problem", "p.pddl"), "leave out --problem and --max-states"),
+    ):
+        code, said, error = command("compare", *arguments)
+        assert (code, said) == (2, "")
+        assert told in error
+
+
+def test_folders_of_other_runs_stand_for_their_models(run_of: Runs) -> None:
+    code, said, _ = command("compare", run_of("gripper"), run_of("gripper"))
+    assert (code, said) == (0, "no difference: every palm tuple is the same\n")
+
+
+# --- ask -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_limits_of_a_plan_have_its_true_probability(chance_run_of: ChanceRuns) -> None:
+    account = ChanceAccount(read_run(chance_run_of()))
+    truth, initial = read()
+    steps = [
+        GroundAction(name, objects)
+        for name, objects in (("grab", ("a", "h")), ("drop", ("a", "h")), ("grab", ("b", "h")))
+    ]
+    told = Forecast(account, initial, steps)
+    states = {initial: 1.0}
+    for number, step in enumerate(steps, 1):
+        after: Counter[object] = Counter()
+        for state, share in states.items():
+            schema = truth.schema(step.name)
+            if schema.applicable(state, step.objects):
+                for reached, more in schema.successors(state, step.objects).items():
+                    after[reached] += share * more  # type: ignore[assignment]
+        states = dict(after)  # type: ignore[arg-type]
+        found = told.done(number)
+        assert found.low - 1e-9 <= sum(states.values()) <= found.high + 1e-9
+        assert found.low <= found.estimate <= found.high
+    assert told.done(0) == (1, 1, 1)
+    shares = {end.state: end.chance for end in told.endings}
+    assert set(shares) == set(states)
+    for state, share in states.items():
+        assert shares[state].low <= share <= shares[state].high
+    assert sum(chance.estimate for chance in shares.values()) == pytest.approx(told.done(3).estimate)
+
+
+def test_ask_says_how_probable_every_step_and_ending_is(chance_run_of: ChanceRuns, plan: Path) -> None:
+    code, said, _ = command("ask", chance_run_of(), "--plan", plan)
+    lines = said.splitlines()
+    assert code == 0
+    assert lines[0] == "1. grab(a, h): carried out 100% of the time (100-100%)"
+    assert re.fullmatch(r"2\. drop\(a, h\): carried out \d\d% of the time \(\d\d-\d\d%\)", lines[1])
+    assert lines[2] == "   not where it lacks holding(a)"
+    assert any("+holding(b), -free(h)" in line for line in lines)
+    plan.write_text("(drop a h)")
+    assert "carried out 0% of the time (0-0%)" in command("ask", chance_run_of(), "--plan", plan)[1]
+
+
+def test_ask_promises_nothing_of_what_is_not_known(chance_run_of: ChanceRuns, plan: Path) -> None:
+    """A condition that no answer could tell, and an action that was never executed."""
+    domain = SLIPPERY.replace(
+        "(:action drop",
+        "(:action fly :parameters () :precondition (flies) :effect (not (flies)))\n(:action drop",
+    )
+    domain = domain.replace("(:predicates", "(:predicates (flies) ")
+    run = chance_run_of(domain, access="reset")
+    plan.write_text("(fly)")
+    code, said, _ = command("ask", run, "--plan", plan)
+    assert code == 0
+    assert "carried out 0% of the time (0-100%)" in said or "(0-0%)" in said
+    assert "never executed" in said or "lacks" in said
+
+
+# --- execute -------------------------------------------------------------------------------------------------------
+
+
+def test_a_goal_is_pursued_until_it_holds(chance_run_of: ChanceRuns) -> None:
+    code, said, _ = command("execute", chance_run_of(), "--goal", "(holding b)")
+    assert code == 0
+    assert "% of the time by the model" in said
+    assert "Goal reached" in said
+    code, said, _ = command(
+        "execute", chance_run_of(), "--goal", "(and (broken a) (broken b))", "--max-steps", "2"
+    )
+    assert code == 4
+    assert "Goal not reached in 2 steps" in said
+
+
+def test_a_given_plan_goes_as_far_as_it_can(chance_run_of: ChanceRuns, plan: Path) -> None:
+    code, said, _ = command("execute", chance_run_of(), "--plan", plan)
+    assert (code, "Carried out" in said) in ((0, True), (4, False))
+    assert code == 0 or "refused, as predicted. Given up there." in said
+    plan.write_text("(drop a h)")
+    code, said, _ = command("execute", chance_run_of(), "--plan", plan)
+    assert (code, "refused, as predicted" in said) == (4, True)
+
+
+def test_what_cannot_be_executed_is_one_line(chance_run_of: ChanceRuns, tmp_path: Path) -> None:
+    run = chance_run_of()
+    for arguments, told in (
+        (("--goal", "(and (holding a) (holding b))"), "no plan"),
+        (("--goal", "(holding c)"), "no object 'c'"),
+        (("--goal", "(holding a)", "--record", tmp_path / "x.gif"), "--record"),
+    ):
+        code, said, error = command("execute", run, *arguments)
+        assert code == 2, said
+        assert told in error
+    copied = shutil.copytree(run, tmp_path / "copy")
+    (copied / "model.pddl").write_text((copied / "model.pddl").read_text().replace("grab", "take"))
+    code, _, error = command("execute", copied, "--goal", "(holding a)")
+    assert (code, "is of another agent" in error) == (2, True)
+
+
+def test_an_outcome_that_the_model_has_not_ends_it(chance_run_of: ChanceRuns) -> None:
+    """The agent has changed since: it breaks every block."""
+    model = read_chance_domain(chance_run_of() / "model.pddl")
+    breaking = SLIPPERY.replace(
+        "0.7 (and (holding ?b) (not (free ?h))) 1/10 (broken ?b)", "1 (and (broken ?b) (not (free ?h)))"
+    )
+    truth, initial = read(breaking)
+    agent = ChanceAgent(truth, [initial], np.random.default_rng(0))
+    done = pursue(agent, agent.initial()[0], model, ("(holding a)", "goal"), planner_named("pyperplan"), 50)
+    assert not done.reached
+    assert "NOT an outcome of the model" in done.verdict
+    assert len(done.steps) == 1
+
+
+def test_goals_that_only_an_unlikely_outcome_reaches_are_reached(chance_run_of: ChanceRuns) -> None:
+    model = read_chance_domain(chance_run_of() / "model.pddl")
+    truth, initial = read()
+    agent = ChanceAgent(truth, [initial], np.random.default_rng(1))
+    done = pursue(agent, agent.initial()[0], model, ("(broken a)", "goal"), planner_named("pyperplan"), 500)
+    assert done.reached
+
+
+def test_the_figures_have_outcomes_and_the_comparison_with_the_truth(chance_run_of: ChanceRuns) -> None:
+    figures = json.loads((chance_run_of() / "result.json").read_text())
+    for name in ("outcomes", "conditional", "variational_distance", "wrong_certain"):
+        assert name in figures
+    for outcomes in figures["outcomes"].values():
+        assert all({"effects", "probability", "interval", "trials"} <= set(one) for one in outcomes)
