@@ -120,7 +120,7 @@ def _save(
     model = chance_domain_text(result.model)
     write_atomically(folder / "model.pddl", model)
     if known.truth is not None:
-        write_atomically(folder / "truth.pddl", chance_domain_text(known.truth))
+        write_atomically(folder / "truth.pddl", chance_domain_text(known.truth()))
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
     print(model)
     sentences = [
@@ -160,6 +160,7 @@ def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wal
             action.index.header.name: round(action.unseen, 4) if action.explanation.sure else None
             for action in result.actions
         },
+        "unread": {one.index.header.name: one.unread for one in result.actions},
         "never_executed": [one.index.header.name for one in result.actions if not one.executed],
         "undetermined": [
             {"action": one.index.header.name, "location": "pre", "group": group}
@@ -202,11 +203,11 @@ def _comparison(known: ChanceTarget, result: ChanceResult, seed: int) -> dict[st
 
     from aam_vision import chance_evaluation as evaluation
 
-    truth = known.truth
-    if truth is None:
+    if known.truth is None:
         return dict.fromkeys(COMPARED)
+    truth = known.truth()
     held_out = evaluation.sample_transitions(
-        truth, known.held_out, TRANSITIONS, np.random.default_rng([seed, 2])
+        truth, known.target.held_out(), TRANSITIONS, np.random.default_rng([seed, 2])
     )
     states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
     checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in result.actions]
@@ -239,6 +240,7 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
             f"is ±{widest:.3f}",
         ),
         *_open(told),
+        *_unread(told),
         (
             "steps",
             f"{told['steps']} ({told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets)",
@@ -247,6 +249,14 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
         ("time", f"{told['cpu_s']:.1f} CPU s"),
         ("saved in", str(folder)),
     ]
+
+
+def _unread(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """How many steps led where it could not be read what is true."""
+    if not (lost := sum(told["unread"].values())):
+        return []
+    text = f"{counted(lost, 'executed step')} led to what could not be read; intervals and what is not excluded allow for any outcome of these"
+    return [("unread", text)]
 
 
 def _truth(told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -153,13 +153,16 @@ def _check_chance(arguments: Arguments) -> None:
     """Refuse what cannot be done where steps may have several outcomes, and a precision without them."""
     usual = Arguments()
     if not arguments.chance:
+        if targets.has_chance(arguments.env):
+            raise UnusableInput(
+                "a step of it may have several outcomes: give --chance, too", "env", arguments.env
+            )
         if arguments.within != usual.within:
             raise UnusableInput("says how sure probabilities are to be: give --chance, too", "within")
         return
-    if arguments.env is not None:
+    if arguments.env is not None and arguments.agent is not None:
         raise UnusableInput(
-            "needs an agent that tells its states: give --domain D.pddl with --problem P.pddl, or --agent COMMAND",
-            "chance",
+            "needs an environment, or a program that tells its states: give --env or --agent", "chance"
         )
     if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")

@@ -1,4 +1,4 @@
-"""Image environments over PDDLGym's simulator: Sokoban, Doors, Maze, Slidetile, Hanoi and Blocks.
+"""Image environments over PDDLGym's simulator: Sokoban, Doors, Maze, Slidetile, Hanoi, Blocks and Exploding Blocks.
 
 Importing this package registers ``aam_vision/Sokoban-v0`` and its like with Gymnasium and loads neither
 PDDLGym nor matplotlib. Everything else is asked of `aam_vision.envs.registry`.
@@ -20,7 +20,13 @@ DOMAINS: Final = {
 }
 """Name of a domain, and of its module here -> its environment, loaded on demand. A domain is one more line."""
 
-for _name, _class in DOMAINS.items():
+WITH_CHANCE: Final = {"explodingblocks": "ExplodingblocksEnv"}
+"""The same for domains whose operators have several outcomes."""
+
+TOLD_WITH_CHANCE: Final = ("river", "tireworld")
+"""Domains of PDDLGym's with chance whose states are told as symbols."""
+
+for _name, _class in (DOMAINS | WITH_CHANCE).items():
     _id = f"aam_vision/{_class.removesuffix('Env')}-v0"
     if _id not in gymnasium.registry:
         gymnasium.register(_id, f"aam_vision.envs.{_name}:{_class}")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from aam_vision.envs.instructions import Instructed
     from aam_vision.envs.pddlgym_world import World
+    from aam_vision.outcomes import ChanceModel
 
 SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
 """Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
@@ -100,6 +101,7 @@ class BoardDomain:
         sampler: the module that makes random states (``sample``) and boards (``synthesize``); None for states on
             random walks through the layouts for training.
         shapes: shapes (rows, columns) of the random boards to train classifiers on.
+        has_chance: whether some operator has several outcomes.
     """
 
     name: str
@@ -117,6 +119,7 @@ class BoardDomain:
     drawing: Callable[[Layout], Drawing] = Tiles
     sampler: str | None = None
     shapes: tuple[tuple[int, int], ...] = SHAPES
+    has_chance: bool = False
 
     @property
     def declared(self) -> Declarations:
@@ -209,6 +212,12 @@ class BoardDomain:
         from aam_vision.envs.ground_truth import ground_truth_model
 
         return ground_truth_model(self.name)
+
+    def chance_truth(self) -> ChanceModel:
+        """PDDLGym's own model with its outcomes, for evaluation only."""
+        from aam_vision.envs.pddlgym_chance import chance_model
+
+        return chance_model(self.name)
 
     def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
         """The initial states of the held-out problems, for evaluation only: PDDLGym's own, which need no image."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.board import BoardDomain, Layout
-from aam_vision.envs.pddlgym_world import Outcome
+from aam_vision.envs.pddlgym_world import Outcome, SimulatedState
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import Atom, GroundAction
@@ -87,7 +87,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
     def step(self, action: np.int64) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         outcome = self.outcome(self.native_actions[int(action)])
-        self._node = outcome.node
+        self._node = outcome.node if not outcome.chances else self._drawn(outcome)
         reached = self._node.goal_reached
         return self.frame(), float(reached), reached, False, {"executed": outcome.instruction is not None}
 
@@ -102,8 +102,14 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         """Return the outcome of a native action in the present state, which does not change."""
         return self._world.outcome(self._node, action)
 
+    def _drawn(self, outcome: Outcome) -> SimulatedState:
+        """One of the states to which a step may lead, drawn from ``np_random``."""
+        shares = np.cumsum([chance for chance, _ in outcome.chances])
+        place = int(np.searchsorted(shares, self.np_random.random() * shares[-1], side="right"))
+        return outcome.chances[min(place, len(outcome.chances) - 1)][1]
+
     def snapshot(self) -> Snapshot:
-        """A token of the present state, for ``restore``."""
+        """A token of the present state, for ``restore``; it says nothing of what chance will bring."""
         return Snapshot(self.layout.name, self._node.dynamic)
 
     def restore(self, snapshot: Snapshot) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,13 @@ CHECKED_STEPS = 16
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """Where the simulator stood: the way back, the actions since the reset, what was seen, whether it was over."""
+    """Where the simulator stood: the way back, the actions since the reset, what was seen and observed, whether it was over."""
 
     token: object
     done: tuple[Any, ...]
     frame: Frame
     over: bool
+    observation: Any
 
 
 class GymnasiumSimulator:
@@ -81,6 +82,8 @@ class GymnasiumSimulator:
         self._done: list[Any] = []
         self._over = False
         self._seen: Frame | None = None
+        self._observed: Any = None
+        """What the environment gave last, which policies act on."""
         self.start()
         self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
         self._check()
@@ -101,7 +104,7 @@ class GymnasiumSimulator:
     def snapshot(self) -> object:
         """A token of the present state, for ``restore``."""
         token = self._back.snapshot(self._env, self._done)
-        return _Snapshot(token, tuple(self._done), self.frame(), self._over)
+        return _Snapshot(token, tuple(self._done), self.frame(), self._over, deepcopy(self._observed))
 
     def restore(self, snapshot: object) -> None:
         """Go back to a state from which ``snapshot`` was taken.
@@ -112,6 +115,7 @@ class GymnasiumSimulator:
         assert isinstance(snapshot, _Snapshot), "a snapshot of this simulator"
         self._env = self._back.restore(self._env, snapshot.token)
         self._done, self._over, self._seen = list(snapshot.done), snapshot.over, None
+        self._observed = deepcopy(snapshot.observation)
         if self._restore != "copy" and differ(snapshot.frame, self.frame()):
             raise AgentFailed(
                 f"{self._name}: shows another image where it was brought back to; make it deterministic, or "
@@ -157,6 +161,8 @@ class GymnasiumSimulator:
             self._warn()
             return False
         told = str(GroundAction(instruction.header.name, objects))
+        if instruction.policy is not None:
+            return self._follow(instruction, objects, told)
         actions = self._actions(instruction, objects)
         here, before = self.snapshot(), self._watched(instruction, told)
         for action in actions:
@@ -166,6 +172,21 @@ class GymnasiumSimulator:
             return True
         self.restore(here)
         return False
+
+    def _follow(self, instruction: Instruction, objects: tuple[str, ...], told: str) -> bool:
+        """Let a policy act until it is done, at its limit, or the episode is over; False if it does not begin."""
+        policy, until, ready = instruction.policy, instruction.until, instruction.ready
+        assert policy is not None, "there is one"
+        assert until is not None, "every policy has one"
+        if ready is not None and not self._users(ready, f"ready of {told}", self.present, *objects):
+            return False
+        if callable(anew := getattr(policy, "reset", None)):
+            self._users(anew, f"reset of the policy of {told}")
+        for _ in range(instruction.limit or 0):
+            if (self._over and self._stops) or self._users(until, f"until of {told}", self.present, *objects):
+                break
+            self._step(self._users(policy, f"policy of {told}", self._observed, *objects), told)
+        return True
 
     def _instruction(self, name: str) -> Instruction:
         if name not in self._instructions:
@@ -196,19 +217,10 @@ class GymnasiumSimulator:
 
     def _arguments(self, instruction: Instruction) -> list[tuple[str, ...]]:
         """All that the parameters can stand for at present."""
-        header, known = instruction.header, self.scene.objects
-        settled = header.arity - instruction.free
-        found = []
-        for objects in self._users(instruction.meant, f"arguments of {header.name}", self._env.unwrapped):
-            if len(objects) != settled or not all(one in known for one in objects):
-                raise UnusableInput(
-                    f"{self._name}: arguments of {header.name} gave {objects!r}; give {settled} objects "
-                    f"of the scene"
-                )
-            given = [known.members(kind) for kind in header.types[:settled]]
-            if all(one in members for one, members in zip(objects, given, strict=True)):
-                free = [known.of_type(kind) for kind in header.types[settled:]]
-                found += [(*objects, *others) for others in product(*free)]
+        name, known = instruction.header.name, self.scene.objects
+        found: list[tuple[str, ...]] = self._users(
+            instruction.understood, f"arguments of {name}", self.present, known
+        )
         return found
 
     def _users(self, function: Callable[..., Any], what: str, *arguments: Any) -> Any:
@@ -220,7 +232,7 @@ class GymnasiumSimulator:
 
     def _step(self, action: Any, told: str) -> None:
         try:
-            _, _, terminated, _, _ = self._env.step(action)
+            self._observed, _, terminated, _, _ = self._env.step(action)
         except Exception as error:
             raise UnusableInput(
                 f"{self._name}: {told}: action {action!r} raised {reason(error)}; give an action of "
@@ -232,11 +244,12 @@ class GymnasiumSimulator:
 
     def _reset(self, env: Env) -> None:
         try:
-            env.reset(seed=self._seed)
+            found: Any = env.reset(seed=self._seed)
         except Exception as error:
             raise UnusableInput(
                 f"{self._name}: reset(seed={self._seed}) raised {reason(error)}; correct the environment"
             ) from error
+        self._observed = found[0] if isinstance(found, tuple) else found
 
     # --- is it deterministic, and does it come back? ---------------------------------------------------
 

@@ -39,6 +39,10 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
     def scene(self) -> Scene:
         return self.board.scene
 
+    def draw_from(self, rng: np.random.Generator) -> None:
+        """Draw all chance from this generator from now on, whatever state is gone back to."""
+        self.board.np_random = rng
+
     def start(self) -> None:
         """Go to the initial state of the problem."""
         self.env.reset()

@@ -2,19 +2,23 @@
 
 Gymnasium has no word for "could not": whatever an environment is told, it makes a step. So the user says for every
 instruction what it stands for, and what tells whether it was carried out: by default, that the image has changed.
+
+An instruction stands for actions of the environment, or for a *policy*, which chooses them: any function of an observation, such as
+a trained network. A policy is an option in the sense of Sutton, Precup, Singh (1999): it says where it begins, and when it is done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from aam_vision.envs.notation import header
 from aam_vision.errors import UnusableInput
-from aam_vision.strips import ActionHeader
+from aam_vision.strips import ActionHeader, Objects
 
 
 def differ(before: Any, after: Any) -> bool:
@@ -27,9 +31,14 @@ def becomes(old: Any, new: Any) -> Callable[[Any, Any], bool]:
     return lambda before, after: bool((before, after) == (old, new))
 
 
+def nothing_named(env: Any) -> tuple[str, ...]:
+    """What ``Instruction.arguments`` gives where the parameters alone say what is meant: nothing."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Instruction:
-    """An instruction of the user's and its meaning to the environment.
+    """An instruction of the user's and its meaning to the environment: ``actions``, or a ``policy``.
 
     Args:
         header: its name and parameters, in the user's words.
@@ -44,14 +53,55 @@ class Instruction:
             by default.
         executed: of what is watched before and after: whether it was; by default, whether the two differ.
         free: how many of the last parameters ``arguments`` leaves out: they can be any objects of their types.
+        policy: chooses the environment's actions one by one: a function of the observation and of the arguments. If it has
+            a method ``reset``, that is called before each execution.
+        until: of the environment and the arguments: whether the policy is done. It is asked before every action.
+        limit: actions of the policy at most. An execution ends when it is done, at the limit, or with the episode; whichever it
+            is, it was carried out, and what is true then is what came of it.
+        ready: of the environment and the arguments: whether the policy begins at all, by the agent's own judgement. Otherwise
+            the instruction is refused. None: it always begins.
+
+    Raises:
+        UnusableInput: it has both actions and a policy, or neither; or what belongs to the one beside the other.
     """
 
     header: ActionHeader
-    actions: Any
-    arguments: Callable[[Any], tuple[str, ...] | Iterable[tuple[str, ...]] | None]
+    actions: Any = None
+    arguments: Callable[[Any], tuple[str, ...] | Iterable[tuple[str, ...]] | None] = nothing_named
     watch: Callable[[Any], Any] | None = None
     executed: Callable[[Any, Any], bool] = differ
     free: int = 0
+    policy: Callable[..., Any] | None = None
+    until: Callable[..., bool] | None = None
+    limit: int | None = None
+    ready: Callable[..., bool] | None = None
+
+    def __post_init__(self) -> None:
+        name = f"instruction {self.header.name}"
+        if (self.actions is None) == (self.policy is None):
+            raise UnusableInput(f"{name}: give either actions or a policy")
+        if self.policy is None and (self.until, self.limit, self.ready) != (None, None, None):
+            raise UnusableInput(
+                f"{name}: until, limit and ready are those of a policy; give one, or leave them out"
+            )
+        if self.policy is None:
+            return
+        if not callable(self.policy):
+            raise UnusableInput(f"{name}: policy is no function of an observation, but {self.policy!r}"[:200])
+        if not callable(self.until) or not isinstance(self.limit, int) or self.limit < 1:
+            raise UnusableInput(
+                f"{name}: a policy may never end; give until, a function that tells when it is done, and limit, "
+                "a number of actions from 1"
+            )
+        if self.watch is not None or self.executed is not differ:
+            raise UnusableInput(
+                f"{name}: a policy that has begun was carried out; leave out watch and executed, and give ready to say where it begins"
+            )
+
+    @property
+    def refuses_by_sight(self) -> bool:
+        """Whether it counts as refused where the image stays as it was."""
+        return self.policy is None and self.watch is None and self.executed is differ
 
     def meant(self, env: Any) -> list[tuple[str, ...]]:
         """All that the parameters can stand for at present."""
@@ -62,21 +112,41 @@ class Instruction:
             return [given]
         return [tuple(objects) for objects in given]
 
+    def understood(self, env: Any, known: Objects) -> list[tuple[str, ...]]:
+        """The same with the free parameters, among the objects of a scene and of the right types.
+
+        Raises:
+            ValueError: ``arguments`` gave a wrong number of objects, or some that the scene lacks.
+        """
+        settled = self.header.arity - self.free
+        found = []
+        for objects in self.meant(env):
+            if len(objects) != settled or not all(one in known for one in objects):
+                raise ValueError(f"gave {objects!r}; give {settled} objects of the scene")
+            given = [known.members(kind) for kind in self.header.types[:settled]]
+            if all(one in members for one, members in zip(objects, given, strict=True)):
+                free = [known.of_type(kind) for kind in self.header.types[settled:]]
+                found += [(*objects, *others) for others in product(*free)]
+        return found
+
 
 def instruction(
     text: str,
-    actions: Any,
-    arguments: Callable[[Any], tuple[str, ...] | Iterable[tuple[str, ...]] | None],
+    actions: Any = None,
+    arguments: Callable[[Any], tuple[str, ...] | Iterable[tuple[str, ...]] | None] = nothing_named,
     watch: Callable[[Any], Any] | None = None,
     executed: Callable[[Any, Any], bool] = differ,
     free: int = 0,
+    **policy: Any,
 ) -> Instruction:
     """An ``Instruction`` whose header is given in PDDL's notation: ``move ?from ?to - cell ?dir - direction``.
+
+    ``policy``, ``until``, ``limit`` and ``ready`` as of ``Instruction``.
 
     Raises:
         UnusableInput: the text is not a name with typed variables.
     """
-    return Instruction(header(text), actions, arguments, watch, executed, free)
+    return Instruction(header(text), actions, arguments, watch, executed, free, **policy)
 
 
 def headers(instructions: Iterable[Instruction]) -> tuple[ActionHeader, ...]:

@@ -27,6 +27,7 @@ from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.errors import UnusableInput, reason
+from aam_vision.outcomes import ChanceModel
 from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, Model, State
@@ -80,6 +81,7 @@ class OwnEnvironment:
         truth: the model that the user intends, if there is one: read only after an interrogation.
         held_out: the problems on which the learned model is compared with ``truth``, by the seeds of their resets; best
             none that is interrogated. None: the five seeds after the largest of ``seeds``.
+        chance_truth: the model with outcomes that the user intends, if there is one: the same for an environment with chance.
     """
 
     name: str
@@ -96,6 +98,7 @@ class OwnEnvironment:
     stops: bool = True
     truth: Callable[[], Model] | None = None
     held_out: tuple[int, ...] | None = None
+    chance_truth: Callable[[], ChanceModel] | None = None
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:

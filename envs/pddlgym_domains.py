@@ -119,8 +119,30 @@ def changing_predicates(domain: str) -> frozenset[str]:
     return frozenset(
         effect.predicate.name
         for operator in parsed(domain).operators.values()
-        for effect in operator.effects.literals
+        for _, effects in cases(operator)
+        for effect in effects
     )
+
+
+def cases(operator: Any) -> list[tuple[float, list[Any]]]:
+    """What may come of an operator of PDDLGym's: each case with its probability, and its effects' literals."""
+    nothing = pddlgym().structs.NoChange()
+    found: list[tuple[float, list[Any]]] = [(1.0, [])]
+    for effect in operator.effects.literals:
+        several = (
+            zip(effect.literals, effect.probabilities, strict=True) if _is_chance(effect) else [(effect, 1.0)]
+        )
+        found = [
+            (share * chance, [*before, *(one for one in getattr(then, "literals", [then]) if one != nothing)])
+            for then, chance in several
+            if chance > 0
+            for share, before in found
+        ]
+    return found
+
+
+def _is_chance(effect: Any) -> bool:
+    return isinstance(effect, pddlgym().structs.ProbabilisticEffect)
 
 
 def domain_operators(domain: str) -> tuple[ActionSchema, ...]:

@@ -184,3 +184,21 @@ def _own_colours(renderer: Any, palette: dict[str, Any]) -> Iterator[None]:
 
 def _renderer(domain: str) -> Any:
     return getattr(pddlgym().rendering, domain)
+
+
+@contextmanager
+def crosses_on_top(domain: str) -> Iterator[None]:
+    """Have the crosses on destroyed blocks drawn over the blocks: PDDLGym draws the blocks over them."""
+    renderer = _renderer(domain)
+    own = renderer.draw_blocks
+
+    def draw(axes: Any, *arguments: Any) -> None:
+        own(axes, *arguments)
+        for cross in axes.collections:
+            cross.set_zorder(2)
+
+    renderer.draw_blocks = draw
+    try:
+        yield
+    finally:
+        renderer.draw_blocks = own

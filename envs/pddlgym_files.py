@@ -78,6 +78,11 @@ def problem_files(domain: str, split: str) -> tuple[Path, ...]:
     return tuple(sorted((pddl_folder() / f"{pddlgym_name(domain)}{SPLITS[split]}").glob("*.pddl")))
 
 
+def domain_file(domain: str) -> Path:
+    """The file of a domain."""
+    return pddl_folder() / f"{pddlgym_name(domain)}.pddl"
+
+
 @cache
 def declarations(domain: str) -> Declarations:
     """The declarations of a domain.
@@ -85,7 +90,7 @@ def declarations(domain: str) -> Declarations:
     Raises:
         UnusableInput: PDDLGym is not installed, or has no such domain.
     """
-    path = pddl_folder() / f"{pddlgym_name(domain)}.pddl"
+    path = domain_file(domain)
     definition = read_definition(path, "domain")
     known = sections(definition, _SECTIONS)
     types = types_of(definition, known[":types"])

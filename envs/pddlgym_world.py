@@ -8,7 +8,14 @@ from functools import cache
 from typing import Any
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_domains import Literals, atom_of, changing_predicates, parsed, static_atoms
+from aam_vision.envs.pddlgym_domains import (
+    Literals,
+    atom_of,
+    cases,
+    changing_predicates,
+    parsed,
+    static_atoms,
+)
 from aam_vision.envs.pddlgym_package import pddlgym
 from aam_vision.envs.relevant_literals import Conditions, LiteralIndex
 from aam_vision.errors import UnusableInput
@@ -22,10 +29,12 @@ def _simulator_class() -> type[Any]:
     class Simulator(core.PDDLEnv):  # type: ignore[misc, name-defined]
         """PDDLGym's environment, started from a state instead of a folder of files.
 
-        ``relevant`` are the literals of the present state that can matter to the choice of an operator.
+        ``relevant`` are the literals of the present state that can matter to the choice of an operator; ``possible`` what
+        may come of the last step, with probabilities.
         """
 
         relevant: frozenset[Any] = frozenset()
+        possible: tuple[tuple[float, Any], ...] = ()
 
         @staticmethod
         def load_pddl(domain_file: str, problem_dir: str, operators_as_actions: bool = False) -> Any:
@@ -41,17 +50,21 @@ def _simulator_class() -> type[Any]:
             return {}
 
         def _get_successor_state(self, state: Any, action: Any, domain: Any, **options: Any) -> Any:
-            """PDDLGym's own two steps, keeping which operator it chose, and with which binding."""
+            """PDDLGym's own two steps, keeping which operator it chose, with which binding, and all that may come of it."""
             operator, binding = core._select_operator(
                 state.with_literals(self.relevant), action, domain, inference_mode=options["inference_mode"]
             )
-            self.selected = None
+            self.selected, self.possible = None, ()
             if binding is None:
                 return state
             self.selected = GroundAction(
                 operator.name, tuple([str(binding[item].name) for item in operator.params])
             )
-            return core._apply_effects(state, operator.effects.literals, binding, False)
+            self.possible = tuple(
+                (chance, core._apply_effects(state, effects, binding, False))
+                for chance, effects in cases(operator)
+            )
+            return self.possible[0][1]
 
     return Simulator
 
@@ -92,10 +105,15 @@ class SimulatedState:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a native action: the ground operator that PDDLGym selects, if any, and where it leads."""
+    """The outcome of a native action: the ground operator that PDDLGym selects, if any, and where it leads.
+
+    Where that is a matter of chance, ``chances`` has all states that it may lead to, with probabilities that add up to 1, and ``node``
+    is one of them.
+    """
 
     instruction: GroundAction | None
     node: SimulatedState
+    chances: tuple[tuple[float, SimulatedState], ...] = ()
 
 
 _NOTHING: Mapping[str, tuple[int, ...]] = {}
@@ -165,7 +183,11 @@ class World:
         self._env.relevant = relevant
         self._env.set_state(self._template.with_literals(state))
         after, _, _, _ = self._env.sample_transition(self._literals.of(Atom(*whole)))
-        return Outcome(self._env.selected, self._successor(node, after.literals))
+        selected, possible = self._env.selected, self._env.possible
+        if len(possible) < 2:
+            return Outcome(selected, self._successor(node, after.literals))
+        chances = tuple((chance, self._successor(node, one.literals)) for chance, one in possible)
+        return Outcome(selected, chances[0][1], chances)
 
     def _relevant(
         self, node: SimulatedState, action: GroundAction, named: Sequence[int] | None = None

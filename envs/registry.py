@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from aam_vision.envs import DOMAINS, own, worlds
+from aam_vision.envs import DOMAINS, WITH_CHANCE, own, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.instructions import Instructed
@@ -22,7 +22,7 @@ __all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "known", "m
 
 def names() -> tuple[str, ...]:
     """All image domains, those of installed packages last; ``minigrid:TASK`` stands for every task."""
-    ours = (*DOMAINS, *worlds.NAMES)
+    ours = (*DOMAINS, *WITH_CHANCE, *worlds.NAMES, *worlds.WITH_CHANCE)
     return (*ours, *(name for name in own.names() if name not in ours))
 
 
@@ -37,7 +37,7 @@ def image_domain(name: str) -> ImageDomain:
     Raises:
         UnusableInput: if there is none, or it cannot be imported.
     """
-    if name in DOMAINS:
+    if name in DOMAINS or name in WITH_CHANCE:
         return board_domain(name)
     if worlds.known(name):
         return worlds.load(name)
@@ -53,9 +53,10 @@ def board_domain(name: str) -> BoardDomain:
     Raises:
         UnusableInput: if there is none.
     """
-    if name not in DOMAINS:
-        raise UnusableInput(f"no environment {name!r}: use one of {', '.join(DOMAINS)}")
-    found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), DOMAINS[name]).domain
+    known = DOMAINS | WITH_CHANCE
+    if name not in known:
+        raise UnusableInput(f"no environment {name!r}: use one of {', '.join(known)}")
+    found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), known[name]).domain
     return found
 
 

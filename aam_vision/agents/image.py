@@ -283,6 +283,18 @@ class ImageAgent:
         return Situation(number, percept.state)
 
 
+class ChanceImageAgent(ImageAgent):
+    """The same, of simulators in which chance is at work: what was done before would not lead to the same situation again."""
+
+    def _lead_back(self, number: int) -> None:
+        _, steps = self._ways.back(number, lambda other: self._seen[other].snapshot is not None)
+        if steps:
+            raise UnusableInput(
+                "a run with chance that is seen in images cannot be gone on with: chance would lead elsewhere; start a new run"
+            )
+        super()._lead_back(number)
+
+
 def digests(memo: object) -> frozenset[str]:
     """The digests of images that a situation's memo has kept; none if it is of another kind."""
     found = memo.get("pixels") if isinstance(memo, Mapping) else None

@@ -23,32 +23,58 @@ class Precision(NamedTuple):
 
 
 class Frequency(NamedTuple):
-    """How often one outcome came: of the trials in whose situations it is told from all others."""
+    """How often one outcome came: of the trials in whose situations it is told from all others.
+
+    The interval is right whatever came of the trials whose end could not be read.
+    """
 
     hits: int
     trials: int
     probability: float
     low: float
     high: float
+    width: float
+    """Of the interval, if all trials had been read: more trials make it narrower."""
 
 
-def frequencies(hits: Sequence[int], trials: Sequence[int], precision: Precision) -> tuple[Frequency, ...]:
+def frequencies(
+    hits: Sequence[int], trials: Sequence[int], unread: Sequence[int], precision: Precision
+) -> tuple[Frequency, ...]:
     """The frequencies of all outcomes of an action; estimates add up to one, and an outcome without trials has an equal share.
 
     Where all intervals hold, none of the probabilities can be above what the least ones of the others leave.
+
+    Args:
+        hits: how often each outcome came.
+        trials: of how many trials that were read to the end.
+        unread: further trials, of which it is not known what came of them: each may have been this outcome, or another.
+        precision: of the intervals.
     """
     size = len(hits)
     shares = [hit / tried if tried else 1 / size for hit, tried in zip(hits, trials, strict=True)]
     whole = sum(shares) or 1.0
+    read = _limits(hits, trials, [0] * size, precision)
+    limits = _limits(hits, trials, unread, precision) if any(unread) else read
+    return tuple(
+        Frequency(hit, tried, share / whole, low, high, own[1] - own[0])
+        for hit, tried, share, (low, high), own in zip(hits, trials, shares, limits, read, strict=True)
+    )
+
+
+def _limits(
+    hits: Sequence[int], trials: Sequence[int], unread: Sequence[int], precision: Precision
+) -> list[tuple[float, float]]:
+    """The intervals of all outcomes, whatever came of the trials that were not read."""
+
+    def simply(hit: int, tried: int) -> tuple[float, float]:
+        return simultaneous(hit, tried, precision.alpha, precision.concentration)
+
     limits = [
-        simultaneous(hit, tried, precision.alpha, precision.concentration)
-        for hit, tried in zip(hits, trials, strict=True)
+        (simply(hit, tried + lost)[0], simply(hit + lost, tried + lost)[1])
+        for hit, tried, lost in zip(hits, trials, unread, strict=True)
     ]
     least = sum(low for low, _ in limits)
-    return tuple(
-        Frequency(hit, tried, share / whole, low, min(high, 1 - (least - low)))
-        for hit, tried, share, (low, high) in zip(hits, trials, shares, limits, strict=True)
-    )
+    return [(low, min(high, 1 - (least - low))) for low, high in limits]
 
 
 def single(hits: int, trials: int, precision: Precision) -> float:

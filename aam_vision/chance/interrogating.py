@@ -79,14 +79,15 @@ def interrogate(
     """Interrogate an agent whose steps may have several outcomes and whose refusals are right.
 
     Args:
-        agent: fully observed; its situations' states have no unknown atoms.
+        agent: its initial situations have no unknown atoms. Where a later one has, no step is taken, and what led there
+            counts as a trial whose outcome is not known.
         rng: for the agent's own walks.
         options: precision and budget.
         watch: told after every step.
 
     Raises:
         AgentFailed: the agent can no longer answer.
-        UnusableInput: it does not say of every atom whether it is true.
+        UnusableInput: it does not say of every atom of an initial situation whether it is true.
     """
     steps = interrogation(agent, rng, options, watch)
     while True:
@@ -119,6 +120,8 @@ class _Interrogation:
         self._initial = tuple(self._agent.initial())
         for one in self._initial:
             _check_known(one)
+        self._blocked = False
+        """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
         """Every situation that was seen, as the agent showed it last."""
         self._here: Situation | None = None
@@ -140,6 +143,9 @@ class _Interrogation:
             if self._agent.access is not Access.TRAJECTORY:
                 self._walk()
             while self._left() > 0:
+                if self._blocked:
+                    status, why = BUDGET, "the last situation is not known, and the access allows no way back"
+                    break
                 found = self._next()
                 if found is None:
                     break
@@ -172,11 +178,12 @@ class _Interrogation:
             walked = self._agent.walk(start, steps, self._rng)
             for step in walked:
                 self._note(step.after)
-                self._by_name[step.action.name].was_executed(
-                    step.before.state, step.action.objects, step.after.state
-                )
+                if not step.before.state.unknown:
+                    self._by_name[step.action.name].was_executed(
+                        step.before.state, step.action.objects, step.after.state
+                    )
             if walked:
-                self._here = walked[-1].after
+                self._stand(walked[-1].after)
                 self._watch(self._agent.counts.steps, self._model)
             idle = 0 if self._versions() != before else idle + 1
             turn += 1
@@ -248,7 +255,7 @@ class _Interrogation:
         """Take a step and learn from the answer."""
         response = self._agent.ask(Query(start, (instruction(self._actions, step),)))
         action = self._actions[step.action]
-        self._here = response.final
+        self._stand(response.final)
         self._note(start)
         self._note(response.final)
         if response.executed:
@@ -259,16 +266,25 @@ class _Interrogation:
             self._outlook = None if self._versions() != self._version else self._looked()
         self._watch(self._agent.counts.steps, self._model)
 
+    def _stand(self, situation: Situation) -> None:
+        """Remember where the agent stands, if that is known."""
+        self._here = None if situation.state.unknown else situation
+        self._blocked = self._here is None and self._agent.access is Access.TRAJECTORY
+
     def _note(self, situation: Situation) -> None:
         """Remember a situation, from which most accesses allow to go on."""
-        _check_known(situation)
+        if situation.state.unknown:
+            return
         anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
         if anywhere and situation.state not in self._seen and self._outlook is not None:
             number = self._outlook.graph.number.get(situation.state)
             if number is not None:
                 self._open.append(number)
             self._unlooked = self._unlooked or number is None
-        self._seen[situation.state] = situation
+        if (
+            anywhere or situation.state not in self._seen
+        ):  # under reset access, only the initial situation allows it
+            self._seen[situation.state] = situation
 
 
 def _check_constant(action: ActionKnowledge) -> None:
@@ -292,5 +308,5 @@ def _check_known(situation: Situation) -> None:
     if situation.state.unknown:
         atom = min(map(str, situation.state.unknown))
         raise UnusableInput(
-            f"an agent with chance has to say of every atom whether it is true; it leaves out {atom}"
+            f"an agent with chance has to say of every atom of its first situation whether it is true; it leaves out {atom}"
         )

@@ -15,7 +15,7 @@ from aam_vision.chance.frequency import (
     frequencies,
     single,
 )
-from aam_vision.chance.intervals import unseen
+from aam_vision.chance.intervals import simultaneous, unseen
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -45,7 +45,7 @@ _LEAST = 0.02
 class ActionKnowledge:
     """All that was seen of one action, and what follows.
 
-    Masks are those of the action's atoms (``AtomIndex``); states are fully known.
+    Masks are those of the action's atoms (``AtomIndex``). States before a step are fully known; of those after it atoms may be unknown.
     """
 
     def __init__(self, index: AtomIndex, precision: Precision) -> None:
@@ -63,6 +63,8 @@ class ActionKnowledge:
         """By the atoms that held, how often a step was refused."""
         self._seen: dict[int, dict[int, int]] = {}
         """By the atoms that held before, how often which held after."""
+        self._unread: dict[int, int] = {}
+        """By the atoms that held before, how often it could not be read which held after."""
         self._course: list[tuple[int, int]] = []
         """Every executed step: the atoms that held before it and after it."""
         self._shown = [[0, 0] for _ in index.atoms]
@@ -89,9 +91,9 @@ class ActionKnowledge:
                 precondition did not hold, or it has too many outcomes.
         """
         held, _ = self.index.values(state, objects)
-        now, _ = self.index.values(after, objects)
+        now, hidden = self.index.values(after, objects)
         own = self.index.facts(held ^ now, objects)
-        if other := (state.true ^ after.true) - own:
+        if other := (state.true ^ after.true) - own - after.unknown:
             raise InconsistentAgent(
                 f"{self.index.header.name} changed {min(map(str, other))}, of which its instruction does not name the objects"
             )
@@ -104,12 +106,15 @@ class ActionKnowledge:
         self.executed += 1
         self.precondition.successes += 1
         self.example = self.example or (state, objects)
+        self._frequencies = None
+        if hidden:
+            self._unread[held] = self._unread.get(held, 0) + 1
+            return
         for number, counts in enumerate(self._shown):
             counts[held >> number & 1] += 1
         self._course.append((held, now))
         afters = self._seen.setdefault(held, {})
         afters[now] = afters.get(now, 0) + 1
-        self._frequencies = None
         if afters[now] == 1:
             self._explain()
 
@@ -161,14 +166,16 @@ class ActionKnowledge:
 
     def _counted(self) -> tuple[Frequency, ...]:
         size = len(self.outcomes)
-        hits, trials = [0] * size, [0] * size
-        for held, afters in self._seen.items():
-            made = sum(afters.values())
+        hits, trials, unread = [0] * size, [0] * size, [0] * size
+        for held in self._seen | self._unread:
+            afters = self._seen.get(held, {})
+            made, lost = sum(afters.values()), self._unread.get(held, 0)
             for number, (own, told) in enumerate(zip(self.after(held), self.telling(held), strict=True)):
                 if told:
                     trials[number] += made
                     hits[number] += afters.get(own, 0)
-        return frequencies(hits, trials, self._precision)
+                    unread[number] += lost
+        return frequencies(hits, trials, unread, self._precision)
 
     def difference(self) -> Difference | None:
         """Whether how often an outcome comes surely depends on an atom, or on time."""
@@ -183,8 +190,13 @@ class ActionKnowledge:
 
     @property
     def uncertainty(self) -> float:
-        """Half the width of its widest interval; one half before the first trial."""
-        return max(((one.high - one.low) / 2 for one in self.frequencies), default=0.5)
+        """Half the width of its widest interval, as far as trials make it narrower; one half before the first one."""
+        return max((one.width / 2 for one in self.frequencies), default=0.5)
+
+    @property
+    def unread(self) -> int:
+        """Executed steps of which it could not be read what came of them."""
+        return sum(self._unread.values())
 
     @property
     def unseen(self) -> float:
@@ -192,11 +204,15 @@ class ActionKnowledge:
 
         Apart from outcomes that only add what always held, or delete what never did: these were not shown once. Each other was
         shown by the trials in which all known outcomes show themselves, or by those before which one of its effects could be
-        seen; the fewest of these count.
+        seen; the fewest of these count. It may have been what came of every trial that could not be read.
         """
         trials = [one.trials for one in self.frequencies]
         trials += [made for made in (self._shown_by(atom, held) for atom, held in self._changes()) if made]
-        return unseen(min(trials, default=0), self._precision.alpha)
+        made, lost, alpha = min(trials, default=0), self.unread, self._precision.alpha
+        found = unseen(made, alpha)
+        if not lost:
+            return found
+        return max(found, simultaneous(lost, made + lost, alpha, self._precision.concentration)[1])
 
     def _changes(self) -> list[tuple[int, int]]:
         """The atoms that an unseen outcome might be the first to change, by number, and their value before that (0 or 1)."""

@@ -7,7 +7,7 @@ interrogation has ended.
 from aam_vision.targets.controls import controlled
 from aam_vision.targets.decorated import cached, unreliable
 from aam_vision.targets.images import PerceptionSettings
-from aam_vision.targets.naming import check_name, from_environment, is_imported, names, of
+from aam_vision.targets.naming import check_name, from_environment, has_chance, is_imported, names, of
 from aam_vision.targets.programs import from_program
 from aam_vision.targets.symbolic import from_pddl
 from aam_vision.targets.target import Target
@@ -21,6 +21,7 @@ __all__ = [
     "from_environment",
     "from_pddl",
     "from_program",
+    "has_chance",
     "is_imported",
     "names",
     "of",

@@ -1,20 +1,29 @@
-"""Agents with chance: of PPDDL files, and programs."""
+"""Agents with chance: of PPDDL files and environments, and programs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
+from aam_vision.targets.images import perception_of, settings_of
 from aam_vision.targets.programs import from_program
-from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, one_problem
+from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from aam_vision.arguments import Arguments
     from aam_vision.outcomes import ChanceModel
+    from aam_vision.perception import Perception
+    from aam_vision.simulator import Simulator
     from aam_vision.strips import State
+
+SEEN_ACCESS = (Access.SNAPSHOT, Access.RESET)
+"""What environments that are seen in images allow."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +31,12 @@ class ChanceTarget:
     """An agent with chance to interrogate, and the truth about it."""
 
     target: Target
-    truth: ChanceModel | None
+    truth: Callable[[], ChanceModel] | None
     """None where it is not known."""
-    held_out: list[State]
 
 
 def of(arguments: Arguments) -> ChanceTarget:
-    """The agent that a run's arguments name. The chance of one of a PPDDL domain is drawn from their seed.
+    """The agent that a run's arguments name. The chance of a domain or an environment is drawn from their seed.
 
     Raises:
         UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
@@ -41,10 +49,11 @@ def of(arguments: Arguments) -> ChanceTarget:
             seconds=arguments.agent_seconds,
             megabytes=arguments.agent_memory,
         )
-        return ChanceTarget(program, None, [])
-    import numpy as np
+        return ChanceTarget(program, None)
+    if arguments.env is not None:
+        from aam_vision.envs import TOLD_WITH_CHANCE
 
-    from aam_vision.agents.chance import ChanceAgent
+        return _told(arguments) if arguments.env in TOLD_WITH_CHANCE else _seen(arguments)
     from aam_vision.pddl import read_chance_domain, read_chance_problem
 
     domain = arguments.domain
@@ -57,13 +66,108 @@ def of(arguments: Arguments) -> ChanceTarget:
         one_problem(problems)
     model = read_chance_domain(domain)
     initial = [read_chance_problem(model, problem).initial for problem in problems]
-    rng = np.random.default_rng([arguments.seed, 4])
+    names = [Path(problem).name for problem in problems]
+    return _symbolic(model, names, initial, initial, access, _chance(arguments))
+
+
+def _chance(arguments: Arguments) -> np.random.Generator:
+    """Draws all chance of an agent."""
+    import numpy as np
+
+    return np.random.default_rng([arguments.seed, 4])
+
+
+def _symbolic(
+    model: ChanceModel,
+    names: Sequence[str],
+    initial: Sequence[State],
+    held_out: list[State],
+    access: Access,
+    rng: np.random.Generator,
+) -> ChanceTarget:
+    """An agent that holds a model and tells its states."""
+    from aam_vision.agents.chance import ChanceAgent
+
     target = Target(
         model.vocabulary.name,
-        tuple(Path(problem).name for problem in problems),
+        tuple(names),
         ChanceAgent(model, initial, rng, access),
         truth=None,
-        held_out=lambda: initial,
+        held_out=lambda: held_out,
         generators=(rng,),
     )
-    return ChanceTarget(target, model, initial)
+    return ChanceTarget(target, lambda: model)
+
+
+def _told(arguments: Arguments) -> ChanceTarget:
+    """One of PDDLGym's domains whose states are told as symbols."""
+    from aam_vision.envs.pddlgym_chance import chance_model, initial_states
+
+    env = arguments.env
+    assert env is not None, "it is named"
+    if arguments.image_noise:
+        raise UnusableInput(
+            f"{env} shows no images; use an image environment", "image_noise", f"{arguments.image_noise:g}"
+        )
+    access = access_of(arguments.access, SYMBOLIC_ACCESS, env)
+    initial = initial_states(env, "train")
+    chosen = numbers(env, arguments.problem or [], len(initial), access)
+    return _symbolic(
+        chance_model(env),
+        [f"train/{number}" for number in chosen],
+        [initial[number] for number in chosen],
+        initial_states(env, "test"),
+        access,
+        _chance(arguments),
+    )
+
+
+def _seen(arguments: Arguments) -> ChanceTarget:
+    """An environment that is seen in images; one's own without classifiers by its function ``shown``."""
+    import numpy as np
+
+    from aam_vision.agents.image import ChanceImageAgent
+    from aam_vision.agents.noise import NoisySimulator
+    from aam_vision.envs.with_chance import environment
+
+    env = arguments.env
+    assert env is not None, "it is named"
+    known = environment(env)
+    domain, access = known.domain, access_of(arguments.access, SEEN_ACCESS, f"--chance and {env}")
+    chosen = [
+        domain.interrogated[number]
+        for number in numbers(env, arguments.problem or [], len(domain.interrogated), access)
+    ]
+    chance, noise = _chance(arguments), np.random.default_rng([arguments.seed, 2])
+    simulators: list[Simulator] = [known.simulator(problem, chance) for problem in chosen]
+    settings = settings_of(arguments)
+    perception: Perception
+    if known.told is not None and settings.classifiers is None:
+        if settings.noise:
+            raise UnusableInput(
+                f"no classifier reads the images of {env}: give --classifiers, too", "image_noise"
+            )
+        told = perception = known.told()
+        seen: Any = [told.of(one) for one in simulators]  # type: ignore[arg-type]  # simulators of Gymnasium's
+    else:
+        perception, seen = perception_of(env, settings), simulators
+        if settings.noise:
+            seen = [NoisySimulator(one, settings.noise, noise) for one in simulators]
+    agent = ChanceImageAgent(
+        seen, perception, domain.visual.vocabulary(), domain.headers, access, refuses_surely=True
+    )
+    target = Target(
+        env,
+        tuple(f"{split}/{number}" for split, number in chosen),
+        agent,
+        truth=None,
+        held_out=lambda: domain.held_out_states(perception.look),
+        perception_s=lambda: agent.perception_s,
+        generators=(chance, noise),
+        keep_images=agent.keep_images,
+        sources={
+            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
+            for entry in domain.visual.stated
+        },
+    )
+    return ChanceTarget(target, known.truth)

@@ -65,11 +65,18 @@ def _named(arguments: Arguments) -> Target:
 
 
 def names() -> tuple[str, ...]:
-    """All environments: those seen in images, also of other packages; then the packaged PDDL domains."""
+    """All environments: those seen in images, also of other packages; then the packaged PDDL domains, and those with chance."""
     from aam_vision import domains
-    from aam_vision.envs import registry
+    from aam_vision.envs import TOLD_WITH_CHANCE, registry
 
-    return (*registry.names(), *domains.DOMAINS)
+    return (*registry.names(), *domains.DOMAINS, *TOLD_WITH_CHANCE)
+
+
+def has_chance(env: str | None) -> bool:
+    """Whether it is an environment of ours whose steps may have several outcomes."""
+    from aam_vision.envs import TOLD_WITH_CHANCE, WITH_CHANCE, worlds
+
+    return env is not None and (env in TOLD_WITH_CHANCE or env in WITH_CHANCE or worlds.has_chance(env))
 
 
 def is_imported(env: str) -> bool:
@@ -87,9 +94,9 @@ def check_name(env: str) -> None:
         UnusableInput: there is no such environment.
     """
     from aam_vision import domains
-    from aam_vision.envs import registry
+    from aam_vision.envs import TOLD_WITH_CHANCE, registry
 
-    if not registry.known(env) and env not in domains.DOMAINS:
+    if not registry.known(env) and env not in domains.DOMAINS and env not in TOLD_WITH_CHANCE:
         raise UnusableInput(f"unknown; use one of {', '.join(names())}", "env", env)
 
 

@@ -16,7 +16,7 @@ from aam_vision.envs.tabletop.layouts import Layout, random_layout
 from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.motion_check import MotionCheck
 from aam_vision.envs.tabletop.skill_space import Instructed, SkillSpace
-from aam_vision.envs.tabletop.skills import Skills
+from aam_vision.envs.tabletop.skills import SLIPPING, Skills
 from aam_vision.envs.tabletop.truth import true_atoms
 from aam_vision.envs.tabletop.world import World
 from aam_vision.errors import UnusableInput
@@ -73,14 +73,18 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
     ``("stack", "red-block", "steel")``. A skill that cannot be carried out changes nothing; ``info["executed"]`` says so,
     and ``info["refusal"]`` why. There is no reward and no end.
 
+    Of the skills that can be carried out, a share ``slip`` goes wrong: the fingers close beside what they are to lift, which stays
+    where it is, or lose what they carry to a pile, which drops onto the table. ``info["slipped"]`` says so.
+
     Args:
         render_mode: ``rgb_array`` or None.
         blocks: how many; None: three to five, by the seed.
         alike: how many of the blocks look the same.
         size: height and width of a picture, in pixels; classifiers are trained for one size.
+        slip: how likely the hand slips, from 0 to 1, wherever it lifts something or stacks it; drawn from ``np_random``.
 
     Raises:
-        UnusableInput: no such render mode; on drawing: neither EGL nor OSMesa works here.
+        UnusableInput: no such render mode or probability; on drawing: neither EGL nor OSMesa works here.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}
@@ -91,7 +95,10 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         blocks: int | None = None,
         alike: int = 1,
         size: int = SIZE,
+        slip: float = 0.0,
     ) -> None:
+        if not 0 <= slip <= 1:
+            raise UnusableInput(f"tabletop: no probability {slip!r} of a slip: use one from 0 to 1")
         if render_mode not in (None, "rgb_array"):
             raise UnusableInput(f"no render mode {render_mode!r}: use 'rgb_array' or None")
         self.render_mode = render_mode
@@ -99,6 +106,9 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         self.action_space = self._skills = SkillSpace()
         self.executed = False
         """Whether the last skill was carried out."""
+        self.slipped = False
+        """Whether the hand slipped then."""
+        self._slip = slip
         self._random = partial(random_layout, blocks=blocks, alike=alike)
         self._size = size
         self._pictures: dict[str, Frame] = {}
@@ -132,7 +142,8 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
             UnusableInput: there is no such skill, or no such thing in the scene.
         """
         refusal = self.carry_out(*action)
-        return self.picture(), 0.0, False, False, {"executed": refusal is None, "refusal": refusal}
+        info = {"executed": refusal is None, "refusal": refusal, "slipped": self.slipped}
+        return self.picture(), 0.0, False, False, info
 
     def carry_out(self, skill: str, *things: str) -> str | None:
         """Carry out a skill; return why it cannot be done, or None if it was.
@@ -145,11 +156,20 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
                 f"tabletop: no skill {' '.join((skill, *things))!r}; use {self._skills.usage()}"
             )
         numbers = tuple(self._skills.things.index(thing) for thing in things)
+        before = self.stage.world.snapshot()
         refusal = self.stage.skills.carry_out(skill, numbers)
         self.executed = refusal is None
+        self.slipped = self.executed and self._slips(skill)
+        if self.slipped:
+            self.stage.world.restore(before)
+            self.stage.skills.slip(skill, numbers)
         if self.executed:
             self._forget_pictures()
         return refusal
+
+    def _slips(self, skill: str) -> bool:
+        """Whether the hand slips this time."""
+        return bool(self._slip and skill in SLIPPING and self.np_random.random() < self._slip)
 
     def render(self) -> NDArray[np.uint8] | None:
         return self.picture() if self.render_mode == "rgb_array" else None

@@ -18,6 +18,11 @@ from aam_vision.envs.tabletop.world import World
 SKILLS: Final = {"pick-up": 1, "put-down": 1, "stack": 2, "unstack": 2}
 """Name of every skill, and how many things it is about."""
 
+SLIPPING: Final = ("pick-up", "stack", "unstack")
+"""Skills in which the hand may slip."""
+DROP: Final = 0.012
+"""How high above the table a thing is lost, in metres."""
+
 RISEN: Final = 0.02
 """How far a thing has to come along with the hand to count as lifted, in metres."""
 ASTRAY: Final = 0.008
@@ -50,6 +55,23 @@ class Skills:
             return str(reason)
         return None
 
+    def slip(self, name: str, things: tuple[int, ...]) -> None:
+        """Carry out a skill that can be, with a hand that slips.
+
+        A thing that is to be lifted stays where it is; one that is to be stacked drops onto a free place of the table.
+        """
+        if name != "stack":
+            return
+        before = self._world.snapshot()
+        for height in (DROP, 0.0):  # what topples when it drops is put down instead
+            try:
+                self._put_down(things[0], height)
+            except Impossible:
+                self._world.restore(before)
+            else:
+                return
+        raise RuntimeError("no place of the table is free")  # there are more places than things
+
     def _unstack(self, thing: int, under: int) -> None:
         self._check.empty_handed()
         found, ground = self._check.below(thing)
@@ -71,7 +93,7 @@ class Skills:
         self._go_home(self._check.top(without=thing))
         self._check.holding(thing)
 
-    def _put_down(self, thing: int) -> None:
+    def _put_down(self, thing: int, drop: float = 0.0) -> None:
         self._check.holding(thing)
         for place in self._check.free_places(thing):
             try:
@@ -79,7 +101,7 @@ class Skills:
                 self._check.release(thing, place, ground, turn=0.0)
             except Impossible:
                 continue
-            return self._set_down(thing, place, ground, turn=0.0, on=None)
+            return self._set_down(thing, place, ground, turn=0.0, on=None, drop=drop)
         raise Impossible("no place is free")
 
     def _stack(self, thing: int, under: int) -> None:
@@ -89,9 +111,16 @@ class Skills:
         self._set_down(thing, place, ground, turn, on=under)
 
     def _set_down(
-        self, thing: int, place: NDArray[np.float64], ground: float, turn: float, on: int | None
+        self,
+        thing: int,
+        place: NDArray[np.float64],
+        ground: float,
+        turn: float,
+        on: int | None,
+        drop: float = 0.0,
     ) -> None:
-        """Bring the carried thing to a place on level ground, let it go, and see whether it stays."""
+        """Bring the carried thing to a place on level ground or above it, let it go, and see whether it stays."""
+        ground += drop
         top = self._check.top(without=thing)
         self._pass_over(self._check.release(thing, place, ground, turn), top)
         self._arm.move(

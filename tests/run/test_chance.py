@@ -95,7 +95,59 @@ def test_a_program_that_slips_is_interrogated_without_the_truth(tmp_path: Path) 
     assert low < 0.3 < high
 
 
-def test_it_needs_an_agent_that_tells_its_states(tmp_path: Path) -> None:
-    done = command("--env", "sokoban", "--chance", "--out", tmp_path / "out", cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["--env", "sokoban", "--chance"],
+            "--chance: sokoban has no chance; leave it out, or use one of explo",
+        ),
+        (
+            ["--env", "explodingblocks"],
+            "--env explodingblocks: a step of it may have several outcomes: give --chance",
+        ),
+        (["--env", "tireworld"], "--env tireworld: a step of it may have several outcomes: give --chance"),
+        (["--env", "river", "--chance", "--problem", "1"], "--problem 1: river has problems 0 to 0"),
+        (["--env", "river", "--chance", "--image-noise", "0.1"], "river shows no images"),
+        (["--env", "explodingblocks", "--chance", "--access", "settable"], "use snapshot or reset"),
+    ],
+)
+def test_what_an_environment_cannot_be_used_for_is_one_line(
+    tmp_path: Path, options: list[str], told: str
+) -> None:
+    done = command(*options, "--out", tmp_path / "out", "--quiet", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--chance: needs an agent that tells its states" in done.stderr
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_pddlgyms_domains_are_told_as_symbols(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    asked = ("--env", "river", "--chance", "--within", "0.2", "--max-steps", "200", "--quiet")
+    done = command(*asked, "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((folder / "result.json").read_text())
+    assert figures["exact"]
+    assert figures["wrong_certain"] == 0
+    assert figures["intervals_right"] == figures["intervals"] == 7
+
+
+def test_chance_is_read_off_images(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    asked = ("--env", "explodingblocks", "--chance", "--within", "0.15", "--max-steps", "600", "--quiet")
+    done = command(*asked, "--problem", "0", "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((folder / "result.json").read_text())
+    assert figures["status"] == "complete"
+    assert figures["equivalent"]
+    assert figures["wrong_certain"] == 0
+    assert {name: len(found) for name, found in figures["outcomes"].items()} == {
+        "pick-up": 1, "put-down": 2, "stack": 2, "unstack": 1,
+    }  # fmt: skip
+    assert figures["intervals_right"] == figures["intervals"] == 6
+    again = command("--resume", folder, "--quiet", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    repeated = json.loads((folder / "result.json").read_text())
+    assert {k: v for k, v in repeated.items() if k not in TIMES} == {
+        k: v for k, v in figures.items() if k not in TIMES
+    }

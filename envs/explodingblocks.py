@@ -1,0 +1,136 @@
+"""Exploding Blocks: as Blocks, but what is put down may destroy what it is put on, a block or the table, for good.
+
+PDDLGym draws a cross on what is destroyed, and then the block over its cross, so that only the table's shows. Here crosses are
+drawn last. Everything else is PDDLGym's: which instructions can be carried out, what may come of them, how likely, and the picture.
+
+PDDLGym's problems have 4 to 6 blocks. Classifiers learn from boards with 3 and 7 blocks: never from a layout, or a state, of any of its
+problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from aam_vision.envs import blocks
+from aam_vision.envs.blocks import HAND, MARGIN, SIDE, TABLE, sights
+from aam_vision.envs.board import BoardDomain, Layout, problems
+from aam_vision.envs.board_env import BoardEnv
+from aam_vision.envs.piles import SEEN_AT, Piles, seen_at
+from aam_vision.envs.sources import Source, Truths, defined, there
+from aam_vision.envs.whole_pictures import WholePictures
+from aam_vision.perception import Frame, Scene
+from aam_vision.strips import Atom, Objects, State, Types
+
+TABLETOP: Final = "table"
+"""The spot where the cross of the table is."""
+MARKED: Final = "marked"
+"""The auxiliary predicate of the spots where a cross is seen."""
+
+
+def board(layout: Layout) -> Scene:
+    """The levels of the piles below the gripper, and the middle of the table."""
+    scene = blocks.board(layout)
+    number = len(scene.looks)
+    cell, across = (number + 1, 0), SIDE / number
+    box = (
+        1 - (TABLE + MARGIN) / (SIDE + 2 * MARGIN),
+        1 - MARGIN / (SIDE + 2 * MARGIN),
+        ((SIDE - across) / 2 + MARGIN) / (SIDE + 2 * MARGIN),
+        ((SIDE + across) / 2 + MARGIN) / (SIDE + 2 * MARGIN),
+    )
+    assert scene.spots is not None, "piles have spots"
+    assert scene.boxes is not None, "and boxes"
+    return replace(
+        scene,
+        rows=scene.rows + 1,
+        cells={**scene.cells, TABLETOP: (cell,)},
+        spots=Objects({**dict(scene.spots.items()), TABLETOP: "spot"}, Types({})),
+        boxes={**scene.boxes, cell: box},
+    )
+
+
+def hand(predicate: str, description: str, *, full: bool) -> Source:
+    """Whether there is a block in the gripper, of the robot that has one."""
+
+    def define(scene: Scene, seen: State) -> Truths:
+        piles = Piles.of(seen)
+        atoms = [Atom(predicate, (robot,)) for robot in scene.objects.of_type("robot")]
+        if HAND not in piles.things and HAND in piles.doubtful:
+            return [], atoms
+        return (atoms if (HAND in piles.things) == full else []), []
+
+    return defined(define, description)
+
+
+def destroyed(scene: Scene, seen: State) -> Truths:
+    """There is a cross where it is seen."""
+    piles = Piles.of(seen)
+    marks = {block: seen.value(Atom(MARKED, (place,))) for block, place in piles.places.items()}
+    true = [Atom("destroyed", (block,)) for block, mark in marks.items() if mark]
+    doubtful = [*piles.lost, *(block for block, mark in marks.items() if mark is None)]
+    return true, [Atom("destroyed", (block,)) for block in doubtful]
+
+
+def table_destroyed(scene: Scene, seen: State) -> Truths:
+    """There is a cross on the table."""
+    mark, atom = seen.value(Atom(MARKED, (TABLETOP,))), [Atom("table-destroyed", ())]
+    return (atom if mark else []), (atom if mark is None else [])
+
+
+def _sights(scene: Scene, true: frozenset[Atom]) -> list[Atom]:
+    """At which level of which pile every block is, what is held, and where crosses are."""
+    found = sights(scene, true)
+    place = {atom.objects[0]: atom.objects[1] for atom in found if atom.predicate == SEEN_AT}
+    marked = sorted(place[atom.objects[0]] for atom in true if atom.predicate == "destroyed")
+    if Atom("table-destroyed", ()) in true:
+        marked.append(TABLETOP)
+    return found + [Atom(MARKED, (spot,)) for spot in marked]
+
+
+def drawn(layout: Layout) -> WholePictures:
+    """The pictures of a problem: PDDLGym's, with the crosses drawn last."""
+    palette: dict[str, Any] = {}
+
+    def draw(atoms: frozenset[Atom]) -> Frame:
+        from aam_vision.envs.pddlgym_drawing import crosses_on_top, reference_frame
+
+        with crosses_on_top(layout.domain):
+            return reference_frame(layout, atoms, palette)
+
+    return WholePictures(layout, draw)
+
+
+EXPLODINGBLOCKS: Final = BoardDomain(
+    name="explodingblocks",
+    sources={
+        "on": defined(blocks.on, "right above the other block"),
+        "ontable": defined(blocks.ontable, "at the lowest level of a pile"),
+        "clear": defined(blocks.clear, "in a pile, with no block right above it"),
+        "handempty": hand("handempty", "no block is seen in the gripper", full=False),
+        "handfull": hand("handfull", "a block is seen in the gripper", full=True),
+        "holding": defined(blocks.holding, "seen in the gripper"),
+        "destroyed": defined(destroyed, "a cross is seen on the block"),
+        "table-destroyed": defined(table_destroyed, "a cross is seen on the table"),
+    },
+    auxiliary={
+        **seen_at("block", "a block is seen at that level of the pile, or in the gripper"),
+        f"{MARKED} ?at - spot": there("cross", "a cross is seen there", auxiliary=True),
+    },
+    may_vanish={"block": False},
+    sights=_sights,
+    board=board,
+    drawing=drawn,
+    interrogated=problems("train", range(5)),
+    held_out=problems("test", range(5)),
+    trained_on=(),
+    sampler="aam_vision.envs.explodingblocks_sampling",
+    shapes=((4, 3), (4, 3), (8, 7)),  # crosses are small, and harder to see, where blocks are large
+    has_chance=True,
+)
+
+
+class ExplodingblocksEnv(BoardEnv):
+    """Exploding Blocks; native actions are pickup, putdown, stack and unstack with what they must name."""
+
+    domain = EXPLODINGBLOCKS

@@ -1,0 +1,263 @@
+"""Environments with chance, and policies as instructions: every trial is a new draw, and what cannot be used is said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from aam_vision.chance.interrogating import COMPLETE, ChanceResult, Options, interrogate
+from aam_vision.envs.chance_simulator import ChanceSimulator, check_refusals, check_restore
+from aam_vision.envs.controlled import ControlledEnvironment
+from aam_vision.envs.own import Instruction, instruction
+from aam_vision.envs.sources import found, shown, vocabulary
+from aam_vision.envs.with_chance import _gymnasium
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Scene
+from aam_vision.query import Access
+from aam_vision.strips import Objects
+
+GOAL = 3
+WORDS = vocabulary(
+    "lane",
+    {"cart": "object"},
+    {
+        "seen ?c - cart": found(("cart",), "it shows"),
+        "arrived ?c - cart": shown("arrived", "it is at the end"),
+        "fell ?c - cart": shown("fell", "it is in the ditch"),
+    },
+)
+
+
+class Lane(gymnasium.Env[Any, Any]):
+    """A cart on a lane of four places: each step forward falls into a ditch with .1, or slips with .2."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Discrete(5)
+    render_mode = "rgb_array"
+
+    def __init__(self, *, frozen: bool = False) -> None:
+        self._frozen = frozen
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.at, self.fell = 0, False
+        self.hidden = [np.random.default_rng(seed)]  # in a list, it is not found
+        return self.at, {}
+
+    def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        if action == 1:
+            self.at = 0
+        elif not self.fell:
+            drawn = (self.hidden[0] if self._frozen else self.np_random).random()
+            self.fell = drawn < 0.1
+            self.at = min(GOAL, self.at + (drawn >= 0.3))
+        return self.at, 0.0, self.fell, False, {}
+
+    def render(self) -> Any:
+        frame = np.zeros((8, 32, 3), np.uint8)
+        frame[:, 8 * self.at : 8 * self.at + 8] = (255, 0, 0) if self.fell else (0, 255, 0)
+        return frame
+
+
+def forward(observation: int, *things: str) -> int:
+    assert 0 <= observation <= GOAL
+    return 0
+
+
+def drive(policy: Callable[..., Any] = forward, limit: int = 4, **more: Any) -> Instruction:
+    given = {
+        "until": lambda env, cart: env.at == GOAL,
+        "ready": lambda env, cart: env.at == 0,
+        "free": 1,
+        "policy": policy,
+        "limit": limit,
+        **more,
+    }
+    return instruction("drive ?c - cart", **given)
+
+
+def back() -> Instruction:
+    return instruction(
+        "back ?c - cart", 1, watch=lambda env: env.at, executed=lambda before, after: before != after, free=1
+    )
+
+
+def scene(env: Any) -> Scene:
+    return Scene.of_things(Objects({"cart": "cart"}, WORDS.types), {"cart": "cart"})
+
+
+def true(env: Any) -> Any:
+    if env.at == GOAL:
+        yield "arrived", ("cart",)
+    if env.fell:
+        yield "fell", ("cart",)
+
+
+def lane(*instructions: Instruction, **more: Any) -> ControlledEnvironment:
+    given = {"stops": False, **more}
+    return ControlledEnvironment("lane", WORDS, instructions, Lane, scene, shown=true, **given)
+
+
+def simulator(environment: ControlledEnvironment, seed: int = 0) -> ChanceSimulator:
+    made = _gymnasium(environment, ("seed", 0), np.random.default_rng(seed))
+    assert isinstance(made, ChanceSimulator)
+    return made
+
+
+def outcomes(one: ChanceSimulator, trials: int) -> Counter[tuple[int, bool]]:
+    """How often a drive from the start ended where."""
+    found: Counter[tuple[int, bool]] = Counter()
+    one.start()
+    here = one.snapshot()
+    for _ in range(trials):
+        one.restore(here)
+        assert one.instruct("drive", ("cart",))
+        found[one.present.at, one.present.fell] += 1
+    return found
+
+
+def test_a_policy_is_carried_out_to_its_end_each_time_anew() -> None:
+    found = outcomes(simulator(lane(drive())), 400)
+    arrived = sum(often for (at, fell), often in found.items() if at == GOAL and not fell)
+    # three of four steps at .7 each, or all of the first three, before the first fall
+    assert 0.35 < arrived / 400 < 0.65
+    assert any(fell for _, fell in found)
+    assert any(not fell and at < GOAL for at, fell in found), "the limit was reached"
+    assert outcomes(simulator(lane(drive())), 50) == outcomes(simulator(lane(drive())), 50)
+    assert outcomes(simulator(lane(drive())), 50) != outcomes(simulator(lane(drive()), seed=1), 50)
+
+
+def test_it_is_refused_where_it_does_not_begin() -> None:
+    one = simulator(lane(drive(limit=1)))
+    while one.present.at == 0 and not one.present.fell:
+        assert one.instruct("drive", ("cart",))
+    assert not one.instruct("drive", ("cart",))
+
+
+def test_the_observation_comes_back_with_the_state() -> None:
+    told: list[int] = []
+
+    def noting(observation: int, *things: str) -> int:
+        told.append(observation)
+        return 0
+
+    one = simulator(lane(drive(noting, limit=1, ready=None)))
+    one.start()
+    here = one.snapshot()
+    for _ in range(8):
+        one.instruct("drive", ("cart",))
+    one.restore(here)
+    told.clear()
+    one.instruct("drive", ("cart",))
+    assert told == [0]
+
+
+def test_a_policy_with_memory_forgets_before_each_execution() -> None:
+    class Counting:
+        def reset(self) -> None:
+            self.steps = 0
+
+        def __call__(self, observation: int, *things: str) -> int:
+            self.steps += 1
+            assert self.steps <= 4
+            return 0
+
+    assert sum(outcomes(simulator(lane(drive(Counting()))), 20).values()) == 20
+
+
+def test_a_policy_that_raises_is_named() -> None:
+    def broken(observation: int, *things: str) -> int:
+        raise KeyError("wheel")
+
+    one = simulator(lane(drive(broken)))
+    with pytest.raises(UnusableInput, match=r"policy of drive\(cart\) raised KeyError: 'wheel'"):
+        one.instruct("drive", ("cart",))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"policy": forward}, "may never end"),
+        ({"policy": forward, "until": lambda env: True}, "may never end"),
+        ({"policy": forward, "until": lambda env: True, "limit": 0}, "may never end"),
+        ({"policy": 3, "until": lambda env: True, "limit": 5}, "no function"),
+        (
+            {"policy": forward, "actions": 0, "until": lambda env: True, "limit": 5},
+            "either actions or a policy",
+        ),
+        ({}, "either actions or a policy"),
+        ({"actions": 0, "limit": 5}, "those of a policy"),
+        (
+            {"policy": forward, "until": lambda env: True, "limit": 5, "watch": lambda env: 0},
+            "leave out watch",
+        ),
+    ],
+)
+def test_what_makes_no_instruction_is_said_at_once(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(UnusableInput, match=told):
+        instruction("drive", **given)
+
+
+def test_chance_that_comes_back_with_a_copy_is_refused() -> None:
+    with pytest.raises(UnusableInput, match="draw chance from np_random"):
+        ChanceSimulator(
+            np.random.default_rng(0), Lane(frozen=True), (drive(),), scene, "copy", 0, stops=False
+        )
+
+
+def test_a_refusal_that_chance_may_feign_is_refused() -> None:
+    with pytest.raises(UnusableInput, match="push counts as refused where the image stays the same"):
+        check_refusals("lane", (instruction("push", 0),))
+    with pytest.raises(UnusableInput, match="restore='replay'"):
+        check_restore("lane", "replay")
+
+
+def learned(environment: ControlledEnvironment, access: Access, within: float = 0.08) -> ChanceResult:
+    from aam_vision.agents.image import ChanceImageAgent
+
+    told = environment.told()
+    agent = ChanceImageAgent(
+        [told.of(simulator(environment))],
+        told,
+        environment.visual.vocabulary(),
+        environment.headers,
+        access,
+        refuses_surely=True,
+    )
+    return interrogate(agent, np.random.default_rng(0), Options(within, max_steps=600))
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+def test_how_often_a_policy_works_is_as_often_as_it_does(access: Access) -> None:
+    def home(env: Any, cart: str) -> bool:
+        return bool(env.at == 0 and not env.fell)
+
+    class Home:
+        """Three steps forward, and back to the start if that was not enough."""
+
+        def reset(self) -> None:
+            self.left = 4
+
+        def __call__(self, observation: int, *things: str) -> int:
+            self.left -= 1
+            return 0 if self.left else 1
+
+    result = learned(lane(drive(Home(), ready=home), back()), access)
+    assert result.status == COMPLETE
+    action = result.actions[0]
+    assert [sorted(map(str, action.index.select(one.adds))) for one in action.outcomes].count([]) == 1
+    rolled = outcomes(simulator(lane(drive(Home(), ready=home)), seed=9), 1000)
+    often = {
+        "arrived": rolled[GOAL, False] / 1000,
+        "fell": sum(n for (_, fell), n in rolled.items() if fell) / 1000,
+    }
+    often["nothing"] = 1 - sum(often.values())
+    for one, told in zip(action.outcomes, action.frequencies, strict=True):
+        (name,) = {atom.predicate for atom in action.index.select(one.adds)} or {"nothing"}
+        assert told.low < often[name] < told.high
