@@ -21,10 +21,11 @@ from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
 from aam_vision.classifiers.board import resample_boards
 from aam_vision.classifiers.legality import Probabilities
+from aam_vision.classifiers.looks import LabelledLooks, Recognition, cells_of
 from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recent import Recent, digest_of
-from aam_vision.classifiers.store import Card, read
+from aam_vision.classifiers.store import Card, read, read_looks
 from aam_vision.classifiers.tracking import Places
 from aam_vision.classifiers.weak import untaught
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
@@ -53,6 +54,7 @@ class BoardPerception:
         vocabulary: what the user says about images.
         weights: of a network trained for this vocabulary, or for one of which it is a part.
         card: its temperatures and thresholds.
+        looks: labelled ones that belong to the weights: what looks otherwise is unknown.
         remembered: images whose probabilities are kept, so that a situation seen again costs no network.
         backend: what runs the network, see ``backends``.
         threads: that share the batches of many images; a backend's own threads are best left at 1 then.
@@ -67,6 +69,7 @@ class BoardPerception:
         weights: Weights,
         card: Card,
         *,
+        looks: LabelledLooks | None = None,
         remembered: int = 4096,
         backend: str = "numpy",
         threads: int = 1,
@@ -84,6 +87,8 @@ class BoardPerception:
         self._untaught = [number for number, head in enumerate(heads) if untaught(card, head)]
         thresholds[self._untaught] = -1, 2  # no answer is below or above
         self._low, self._high = thresholds[:, :1], thresholds[:, 1:]  # (heads, 1)
+        rows = [weights.heads.index(head) for head in heads]
+        self._recognition = None if looks is None else Recognition(looks.of_heads(rows))
         self._remembered = remembered
         self._memory: Recent[tuple[int, bytes], Probabilities] = Recent(remembered)
         self._scenes: Recent[int, _Indexed] = Recent(SCENES)
@@ -106,7 +111,15 @@ class BoardPerception:
             UnusableInput: there are none, or they cannot be used for this vocabulary, or with this backend.
         """
         weights, card = read(vocabulary, name, folder, part=True)
-        return cls(vocabulary, weights, card, remembered=remembered, backend=backend, threads=threads)
+        return cls(
+            vocabulary,
+            weights,
+            card,
+            looks=read_looks(card, folder),
+            remembered=remembered,
+            backend=backend,
+            threads=threads,
+        )
 
     @property
     def thresholds(self) -> tuple[Probabilities, Probabilities]:
@@ -147,7 +160,7 @@ class BoardPerception:
 
     def _batches(self, frames: Sequence[Frame], scene: Scene) -> Iterator[NDArray[np.float32]]:
         """The probabilities of batch after batch, worked out ahead by as many threads as there are."""
-        pooling = self._indexed(scene).pooling
+        index, pooling = self._indexed(scene).index, self._indexed(scene).pooling
 
         def of(start: int) -> NDArray[np.float32]:
             batch = frames[start : start + BATCH]
@@ -155,7 +168,8 @@ class BoardPerception:
             cells = self._logits(boards)[:, self._own]
             logits = cells.reshape(*cells.shape[:2], -1) @ pooling / self._temperatures
             logits[:, self._untaught] = 0
-            return probabilities_of(logits)
+            found = probabilities_of(logits)
+            return found if self._recognition is None else self._recognised(found, boards, index)
 
         starts = range(0, len(frames), BATCH)
         if self._threads == 1 or len(starts) < 2:
@@ -163,6 +177,17 @@ class BoardPerception:
         else:
             with ThreadPoolExecutor(self._threads) as pool:
                 yield from pool.map(of, starts)
+
+    def _recognised(
+        self, probabilities: NDArray[np.float32], boards: NDArray[np.uint8], index: SceneIndex
+    ) -> NDArray[np.float32]:
+        """The probabilities (images, heads, places), one half where a place does not look like labelled ones."""
+        assert self._recognition is not None
+        asked, found = index.legality.asked, []
+        for one, board in zip(probabilities, boards, strict=True):
+            places = cells_of(board, index, self._side)
+            found.append(self._recognition.doubted(one, places, asked, self.thresholds))
+        return np.stack(found)
 
     def read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
         """The state that the probabilities of one image amount to; see ``probabilities``.

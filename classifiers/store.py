@@ -20,6 +20,8 @@ from safetensors.numpy import load as parse_tensors
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CAMERA, KINDS, SHARED, Weights, check_shapes, shapes
+from aam_vision.classifiers.look_files import from_bytes, to_bytes
+from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Perceived, Provenance, VisualVocabulary
@@ -48,7 +50,8 @@ class Card:
     ``network`` is one of ``networks.KINDS``, or ``camera`` for pictures without cells; ``picture`` gives the height and
     width of those that were learned from;
     ``temperatures`` divide a head's logits before they become probabilities; ``thresholds`` hold, per
-    head, the probabilities below which an atom is false and above which it is true.
+    head, the probabilities below which an atom is false and above which it is true; ``looks_sha256`` is given
+    where labelled looks belong to the weights, see ``looks``.
     """
 
     name: str
@@ -62,20 +65,24 @@ class Card:
     figures: Mapping[str, Any] = field(default_factory=dict)
     network: str = SHARED
     picture: tuple[int, int] | None = None
+    looks_sha256: str | None = None
 
 
 @dataclass(frozen=True)
 class WeightFiles:
-    """The two files of one set of weights."""
+    """The files of one set of weights; few have labelled looks."""
 
     weights: Path
     card: Path
+    looks: Path
 
 
 def paths(name: str, folder: Path | None = None) -> WeightFiles:
     """Where the weights called ``name`` lie: in ``folder``, or among the shipped ones."""
     base = SHIPPED if folder is None else folder
-    return WeightFiles(base / f"{name}.safetensors", base / f"{name}.json")
+    return WeightFiles(
+        base / f"{name}.safetensors", base / f"{name}.json", base / f"{name}.looks.safetensors"
+    )
 
 
 def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:
@@ -95,8 +102,8 @@ def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:
     return {"name": vocabulary.name, "heads": list(vocabulary.cell_heads()), "predicates": predicates}
 
 
-def save(network: nn.Module, card: Card, folder: Path) -> WeightFiles:
-    """Write weights and card to ``folder``; the card gets the hash of the weights.
+def save(network: nn.Module, card: Card, folder: Path, looks: LabelledLooks | None = None) -> WeightFiles:
+    """Write weights and card to ``folder``, and the labelled looks if there are any; the card gets their hashes.
 
     Raises:
         UnusableInput: the folder cannot be written.
@@ -105,17 +112,24 @@ def save(network: nn.Module, card: Card, folder: Path) -> WeightFiles:
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     content = dump_tensors(tensors)
-    facts = {**asdict(card), "weights_sha256": hashlib.sha256(content).hexdigest()}
-    if card.picture is None:
-        del facts["picture"]
+    files, beside = paths(card.name, folder), None if looks is None else to_bytes(looks)
+    facts = {
+        **asdict(card),
+        "weights_sha256": hashlib.sha256(content).hexdigest(),
+        "looks_sha256": None if beside is None else hashlib.sha256(beside).hexdigest(),
+    }
+    for name in ("picture", "looks_sha256"):
+        if facts[name] is None:
+            del facts[name]
     text = json.dumps(facts, indent=2) + "\n"
-    files = paths(card.name, folder)
+    written = {files.looks: beside} if beside is not None else {}
+    written |= {files.weights: content, files.card: text.encode()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # both are complete on disk before either takes the place of an older one
-        for path, written in ((files.weights, content), (files.card, text.encode())):
-            path.with_name(path.name + ".new").write_bytes(written)
-        for path in (files.weights, files.card):
+        # all are complete on disk before any takes the place of an older one
+        for path, content in written.items():
+            path.with_name(path.name + ".new").write_bytes(content)
+        for path in written:
             path.with_name(path.name + ".new").replace(path)
     except OSError as error:
         raise UnusableInput(f"cannot write weights to {folder}: {error.strerror or error}") from None
@@ -191,6 +205,30 @@ def read(
     return weights, card
 
 
+def read_looks(card: Card, folder: Path | None = None) -> LabelledLooks | None:
+    """The labelled looks that belong to weights; None if there are none.
+
+    Args:
+        card: of the weights, as ``read`` gave it.
+        folder: where they lie; None for the shipped ones.
+
+    Raises:
+        UnusableInput: the file is missing or damaged, or does not belong to the card.
+    """
+    if card.looks_sha256 is None:
+        return None
+    path, cure = paths(card.name, folder).looks, _cure(card.name, folder)
+    content = _read(path, cure)
+    if hashlib.sha256(content).hexdigest() != card.looks_sha256:
+        raise UnusableInput(
+            f"{path} is not the file that the card of {card.name} names: restore it, or {cure}"
+        )
+    try:
+        return from_bytes(content, len(card.vocabulary["heads"]), KINDS[card.network])
+    except UnusableInput as error:
+        raise UnusableInput(f"{path} {error}: {cure}") from None
+
+
 def _cure(name: str, folder: Path | None) -> str:
     """How to get weights that fit."""
     cure = f"run python -m aam_vision.training.train --env {name}"
@@ -210,11 +248,14 @@ def _card(path: Path, cure: str) -> Card:
     """The card in a file, checked for completeness and sense."""
     content = _read(path, cure)
     try:
-        facts = {"network": SHARED, "picture": None, **loads(content)}  # older cards had no choice
+        # older cards had no choice
+        facts = {"network": SHARED, "picture": None, "looks_sha256": None, **loads(content)}
         if facts["picture"] is not None:
             height, width = (int(side) for side in facts["picture"])
             facts["picture"] = (max(height, 1), max(width, 1))
         card = Card(**{item.name: facts[item.name] for item in fields(Card)})
+        if card.looks_sha256 is not None and card.network not in KINDS:
+            raise ValueError("labelled looks of a network without cells")
         if card.network not in (*KINDS, CAMERA):
             raise ValueError(f"no network {card.network!r}")
         heads = card.vocabulary["heads"]

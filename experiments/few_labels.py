@@ -21,13 +21,18 @@ from experiments.options import chosen_domains
 
 if TYPE_CHECKING:
     from aam_vision.classifiers.perception import BoardPerception
-    from aam_vision.envs.board import BoardDomain
-    from aam_vision.envs.image_domain import Pictures
+    from aam_vision.envs.image_domain import ImageDomain, Pictures
     from aam_vision.training.assessment import PerceptionScores
     from aam_vision.training.labelling.pool import Pool
 
 WAYS = {"random": ("random", False), "active": ("active", False), "active-free": ("active", True)}
 """Way -> how pictures are chosen, and whether labels that follow from others are learned from."""
+
+WORLDS = ("minigrid:DoorKey-5x5", "taxi")
+"""Ready-made worlds that are measured besides the board domains."""
+
+MOST, MORE = 10, 20
+"""Pictures to label at most: in a board domain, and in one of the worlds, which show more kinds of things."""
 
 CHUNK = 64
 """Pictures that are read together: more of them cost memory."""
@@ -49,9 +54,14 @@ COLUMNS = (
 
 
 def few_labels(
-    env: Annotated[list[str] | None, typer.Option(help="A board domain (repeatable); default: all.")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds from 0 on: of walks, choice and weights.")] = 3,
-    pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = 10,
+    env: Annotated[
+        list[str] | None, typer.Option(help="An environment (repeatable); default: all that are measured.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds: of walks, choice and weights.")] = 3,
+    first_seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
+    pictures: Annotated[
+        int | None, typer.Option(min=1, help="Pictures to label at most.  [10; DoorKey and Taxi 20]")
+    ] = None,
     states: Annotated[int, typer.Option(min=1, help="States of unseen layouts to read.")] = 1000,
     way: Annotated[
         list[str] | None, typer.Option(help=f"One of {', '.join(WAYS)} (repeatable); default: all.")
@@ -67,39 +77,50 @@ def few_labels(
         python -m experiments.few_labels --env doors --way random --pictures 5
     """
     from aam_vision.envs import DOMAINS
-    from aam_vision.envs.registry import board_domain
+    from aam_vision.envs.registry import image_domain
 
-    domains = [board_domain(name) for name in chosen_domains(env, DOMAINS)]
+    domains = {name: image_domain(name) for name in chosen_domains(env, (*DOMAINS, *WORLDS))}
     ways = chosen_domains(way, WAYS)
     print("\t".join(COLUMNS))
     wrong = 0
-    for domain in domains:
-        unseen = replace(domain, trained_on=domain.walked).examinations(states, 0)["unseen"]
-        for seed in range(seeds):
-            for row in _rows(domain, unseen, ways, seed, pictures):
+    for name, domain in domains.items():
+        unseen = _unseen(domain, states)
+        for seed in range(first_seed, first_seed + seeds):
+            for row in _rows(domain, unseen, ways, seed, pictures or (MORE if name in WORLDS else MOST)):
+                row["environment"] = name
                 wrong += int(str(row["wrong accepted"]))
                 print("\t".join(str(row[column]) for column in COLUMNS), flush=True)
     return int(wrong > 0)
 
 
+def _unseen(domain: ImageDomain, states: int) -> list[Pictures]:
+    """States of layouts in which nobody walks."""
+    from aam_vision.envs.board import BoardDomain
+
+    if isinstance(domain, BoardDomain):
+        domain = replace(domain, trained_on=domain.walked)
+    return list(domain.examinations(states, 0)["unseen"])
+
+
 def _rows(
-    domain: BoardDomain, unseen: Sequence[Pictures], ways: Sequence[str], seed: int, most: int
+    domain: ImageDomain, unseen: Sequence[Pictures], ways: Sequence[str], seed: int, most: int
 ) -> Iterable[dict[str, object]]:
     """The same walks, labelled in every way."""
     from aam_vision.classifiers.architecture import CELL_PIXELS
-    from aam_vision.training.labelling.pool import Pool
-    from aam_vision.training.labelling.walks import walk
+    from aam_vision.training.labelling.pool import Pool, rarest
+    from aam_vision.training.labelling.walks import walk, walked_problems
 
     began = process_time()
     chance = np.random.default_rng([seed, 81])
-    pool = Pool(domain.visual, walk(domain, domain.walked, chance), CELL_PIXELS)
+    pictures = walk(domain, walked_problems(domain), chance)
+    pool = Pool(domain.visual, rarest(pictures, CELL_PIXELS), CELL_PIXELS)
     walked = process_time() - began
     for name in ways:
         yield _row(domain, pool, unseen, (name, seed, most, walked))
 
 
 def _row(
-    domain: BoardDomain, pool: Pool, unseen: Sequence[Pictures], job: tuple[str, int, int, float]
+    domain: ImageDomain, pool: Pool, unseen: Sequence[Pictures], job: tuple[str, int, int, float]
 ) -> dict[str, object]:
     """One way from no label to classifiers, and what they are worth."""
     from aam_vision.training.labelling.answers import SimulatorLabels

@@ -30,7 +30,7 @@ def label(
         str, typer.Option(help="Who labels the pictures: you, at a page, or the simulator, where it knows.")
     ] = "page",
     pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = 10,
-    steps: Annotated[int, typer.Option(min=1, help="Steps of the walk in every problem.")] = 200,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of the walk in every problem.")] = 800,
     seed: Annotated[int, typer.Option(min=0, help="Seed of walks, choice and weights.")] = 0,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Of the page, on this machine; 0 for any free one.")

@@ -19,6 +19,8 @@ from aam_vision.training.model_card import model_card
 if TYPE_CHECKING:
     from torch import nn
 
+    from aam_vision.classifiers.looks import LabelledLooks
+
 FAST = 10
 """A fast development run has so many times fewer boards, and so many steps."""
 
@@ -64,11 +66,13 @@ class TrainingSettings:
         return min(self.steps, FAST) if self.fast else self.steps
 
 
-def write_files(classifiers: nn.Module, card: Card, folder: Path) -> WeightFiles:
-    """Write weights, card and model card."""
-    files = save(classifiers, card, folder)
+def write_files(
+    classifiers: nn.Module, card: Card, folder: Path, looks: LabelledLooks | None = None
+) -> WeightFiles:
+    """Write weights, card and model card, and the labelled looks if there are any."""
+    files = save(classifiers, card, folder, looks)
     written = json.loads(files.card.read_text("utf-8"))
-    card = replace(card, weights_sha256=written["weights_sha256"])
+    card = replace(card, weights_sha256=written["weights_sha256"], looks_sha256=written.get("looks_sha256"))
     write_atomically(files.card.with_suffix(".md"), model_card(card))
     return files
 

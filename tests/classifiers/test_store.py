@@ -5,11 +5,14 @@ import json
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
+from aam_vision.classifiers.look_files import to_bytes
+from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.networks import CHANNELS, SHARED, make_network
-from aam_vision.classifiers.store import SURE, Card, describe, load, paths, save
+from aam_vision.classifiers.store import SHIPPED, SURE, Card, describe, load, paths, read_looks, save
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Defined, Given, Perceived, Reading, VisualVocabulary
 from aam_vision.strips import Predicate, Types
@@ -227,3 +230,53 @@ def test_files_that_never_end(folder, which):
 def test_a_card_that_is_nested_too_deeply(folder):
     paths("toy", folder).card.write_text("[" * 1_000_000)
     assert "damaged" in _refused(folder)
+
+
+def _with_looks(folder):
+    """The weights with two labelled looks."""
+    network, card = load(VOCABULARY, "toy", folder)
+    looks = LabelledLooks(
+        np.arange(2 * 3 * 18 * 18, dtype=np.uint32).astype(np.uint8).reshape(2, 3, 18, 18),
+        np.arange(2, dtype=np.int32),
+        np.arange(2, dtype=np.int32),
+        np.ones((2, 2), bool),
+        np.array([[0, 1], [1, -1]], np.int8),
+        np.full(2, 5, np.float32),
+    )
+    return looks, save(network, card, folder, looks)
+
+
+def test_labelled_looks_are_saved_beside_weights_and_named_by_the_card(folder):
+    before = paths("toy", folder)
+    assert not before.looks.exists()
+    assert "looks" not in before.card.read_text()
+    looks, files = _with_looks(folder)
+    _, card = load(VOCABULARY, "toy", folder)
+    assert card.looks_sha256 == hashlib.sha256(files.looks.read_bytes()).hexdigest()
+    found = read_looks(card, folder)
+    assert np.array_equal(found.looks, looks.looks)
+    assert np.array_equal(found.labels, looks.labels)
+
+
+def test_looks_that_are_missing_changed_or_of_another_network_are_refused(folder):
+    _, files = _with_looks(folder)
+    _, card = load(VOCABULARY, "toy", folder)
+    content = files.looks.read_bytes()
+    other = to_bytes(read_looks(card, folder).of_heads([0]))
+    for written in (None, content[:-1] + b"x", other):
+        files.looks.unlink()
+        if written is not None:
+            files.looks.write_bytes(written)
+        with pytest.raises(UnusableInput) as caught:
+            read_looks(card, folder)
+        assert "aam_vision.training.train --env toy" in str(caught.value)
+        files.looks.write_bytes(content)
+    files.looks.write_bytes(other)
+    named = replace(card, looks_sha256=hashlib.sha256(other).hexdigest())
+    with pytest.raises(UnusableInput, match="has asked of shape"):
+        read_looks(named, folder)
+
+
+def test_shipped_weights_have_no_looks():
+    for card in SHIPPED.glob("*.json"):
+        assert "looks_sha256" not in json.loads(card.read_text())

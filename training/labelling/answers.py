@@ -7,7 +7,10 @@ from typing import Protocol
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Snapshot
+from aam_vision.envs.controlled import ControlledEnvironment
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.envs.shown import Shown
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom, State
 from aam_vision.training.labelling.walks import Walked
@@ -34,25 +37,55 @@ class SimulatorLabels:
     """The simulator's own states as labels.
 
     Args:
-        domain: a board domain.
+        domain: a board domain, or an environment with a function that tells its states.
 
     Raises:
         UnusableInput: it is none, and its simulator tells no states.
     """
 
     def __init__(self, domain: ImageDomain) -> None:
-        if not isinstance(domain, BoardDomain):
+        if isinstance(domain, BoardDomain):
+            self._told: _BoardStates | _ShownStates = _BoardStates(domain)
+        elif isinstance(domain, ControlledEnvironment) and domain.shown is not None:
+            self._told = _ShownStates(domain)
+        else:
             raise UnusableInput(f"the simulator of {domain.name} tells no states: label its pictures by hand")
+
+    def label(self, picture: Walked, *, tested: bool = False) -> State:
+        """The state in which a picture was taken: of perceived predicates at least."""
+        return self._told.state(picture)
+
+    def learned(self, perception: BoardPerception) -> None:
+        """Nothing: a simulator needs no help to answer."""
+
+
+class _BoardStates:
+    """The states of a board domain."""
+
+    def __init__(self, domain: BoardDomain) -> None:
         self._domain = domain
         self._static: dict[str, frozenset[Atom]] = {}
 
-    def label(self, picture: Walked, *, tested: bool = False) -> State:
-        """The whole state in which a picture was taken."""
+    def state(self, picture: Walked) -> State:
         assert isinstance(picture.token, Snapshot)
         if picture.problem not in self._static:
             split, number = picture.problem.rsplit("/", 1)
             self._static[picture.problem] = self._domain.world(self._domain.load(split, int(number))).static
         return State(self._static[picture.problem] | picture.token.dynamic, picture.scene.objects)
 
-    def learned(self, perception: BoardPerception) -> None:
-        """Nothing: a simulator needs no help to answer."""
+
+class _ShownStates:
+    """The states that a function of an environment tells, once the environment is brought back to them."""
+
+    def __init__(self, domain: ControlledEnvironment) -> None:
+        assert domain.shown is not None
+        self._domain, self._shown = domain, Shown(domain.name, domain.visual, domain.shown)
+        self._simulators: dict[str, GymnasiumSimulator] = {}
+
+    def state(self, picture: Walked) -> State:
+        if picture.problem not in self._simulators:
+            split, number = picture.problem.rsplit("/", 1)
+            self._simulators[picture.problem] = self._domain.simulator((split, int(number)))
+        simulator = self._simulators[picture.problem]
+        simulator.restore(picture.token)
+        return State(self._shown.atoms(simulator.present, picture.scene), picture.scene.objects)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
+
+SAME: Final = 3.0
+"""Looks that are nearer than this to one that was just labelled are not asked for again before the next training."""
 
 RANDOM, ACTIVE = "random", "active"
 
@@ -26,24 +31,59 @@ def at_random(pool: Pool, labelled: Sequence[int], rng: np.random.Generator) -> 
     return rest[int(rng.integers(len(rest)))] if rest else None
 
 
-def most_telling(
-    pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted: NDArray[np.bool_]
-) -> int | None:
+def least_labelled(pool: Pool, labelled: Sequence[int], rng: np.random.Generator) -> int | None:
+    """A picture at random of the problems with the fewest labelled pictures, so that it tests what was learned elsewhere."""
+    rest = _others(pool, labelled)
+    if not rest:
+        return None
+    often = Counter(pool.pictures[number].picture.problem for number in labelled)
+    fewest = min(often[pool.pictures[number].picture.problem] for number in rest)
+    chosen = [number for number in rest if often[pool.pictures[number].picture.problem] == fewest]
+    return chosen[int(rng.integers(len(chosen)))]
+
+
+@dataclass(frozen=True)
+class Open:
+    """What is not known yet.
+
+    Attributes:
+        looks: (looks,), whether a look is not read surely.
+        rooms: (pictures,), how many places of several cells are not read surely.
+    """
+
+    looks: NDArray[np.bool_]
+    rooms: NDArray[np.intp]
+
+    @classmethod
+    def nothing(cls, pool: Pool) -> Open:
+        """Nothing is open."""
+        return cls(np.zeros(len(pool.looks), bool), np.zeros(len(pool.pictures), np.intp))
+
+    def close(self, pool: Pool, number: int) -> None:
+        """A picture was labelled: what it shows is not open any more, nor what looks the same."""
+        looks = pool.pictures[number].looks
+        own = looks[looks != NO_LOOK]
+        self.looks[pool.distances[:, own].min(1, initial=np.inf) < SAME] = False
+        self.rooms[number] = 0
+
+
+def most_telling(pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted: Open) -> int | None:
     """The picture whose label says most; None if all are labelled.
 
     By turns it is the one after whose label all looks together are nearest to labelled ones, and one with the strangest look of
-    all. Every look counts once, however often it is seen, so that what is rare is not drowned by floors and walls.
+    all. Every look counts once, however often it is seen, so that what is rare is not drowned by floors and walls. What is not
+    read surely is as strange as can be, until something is labelled that looks the same.
 
     Args:
         pool: all pictures.
         known: what was answered.
         labelled: numbers of the pictures that are labelled.
-        doubted: (looks,), whether the classifiers are unsure of a look.
+        doubted: what is not read surely.
     """
-    weight = np.where(doubted, DOUBTED, 1.0)
-    near = np.minimum(known.nearest(), STRANGE) ** 2
+    weight = np.where(doubted.looks, DOUBTED, 1.0)
+    near = np.where(doubted.looks, STRANGE, np.minimum(known.nearest(), STRANGE)) ** 2
     candidates = _others(pool, labelled)
-    if len(labelled) % 2:
+    if len(labelled) % 2 and not doubted.rooms.any():
         strangest = int((weight * near).argmax())
         candidates = [one for one in candidates if strangest in pool.pictures[one].looks] or candidates
     gains = []
@@ -51,8 +91,8 @@ def most_telling(
         own = np.unique(pool.pictures[number].looks)
         own = own[own != NO_LOOK]
         after = pool.distances[:, own].min(1, initial=STRANGE) ** 2
-        # a doubted look tells something when it is labelled, however near it is to another one
-        gains.append((weight * np.maximum(near - after, 0)).sum() + doubted[own].sum())
+        gain = (weight * np.maximum(near - after, 0)).sum()
+        gains.append(gain + DOUBTED * STRANGE**2 * doubted.rooms[number])
     return candidates[int(np.argmax(gains))] if candidates else None
 
 

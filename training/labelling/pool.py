@@ -1,12 +1,12 @@
 """The places of many pictures, and which of them look alike.
 
-A place of one cell has a *look*: its pixels, with one pixel around them, because cells begin at fractions of a pixel. The
-distance of two looks is the root of the mean squared difference of their pixels, the least of all shifts by one pixel. Places
-of which other classifiers are asked (a room of one cell, and the cell) have looks of their own, however alike they are.
+A place of one cell has a *look* (``classifiers.looks``). Places of which other classifiers are asked (a room of one cell, and
+the cell) have looks of their own, however alike they are.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.board import resample_scene
+from aam_vision.classifiers.looks import Looks, Recognition, cells_of, distances
 from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.perception import VisualVocabulary
@@ -23,11 +24,14 @@ from aam_vision.training.boards import Example
 from aam_vision.training.labelling.walks import Walked
 from aam_vision.training.labels import NO_LABEL, Labels
 
-BLOCK: Final = 256
-"""Looks that are compared with all others at a time: more of them cost memory, fewer cost time."""
+MOST: Final = 400
+"""Pictures of a pool: more of them show rarer things, and take longer to be compared."""
 
-GREY: Final = 128
-"""Subtracted from all pixels, so that sums of squares are smaller and lose less to rounding."""
+ROUGH: Final = 4
+"""Parts of a cell's side by which looks are compared roughly: more of them tell more apart."""
+
+COARSE: Final = 24
+"""Steps of their colours: larger ones tell less apart."""
 
 NO_LOOK: Final = -1
 """Of a place with several cells."""
@@ -69,6 +73,7 @@ class Pool:
     def __init__(self, vocabulary: VisualVocabulary, pictures: Sequence[Walked], side: int) -> None:
         numbers: dict[tuple[bytes, bytes], int] = {}
         indices: dict[str, SceneIndex] = {}
+        self._side = side
         self.pictures: list[PooledPicture] = []
         self.problems: list[str] = []
         """Per look, the problem in which it was seen first."""
@@ -77,14 +82,11 @@ class Pool:
                 indices[picture.problem] = SceneIndex(vocabulary, picture.scene)
             index = indices[picture.problem]
             pixels = resample_scene(picture.frame, picture.scene, side)
-            padded = np.pad(pixels, ((0, 0), (1, 1), (1, 1)), mode="edge")
             looks = np.full(len(index.places), NO_LOOK, np.intp)
-            for place, cells in enumerate(index.cells):
+            for place, cells in enumerate(cells_of(pixels, index, side)):
                 if len(cells) == 1:
-                    row, column = (side * part for part in divmod(cells[0], picture.scene.columns))
-                    look = padded[:, row : row + side + 2, column : column + side + 2].tobytes()
                     kind = index.legality.asked[:, place].tobytes()
-                    looks[place] = numbers.setdefault((kind, look), len(numbers))
+                    looks[place] = numbers.setdefault((kind, cells.tobytes()), len(numbers))
                     if len(numbers) > len(self.problems):
                         self.problems.append(picture.problem)
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
@@ -98,24 +100,29 @@ class Pool:
         )
         """(looks, looks)."""
 
+    def cells(self, number: int, place: int) -> Looks:
+        """The looks of the cells of a place of a picture."""
+        one = self.pictures[number]
+        return cells_of(one.pixels, one.index, self._side, [place])[0]
 
-def distances(looks: NDArray[np.uint8], others: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """The distance of every look, (n, 3, s, s), from every other one, (m, 3, s, s): (n, m)."""
-    inner = looks[:, :, 1:-1, 1:-1]
-    size, side = inner[0].size if len(inner) else 1, looks.shape[2] - 2
-    flat = inner.reshape(len(looks), -1).astype(np.float32) - GREY
-    own = (flat**2).sum(1)
-    found: NDArray[np.float32] = np.full((len(looks), len(others)), np.inf, np.float32)
-    for down in range(3):
-        for right in range(3):
-            moved = others[:, :, down : down + side, right : right + side]
-            theirs = moved.reshape(len(others), -1).astype(np.float32) - GREY
-            squares = (theirs**2).sum(1)
-            for begin in range(0, len(looks), BLOCK):
-                part = slice(begin, begin + BLOCK)
-                each = own[part, None] + squares[None] - 2 * (flat[part] @ theirs.T)
-                np.minimum(found[part], each, out=found[part])
-    return np.sqrt(np.maximum(found, 0) / size)
+
+def rarest(pictures: Sequence[Walked], side: int, most: int = MOST) -> list[Walked]:
+    """The pictures with the rarest looks, in their order; all, if there are no more than ``most``.
+
+    Looks are compared roughly: what is seen in few pictures of a problem comes first.
+    """
+    if len(pictures) <= most:
+        return list(pictures)
+    shown: list[set[tuple[str, bytes]]] = []
+    for picture in pictures:
+        board = resample_scene(picture.frame, picture.scene, side)
+        part = side // ROUGH
+        rough = board.reshape(3, picture.scene.rows, ROUGH, part, picture.scene.columns, ROUGH, part)
+        means = (rough.mean((3, 6)) // COARSE).astype(np.uint8).transpose(1, 3, 0, 2, 4)
+        shown.append({(picture.problem, cell.tobytes()) for row in means for cell in row})
+    seen = Counter(look for looks in shown for look in looks)
+    worth = np.array([sum(1 / seen[look] for look in sorted(looks)) for looks in shown])
+    return [pictures[number] for number in sorted(np.argsort(-worth, kind="stable")[:most].tolist())]
 
 
 class KnownLooks:
@@ -130,16 +137,15 @@ class KnownLooks:
         self._pool = pool
         self._heads = heads
         self._answered: dict[int, Labels] = {}
-        self._rooms: dict[tuple[str, int, bytes], Labels] = {}
+        self.answers: dict[int, Labels] = {}
+        """The labels (heads, places) of answered pictures, by number."""
 
     def answer(self, number: int, labels: Labels) -> None:
         """Take in the labels (heads, places) of a picture."""
-        pooled = self._pool.pictures[number]
-        for place, look in enumerate(pooled.looks):
+        self.answers[number] = labels
+        for place, look in enumerate(self._pool.pictures[number].looks):
             if look != NO_LOOK:
                 self._answered.setdefault(int(look), labels[:, place])
-            else:
-                self._rooms.setdefault(self._room(pooled, place), labels[:, place])
 
     def nearest(self) -> NDArray[np.float32]:
         """(looks,): the distance of each from the nearest answered one."""
@@ -148,47 +154,46 @@ class KnownLooks:
         found: NDArray[np.float32] = self._pool.distances[:, list(self._answered)].min(1)
         return found
 
-    def labels(self, alike: float, margin: float) -> Labels:
-        """What all looks must be labelled, as far as that follows: (looks, heads), ``NO_LABEL`` where it does not.
+    def follow(self, recognition: Recognition) -> tuple[Labels, list[Labels]]:
+        """What must be labelled how, as far as that follows from looks; ``NO_LABEL`` where it does not.
 
         Args:
-            alike: the largest distance at which two looks are taken for the same.
-            margin: looks that are labelled otherwise must be so many times farther away.
+            recognition: by the answers that were taken in.
+
+        Returns:
+            The labels of all looks, (looks, heads), and those of all pictures, (heads, places) each.
         """
-        found: Labels = np.full((len(self._pool.looks), self._heads), NO_LABEL, np.int8)
-        if not self._answered:
-            return found
-        own = list(self._answered)
-        values = np.array([self._answered[look] for look in own])
-        away = self._pool.distances[:, own]
-        closest = away.argmin(1)
-        least = away[np.arange(len(away)), closest]
-        for kind in np.unique(values, axis=0):
-            same = (values == kind).all(1)
-            mine = same[closest] & (least <= alike)
-            others = away[:, ~same].min(1) if (~same).any() else np.full(len(away), np.inf)
-            found[mine & (others >= margin * least)] = kind
-        found[own] = values
-        return found
+        pool = self._pool
+        looks: Labels = np.full((len(pool.looks), self._heads), NO_LABEL, np.int8)
+        asked = np.array([np.frombuffer(kind, bool) for kind in pool.asked]).reshape(-1, self._heads)
+        for look, found in enumerate(recognition.labels(list(pool.looks[:, None]), asked.T)):
+            if found is not None:
+                looks[look] = found
+        for look, labels in self._answered.items():
+            looks[look] = labels
+        pictures = [self._follows(number, looks) for number in range(len(pool.pictures))]
+        rooms = [
+            (number, int(place))
+            for number, one in enumerate(pool.pictures)
+            for place in np.flatnonzero(one.looks == NO_LOOK)
+            if number not in self.answers
+        ]
+        if rooms:
+            cells = [pool.cells(number, place) for number, place in rooms]
+            kinds = np.array(
+                [pool.pictures[number].index.legality.asked[:, place] for number, place in rooms]
+            )
+            for (number, place), found in zip(rooms, recognition.labels(cells, kinds.T), strict=True):
+                if found is not None:
+                    pictures[number][:, place] = found
+        return looks, pictures
 
-    def follows(self, number: int, looks: Labels) -> Labels:
-        """The labels of a picture (heads, places) that follow from those of the looks (looks, heads)."""
+    def _follows(self, number: int, looks: Labels) -> Labels:
+        """The labels of a picture (heads, places): its answer, or what follows for places of one cell."""
+        if number in self.answers:
+            return self.answers[number]
         pooled = self._pool.pictures[number]
+        single = pooled.looks != NO_LOOK
         found: Labels = np.full((self._heads, len(pooled.looks)), NO_LABEL, np.int8)
-        for place, look in enumerate(pooled.looks):
-            if look != NO_LOOK:
-                found[:, place] = looks[look]
-            else:
-                known = self._rooms.get(self._room(pooled, place))
-                if known is not None:
-                    found[:, place] = known
+        found[:, single] = looks[pooled.looks[single]].T
         return found
-
-    def _room(self, pooled: PooledPicture, place: int) -> tuple[str, int, bytes]:
-        """What tells a place with several cells from others: nothing but the same place with the same pixels is alike."""
-        columns, side = pooled.index.scene.columns, pooled.pixels.shape[1] // pooled.index.scene.rows
-        parts = []
-        for cell in pooled.index.cells[place]:
-            row, column = (side * part for part in divmod(cell, columns))
-            parts.append(pooled.pixels[:, row : row + side, column : column + side].tobytes())
-        return pooled.picture.problem, place, b"".join(parts)

@@ -13,23 +13,26 @@ from typing import Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
-from aam_vision.classifiers.architecture import SHARED, Weights
+from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.legality import Truth
+from aam_vision.classifiers.looks import LabelledLooks, Recognition
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, describe
 from aam_vision.commandline import Progress
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
-from aam_vision.training.boards import Example, fingerprint, positives
+from aam_vision.training.boards import fingerprint, positives
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import Labeller
-from aam_vision.training.labelling.cautious import CautiousPerception, LabelledLooks
-from aam_vision.training.labelling.choice import ACTIVE, at_random, most_telling
-from aam_vision.training.labelling.mosaics import Mosaics
+from aam_vision.training.labelling.choice import ACTIVE, Open, at_random, least_labelled, most_telling
+from aam_vision.training.labelling.elsewhere import Elsewhere, read_elsewhere
+from aam_vision.training.labelling.free import free_examples
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
+from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.stopping import Examination
 from aam_vision.training.labels import NO_LABEL, Labels, label
 from aam_vision.training.lesson import teach
@@ -43,29 +46,20 @@ EACH: Final = 3
 """Pictures of every further round."""
 
 AUDITED: Final = 2
-"""The first ones of a round, which are chosen at random and read before they are learned from: more of them end the rounds
-sooner where all is well, and leave fewer to choose."""
+"""The first ones of a round, at random of the layouts that are labelled least, which are read before they are learned from:
+more of them end the rounds sooner where all is well, and leave fewer to choose."""
 
-STEPS: Final = 250
+STEPS: Final = 80
 """Training steps of a round on boards of ``CELLS`` cells: more of them read better, and take longer."""
 
 CELLS: Final = 60
 """On smaller boards there are more steps, which take as long."""
 
-MOST_STEPS: Final = 1000
+MOST_STEPS: Final = 320
 """However small the boards are."""
 
 WATCHED: Final = 150
 """Walked pictures that are read after every training, to see what is refused: more of them show rarer things, and take time."""
-
-ALIKE: Final = 8.0
-"""Largest distance at which looks are taken for the same: a larger one gives more labels for free, and more wrong ones."""
-
-MARGIN: Final = 2.0
-"""Looks with other labels must be so many times farther away: a larger one gives fewer labels for free."""
-
-FREE: Final = 60
-"""Pictures with labels for free that are learned from, and mosaics: more of them take longer to be learned."""
 
 REFUSED: Final = 0.02
 """Largest share of walked pictures that may be refused when labelling stops."""
@@ -100,6 +94,8 @@ class Labelled:
         seconds: CPU seconds of every round's training.
         network: the trained classifiers.
         card: of the trained classifiers.
+        looks: that were labelled; they belong to the classifiers.
+        elsewhere: how labelled layouts are read by the looks of the others.
         refused: share of walked pictures in which something was refused in the end.
         given: pictures with labels for free, and how many of these labels there were, in the last round.
     """
@@ -111,6 +107,8 @@ class Labelled:
     seconds: list[float] = field(default_factory=list)
     network: nn.Module | None = None
     card: Card | None = None
+    looks: LabelledLooks | None = None
+    elsewhere: Elsewhere = field(default_factory=Elsewhere)
     refused: float = 1.0
     given: tuple[int, int] = (0, 0)
 
@@ -135,7 +133,7 @@ class Rounds:
         self._known = KnownLooks(pool, len(self._heads))
         self._answers: dict[int, Labels] = {}
         self._rng = np.random.default_rng([way.seed, 18])
-        self._doubted = np.zeros(len(pool.looks), bool)
+        self._open = Open.nothing(pool)
         number = len(pool.pictures)
         self._watched = self._rng.permutation(number)[:WATCHED].tolist()
         cells = float(np.mean([len(one.index.places) for one in pool.pictures]))
@@ -152,17 +150,22 @@ class Rounds:
                 self._round(perception)
                 perception = self._train()
         self.found.sure = self._passed()
+        self.found.elsewhere = read_elsewhere(self._pool, self._answers)
         return perception, self.found
 
     def _passed(self) -> bool:
         """Whether the test says that labels are enough."""
-        return self.found.examination.passed and self.found.refused <= REFUSED
+        return (
+            self.found.examination.passed
+            and self.found.refused <= REFUSED
+            and not read_elsewhere(self._pool, self._answers).wrong
+        )
 
     def _round(self, perception: BoardPerception) -> None:
-        """Label some more pictures; the first of them are those to be examined on."""
+        """Label some more pictures; the first of them are those to be examined on, once little is refused."""
         for number in range(min(EACH, self._way.most - len(self._answers))):
-            audited = number < AUDITED
-            chosen = at_random(self._pool, self.found.pictures, self._rng) if audited else self._choose()
+            audited = number < AUDITED and self.found.refused <= REFUSED
+            chosen = least_labelled(self._pool, self.found.pictures, self._rng) if audited else self._choose()
             if chosen is None:
                 return
             self._ask(chosen, tested=audited)
@@ -171,7 +174,7 @@ class Rounds:
 
     def _choose(self) -> int | None:
         if self._way.choice == ACTIVE:
-            return most_telling(self._pool, self._known, self.found.pictures, self._doubted)
+            return most_telling(self._pool, self._known, self.found.pictures, self._open)
         return at_random(self._pool, self.found.pictures, self._rng)
 
     def _ask(self, number: int | None, *, tested: bool = False) -> None:
@@ -183,6 +186,7 @@ class Rounds:
         labels = label(self._visual, pooled.picture.scene, pooled.index.places, state)
         self._answers[number] = labels
         self._known.answer(number, labels)
+        self._open.close(self._pool, number)
         self.found.pictures.append(number)
         self.found.atoms += int((labels != NO_LABEL).sum())
 
@@ -201,22 +205,37 @@ class Rounds:
         (probabilities,) = perception.probabilities([pooled.picture.frame], pooled.picture.scene)
         return pooled.index.legality.settle(probabilities, *perception.thresholds)
 
+    def _find_open(self, follow: tuple[Labels, list[Labels]]) -> None:
+        """Note what does not follow from the answers."""
+        self._open.looks[:] = np.all(follow[0] == NO_LABEL, axis=1)
+        for number, one in enumerate(self._pool.pictures):
+            several = np.flatnonzero(one.looks == NO_LOOK)
+            silent: NDArray[np.bool_] = np.all(follow[1][number][:, several] == NO_LABEL, axis=0)
+            asked: NDArray[np.bool_] = np.any(one.index.legality.asked[:, several], axis=0)
+            self._open.rooms[number] = int((silent & asked).sum())
+
     def _watch(self, perception: BoardPerception) -> None:
         """Read walked pictures: how many are refused, and which looks are not read surely."""
         refused = 0
-        self._doubted[:] = False
         for number in self._watched:
-            pooled = self._pool.pictures[number]
-            unsure = shown(self._visual, *self._read(perception, number)).any(0)
+            looks = self._pool.pictures[number].looks
+            unsure: NDArray[np.bool_] = np.any(shown(self._visual, *self._read(perception, number)), axis=0)
             refused += bool(unsure.any())
-            self._doubted[pooled.looks[unsure & (pooled.looks != NO_LOOK)]] = True
+            self._open.looks[looks[unsure & (looks != NO_LOOK)]] = True
+            self._open.rooms[number] = int(unsure[looks == NO_LOOK].sum())
         self.found.refused = refused / len(self._watched)
 
     def _train(self) -> BoardPerception:
         """New classifiers from all labels."""
         began, way = process_time(), self._way
+        looks = labelled_looks(self._pool, self._answers)
+        follow = self._known.follow(Recognition(looks))
+        self._find_open(follow)
         own = [self._pool.pictures[number].example(labels) for number, labels in self._answers.items()]
-        data = own + (self._for_free() if way.free else [])
+        data = list(own)
+        if way.free:
+            free, self.found.given = free_examples(self._pool, self._answers, follow, self._rng)
+            data += free
         network = teach(self._heads, data, steps=self._steps, seed=way.seed, progress=lambda *_: None)
         calibration = calibrate(network, own, torch.Generator().manual_seed(way.seed))
         shift(network, calibration.offsets)
@@ -232,8 +251,8 @@ class Rounds:
             figures={"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)},
             network=SHARED,
         )
-        self.found.network, self.found.card = network, card
-        perception = self._perception(weights_of(network), card)
+        self.found.network, self.found.card, self.found.looks = network, card, looks
+        perception = BoardPerception(self._visual, weights_of(network), card, looks=looks, remembered=0)
         self._watch(perception)
         self._labeller.learned(perception)
         self.found.seconds.append(process_time() - began)
@@ -241,42 +260,6 @@ class Rounds:
             f"{self._domain.name}: {counted(len(own), 'picture')} labelled, {self.found.seconds[-1]:.1f} CPU seconds"
         )
         return perception
-
-    def _perception(self, weights: Weights, card: Card) -> BoardPerception:
-        """What reads with these weights; cautiously, where labels for free make up the labelled looks."""
-        if not self._way.free:
-            return BoardPerception(self._visual, weights, card, remembered=0)
-        looks = LabelledLooks(self._pool, self._known.labels(ALIKE, MARGIN))
-        return CautiousPerception(self._visual, weights, card, looks)
-
-    def _for_free(self) -> list[Example]:
-        """Pictures that were not answered about, with the labels that follow, as many mosaics, and the answered ones again."""
-        looks = self._known.labels(ALIKE, MARGIN)
-        follow = [self._known.follows(number, looks) for number in range(len(self._pool.pictures))]
-        drawn = self._with_rare_answers(follow)
-        mosaics = Mosaics(self._pool, looks)
-        self.found.given = len(drawn), int(sum((follow[one] != NO_LABEL).sum() for one in drawn))
-        return [
-            *[self._pool.pictures[one].example(follow[one]) for one in drawn],
-            *[mosaics.example(one, follow[one], self._rng) for one in drawn],
-            *[
-                self._pool.pictures[one].example(labels)
-                for one, labels in self._answers.items()
-                for _ in range(len(drawn) // len(self._answers))
-            ],
-        ]
-
-    def _with_rare_answers(self, follow: list[Labels]) -> list[int]:
-        """Up to ``FREE`` pictures without answers, drawn by what follows about them: those with rare answers more often."""
-        rest = np.array([one for one in range(len(follow)) if one not in self._answers], np.intp)
-        yes = np.array([(follow[one] == 1).any(1) for one in rest], float).reshape(-1, len(self._heads))
-        worth = (yes / np.maximum(yes.sum(0), 1)).sum(1)
-        useful = np.flatnonzero(worth > 0)
-        if not len(useful):
-            return []
-        share = worth[useful] / worth[useful].sum()
-        drawn = self._rng.choice(useful, min(FREE, len(useful)), replace=False, p=share)
-        return [int(rest[one]) for one in drawn]
 
 
 def shown(vocabulary: VisualVocabulary, sure: Truth, doubtful: Truth) -> Truth:

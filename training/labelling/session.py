@@ -29,11 +29,11 @@ from aam_vision.training.labelling.own_pictures import (
     pictures_of,
     vocabulary_named,
 )
-from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.pool import Pool, rarest
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
 from aam_vision.training.labelling.server import check_installed, served
-from aam_vision.training.labelling.walks import Walked, walk, walked_problems
+from aam_vision.training.labelling.walks import STEPS, Walked, walk, walked_problems
 from aam_vision.training.settings import write_files
 from aam_vision.wording import counted
 
@@ -64,7 +64,7 @@ class Session:
 
     labels: str = PAGE
     pictures: int = 10
-    steps: int = 200
+    steps: int = STEPS
     seed: int = 0
     port: int = 0
 
@@ -104,7 +104,8 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     simulator = SimulatorLabels(domain) if session.labels == SIMULATOR else None
     _keep(folder, {"env": domain.name, "seed": session.seed, "steps": session.steps})
     progress.stage(f"{domain.name}: walking")
-    walked = walk(domain, walked_problems(domain), np.random.default_rng([session.seed, 81]), session.steps)
+    rng = np.random.default_rng([session.seed, 81])
+    walked = rarest(walk(domain, walked_problems(domain), rng, session.steps), CELL_PIXELS)
     if simulator is None:
         front = Front(Busy("Comparing the pictures ..."))
         with served(front, session.port) as address:
@@ -223,7 +224,7 @@ def _written(
     """Write weights and summary."""
     assert found.network is not None
     assert found.card is not None
-    files = write_files(found.network, found.card, folder)
+    files = write_files(found.network, found.card, folder, found.looks)
     test = found.examination
     summary: dict[str, Any] = {
         "labelled_pictures": len(found.pictures),
@@ -234,6 +235,12 @@ def _written(
         "answers_since": test.answers,
         "bound": round(test.bound, 4),
         "refused": round(found.refused, 4),
+        "other_layouts": {
+            "right": found.elsewhere.right,
+            "wrong": found.elsewhere.wrong,
+            "refused_places": found.elsewhere.refused,
+            "bound": round(found.elsewhere.bound, 4),
+        },
         "cpu_s": [round(seconds, 1) for seconds in found.seconds],
     }
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")

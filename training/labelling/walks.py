@@ -10,9 +10,10 @@ import numpy as np
 
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.image_domain import ImageDomain, Problem
+from aam_vision.envs.own import SPLIT, OwnEnvironment
 from aam_vision.perception import Frame, Scene
 
-STEPS: Final = 200
+STEPS: Final = 800
 """Steps in every problem: more of them come to rarer situations, and take longer."""
 
 RETURN: Final = 0.1
@@ -36,9 +37,24 @@ class Walked:
     token: object
 
 
+FURTHER: Final = 5
+"""Problems besides those that are interrogated, where problems are made by a seed: more show how layouts differ, and take time."""
+
+FIRST_SEED: Final = 100_000
+"""Of these, far from the seeds that are interrogated or held out."""
+
+
 def walked_problems(domain: ImageDomain) -> tuple[Problem, ...]:
-    """The problems in which an agent may walk for pictures: those for training, then those that are interrogated."""
-    return domain.walked if isinstance(domain, BoardDomain) else domain.interrogated
+    """The problems in which an agent may walk for pictures: those for training, then those that are interrogated.
+
+    Problems of a user's own environment are made by seeds, so that there are always further ones.
+    """
+    if isinstance(domain, BoardDomain):
+        return domain.walked
+    further: tuple[Problem, ...] = ()
+    if isinstance(domain, OwnEnvironment):
+        further = tuple((SPLIT, FIRST_SEED + number) for number in range(FURTHER))
+    return (*domain.interrogated, *further)
 
 
 def walk(

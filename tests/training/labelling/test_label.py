@@ -7,9 +7,11 @@ import pytest
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
+from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import read_labels
 from aam_vision.training.label import label
 from aam_vision.training.labelling import rounds
+from aam_vision.training.labelling.answers import SimulatorLabels
 
 
 def _ended(monkeypatch, *arguments):
@@ -40,7 +42,9 @@ def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, caps
     assert told["labelled_atoms"] == sum(int((one.example.labels >= 0).sum()) for one in labels)
     assert not told["sure"]
     assert 0 < told["bound"] <= 1
+    assert told["other_layouts"]["wrong"] == 0
     perception = BoardPerception.load(domain.visual, "sokoban", tmp_path / "few")
+    assert perception.card.looks_sha256 is not None
     assert perception.card.figures["positives"]["player"] >= 5
     assert "5 of" in capsys.readouterr().err
 
@@ -49,7 +53,6 @@ def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, caps
     ("arguments", "told"),
     [
         (["--env", "chess"], "no environment 'chess'"),
-        (["--env", "taxi", "--labels", "simulator"], "tells no states"),
         (["--env", "tabletop"], "only boards can be labelled"),
         (["--env", "sokoban", "--labels", "oracle"], "no --labels oracle: use page or simulator"),
         (["--env", "sokoban", "--pictures", "0"], "0"),
@@ -62,3 +65,11 @@ def test_what_cannot_be(tmp_path, monkeypatch, capsys, arguments, told):
     assert told in error
     assert "Traceback" not in error
     assert list(tmp_path.iterdir()) in ([], [tmp_path / "runs"])
+
+
+def test_a_simulator_without_states_cannot_answer():
+    class Silent:
+        name = "silent"
+
+    with pytest.raises(UnusableInput, match="silent tells no states: label its pictures by hand"):
+        SimulatorLabels(Silent())

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.classifiers.looks import Recognition, distances
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.choice import at_random, most_telling
-from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, distances
-from aam_vision.training.labelling.rounds import ALIKE, MARGIN
+from aam_vision.training.labelling.choice import Open, at_random, least_labelled, most_telling
+from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, rarest
+from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import NO_LABEL, label
 
@@ -54,13 +55,12 @@ def test_labels_for_free_are_right(walked):
     followed = 0
     for number in np.random.default_rng(1).permutation(len(pool.pictures))[:4]:
         known.answer(int(number), truth[number])
-        looks = known.labels(ALIKE, MARGIN)
-        for other, wanted in enumerate(truth):
-            labels = known.follows(other, looks)
+        _, pictures = known.follow(Recognition(labelled_looks(pool, known.answers)))
+        for labels, wanted, other in zip(pictures, truth, range(len(truth)), strict=True):
             told = (labels != NO_LABEL) & (wanted != NO_LABEL)
             assert (labels[told] == wanted[told]).all()
             followed += int(told.sum()) * (other != number)
-        assert np.array_equal(known.follows(int(number), looks), truth[number])
+        assert np.array_equal(pictures[int(number)], truth[number])
     assert followed > 10_000
 
 
@@ -78,7 +78,7 @@ def test_distances_forgive_a_shift_by_one_pixel_and_nothing_else(walked):
 
 def test_the_most_telling_picture_brings_all_looks_nearer_than_others(walked):
     _, pool, truth = walked
-    known, nothing = KnownLooks(pool, len(truth[0])), np.zeros(len(pool.looks), bool)
+    known, nothing = KnownLooks(pool, len(truth[0])), Open.nothing(pool)
     chosen = most_telling(pool, known, [], nothing)
     assert _left(pool, [chosen]) == min(_left(pool, [number]) for number in range(len(pool.pictures)))
     labelled = list(range(1, len(pool.pictures)))
@@ -88,9 +88,32 @@ def test_the_most_telling_picture_brings_all_looks_nearer_than_others(walked):
     assert at_random(pool, [0, *labelled], np.random.default_rng(0)) is None
 
 
+def test_tests_are_of_the_layouts_that_are_labelled_least(walked):
+    _, pool, _ = walked
+    first, other = (
+        [number for number, one in enumerate(pool.pictures) if one.picture.problem == problem]
+        for problem in dict.fromkeys(one.picture.problem for one in pool.pictures)
+    )
+    rng = np.random.default_rng(0)
+    assert all(least_labelled(pool, first[:2], rng) in other for _ in range(5))
+    assert least_labelled(pool, [*first, *other[:-1]], rng) == other[-1]
+    assert least_labelled(pool, [*first, *other], rng) is None
+
+
+def test_the_pictures_with_the_rarest_looks_are_kept(walked):
+    _, pool, _ = walked
+    pictures = [one.picture for one in pool.pictures]
+    assert rarest(pictures, CELL_PIXELS, len(pictures)) == pictures
+    kept = rarest(pictures, CELL_PIXELS, 12)
+    assert len(kept) == 12
+    numbers = [next(n for n, one in enumerate(pictures) if one is picture) for picture in kept]
+    assert numbers == sorted(numbers)
+    assert {one.problem for one in kept} == {one.problem for one in pictures}
+
+
 def test_a_few_chosen_pictures_leave_less_unlike_anything_labelled_than_random_ones(walked):
     _, pool, truth = walked
-    known, nothing = KnownLooks(pool, len(truth[0])), np.zeros(len(pool.looks), bool)
+    known, nothing = KnownLooks(pool, len(truth[0])), Open.nothing(pool)
     chosen = []
     while len(chosen) < 4:
         chosen.append(most_telling(pool, known, chosen, nothing))

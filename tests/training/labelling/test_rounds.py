@@ -7,14 +7,16 @@ import pytest
 import torch
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.classifiers.looks import Recognition
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain, image_domain
 from aam_vision.errors import UnusableInput
-from aam_vision.training.labelling import rounds
+from aam_vision.training.labelling import free, rounds
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.choice import RANDOM
 from aam_vision.training.labelling.mosaics import Mosaics
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
+from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import Rounds, Way, shown
 from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import NO_LABEL, label
@@ -30,7 +32,7 @@ def pool():
 def quick(monkeypatch):
     monkeypatch.setattr(rounds, "STEPS", 10)
     monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    monkeypatch.setattr(rounds, "FREE", 6)
+    monkeypatch.setattr(free, "FREE", 6)
 
 
 def _rounds(pool, way):
@@ -67,12 +69,12 @@ def test_mosaics_have_the_labels_of_their_cells(pool):
         one = pool.pictures[number]
         state = oracle.label(one.picture)
         known.answer(number, label(domain.visual, one.picture.scene, one.index.places, state))
-    looks = known.labels(rounds.ALIKE, rounds.MARGIN)
+    looks, pictures = known.follow(Recognition(labelled_looks(pool, known.answers)))
     mosaics, rng = Mosaics(pool, looks), np.random.default_rng(0)
     kinds = {labels.tobytes() for labels in looks}
     changed = 0
     for number in range(10):
-        follows = known.follows(number, looks)
+        follows = pictures[number]
         made = mosaics.example(number, follows, rng)
         before = pool.pictures[number].pixels
         assert made.pixels.shape == before.shape

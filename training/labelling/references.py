@@ -1,0 +1,133 @@
+"""The labelled looks that are saved with weights: made of answered pictures, with how far what is alike may be apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.classifiers.looks import LabelledLooks, Looks, distances, distances_in_sizes, in_sizes
+from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labels import NO_LABEL, Labels
+
+SLACK: Final = 1.2
+"""Boards that were not labelled may differ so many times more than labelled ones do from each other: a larger one refuses less."""
+
+LEAST: Final = 3.0
+"""No limit is smaller: a larger one refuses less where all boards are drawn alike."""
+
+USUAL: Final = 0.75
+"""What was labelled in too few problems gets the limit below which this share of the others lie: a larger one refuses less."""
+
+ENOUGH: Final = 3
+"""Problems that tell how much equal things differ: more of them are less likely to be drawn alike, and need more labels."""
+
+SAME: Final = 1.0
+"""Places with equal labels that are nearer to each other than this are kept once: a larger one keeps fewer, and refuses more."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An answered place: the looks of its cells, which classifiers are asked, what was answered, and in which problem."""
+
+    cells: Looks
+    asked: NDArray[np.bool_]
+    labels: NDArray[np.int8]
+    problem: str
+
+
+def labelled_looks(pool: Pool, answers: Mapping[int, Labels]) -> LabelledLooks:
+    """What answers say about looks.
+
+    Args:
+        pool: the pictures.
+        answers: the labels (heads, places) of some of them, by number.
+    """
+    groups: dict[tuple[bytes, bytes], dict[tuple[str, bytes], _Place]] = {}
+    for number, labels in answers.items():
+        one = pool.pictures[number]
+        asked, problem = one.index.legality.asked, one.picture.problem
+        for place in range(len(one.index.places)):
+            if (labels[:, place] != NO_LABEL).any():
+                cells = pool.cells(number, place)
+                found = _Place(cells, asked[:, place], labels[:, place], problem)
+                own = groups.setdefault((found.asked.tobytes(), found.labels.tobytes()), {})
+                own.setdefault((problem, cells.tobytes()), found)
+    single = {kind for kind, places in groups.items() if all(len(one.cells) == 1 for one in places.values())}
+    apart = {kind: _apart([*places.values()]) for kind, places in groups.items() if kind in single}
+    known = [most for most, _ in apart.values() if most]
+    usual = float(np.quantile(known, USUAL, method="higher")) if known else 0.0
+    kept, limits = [], []
+    for kind, places in groups.items():
+        different = _different([*places.values()])
+        # cells that are in no other problem's rooms would make the most too large, and two problems may be drawn alike
+        most, problems = apart.get(kind, (0.0, 0))
+        kept += different
+        limits += [max(LEAST, SLACK * (most if problems >= ENOUGH else max(most, usual)))] * len(different)
+    return _near_enough(kept, np.array(limits, np.float32))
+
+
+def _near_enough(places: Sequence[_Place], limits: NDArray[np.float32]) -> LabelledLooks:
+    """Places with their limits, none of one cell with a limit beyond half the way to one that is labelled otherwise."""
+    looks, cells = _merged(np.concatenate([place.cells for place in places]))
+    sizes = [len(place.cells) for place in places]
+    asked, labels = np.array([place.asked for place in places]), np.array([place.labels for place in places])
+    away, first = distances_in_sizes(looks, in_sizes(looks)), np.cumsum([0, *sizes[:-1]])
+    single = np.array(sizes) == 1
+    for place in np.flatnonzero(single):
+        others = single & (asked == asked[place]).all(1) & (labels != labels[place]).any(1)
+        half = away[cells[first[place]], cells[first[others]]].min(initial=np.inf) / 2
+        limits[place] = min(limits[place], max(LEAST, half))
+    number = np.repeat(np.arange(len(places), dtype=np.int32), sizes)
+    return LabelledLooks(looks, cells, number, asked, labels, limits)
+
+
+def _apart(places: Sequence[_Place]) -> tuple[float, int]:
+    """How far cells of places with equal labels are from those of other problems, and the number of these problems.
+
+    It is the most of all cells of the distance to the nearest one of the median problem: every problem lacks some looks that
+    are nowhere but in another one. 0 if there is one problem only.
+    """
+    cells = np.concatenate([place.cells for place in places])
+    problems = np.repeat([place.problem for place in places], [len(place.cells) for place in places])
+    names = dict.fromkeys(problems.tolist())
+    if len(names) < 2:
+        return 0.0, 1
+    unique: dict[str, Looks] = {name: np.unique(cells[problems == name], axis=0) for name in names}
+    sized = {name: in_sizes(looks) for name, looks in unique.items()}
+    most = 0.0
+    for name, looks in unique.items():
+        near = [distances_in_sizes(looks, sized[other]).min(1) for other in names if other != name]
+        most = max(most, float(np.sort(near, axis=0)[(len(near) - 1) // 2].max()))
+    return most, len(names)
+
+
+def _merged(cells: Looks) -> tuple[Looks, NDArray[np.int32]]:
+    """Looks that stand for cells, and the number of every cell's look: one stands for all that are nearly the same."""
+    looks, own = np.unique(cells, axis=0, return_inverse=True)
+    near = distances(looks, looks) < SAME
+    stands = np.full(len(looks), -1, np.intp)
+    for look in range(len(looks)):
+        if stands[look] < 0:
+            stands[near[look] & (stands < 0)] = look
+            stands[look] = look
+    used, numbers = np.unique(stands, return_inverse=True)
+    return looks[used], numbers[own.reshape(-1)].astype(np.int32)
+
+
+def _different(places: Sequence[_Place]) -> list[_Place]:
+    """Places with equal labels, without those that are nearly the same."""
+    cells = np.concatenate([place.cells for place in places])
+    looks, own = np.unique(cells, axis=0, return_inverse=True)
+    own, ends = own.reshape(-1), np.cumsum([len(place.cells) for place in places])
+    away = distances_in_sizes(looks, in_sizes(looks))
+    rows = np.split(own, ends[:-1])
+    kept: list[int] = []
+    for number, mine in enumerate(rows):
+        near = (away[np.ix_(mine, rows[other])] for other in kept)
+        if not any(max(part.min(1).max(), part.min(0).max()) < SAME for part in near):
+            kept.append(number)
+    return [places[number] for number in kept]
