@@ -20,11 +20,12 @@ from safetensors.numpy import load as parse_tensors
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CAMERA, KINDS, SHARED, Weights, check_shapes, shapes
+from aam_vision.classifiers.card_vocabulary import compare, less, part_of, perceived
 from aam_vision.classifiers.look_files import from_bytes, to_bytes
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.perception import Perceived, Provenance, VisualVocabulary
+from aam_vision.perception import Perceived, VisualVocabulary
 
 if TYPE_CHECKING:
     from torch import nn
@@ -180,8 +181,8 @@ def read(
     files = paths(name, folder)
     cure = _cure(name, folder)
     card = _card(files.card, cure)
-    wanted, found = (_less(_perceived(facts), without) for facts in (describe(vocabulary), card.vocabulary))
-    _compare(wanted, _part(found, wanted) if part or without else found, files.card, cure)
+    wanted, found = (less(perceived(facts), without) for facts in (describe(vocabulary), card.vocabulary))
+    compare(wanted, part_of(found, wanted) if part or without else found, files.card, cure)
     content = _read(files.weights, cure)
     digest = hashlib.sha256(content).hexdigest()
     if digest != card.weights_sha256:
@@ -269,47 +270,3 @@ def _card(path: Path, cure: str) -> Card:
         reason = " ".join(str(error).split())
         raise UnusableInput(f"card {path} is damaged ({type(error).__name__}: {reason}): {cure}") from None
     return card
-
-
-def _perceived(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """A described vocabulary less all that no classifier is asked about: it can change without harm to weights."""
-    predicates = {
-        name: own
-        for name, own in facts.get("predicates", {}).items()
-        if isinstance(own, Mapping) and own.get("provenance") == Provenance.PERCEIVED.value
-    }
-    return {**facts, "predicates": predicates}
-
-
-def _less(facts: Mapping[str, Any], predicate: str | None) -> Mapping[str, Any]:
-    """A described vocabulary less one predicate and the order of its classifiers; all of it if none is named."""
-    if predicate is None:
-        return facts
-    others = {name: own for name, own in facts.get("predicates", {}).items() if name != predicate}
-    return {"name": facts.get("name"), "predicates": others}
-
-
-def _part(facts: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A described vocabulary less the predicates and classifiers that are not wanted, in the wanted order."""
-    predicates = {
-        name: own for name, own in facts.get("predicates", {}).items() if name in wanted["predicates"]
-    }
-    if "heads" not in wanted:  # see ``_less``
-        return {**facts, "predicates": predicates}
-    heads = [head for head in wanted["heads"] if head in facts["heads"]]
-    return {**facts, "heads": heads, "predicates": predicates}
-
-
-def _compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cure: str) -> None:
-    """Whether a card speaks of the environment's vocabulary; the error names the first difference."""
-    if all(found.get(key) == own for key, own in wanted.items()):
-        return
-    ours, theirs = wanted["predicates"], found.get("predicates", {})
-    different = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-    if different:
-        name = different[0]
-        detail = f"predicate {name} is {theirs.get(name, 'absent')} there, {ours.get(name, 'absent')} here"
-    else:
-        key = next(key for key in wanted if wanted[key] != found.get(key))
-        detail = f"{key} is {found.get(key)} there, {wanted[key]} here"
-    raise UnusableInput(f"card {path} is for another vocabulary ({detail}): {cure}")

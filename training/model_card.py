@@ -14,12 +14,13 @@ def model_card(card: Card) -> str:
 
     Every figure is one of ``card.figures``, as measured when the training ended.
     """
+    command = "train" if card.looks_sha256 is None else "label"
     boards = "scenes" if card.network == CAMERA else "boards"
     lines = [
         f"# Classifiers of {card.name}",
         "",
         f"They read images of `{card.name}` {boards} into the predicates below. Made by "
-        f"`python -m aam_vision.training.train --env {card.name} --seed {card.seed}` from "
+        f"`python -m aam_vision.training.{command} --env {card.name} --seed {card.seed}` from "
         f"{card.figures.get('boards', '?')} labelled {boards} in {card.figures.get('steps', '?')} steps; network `{card.network}`.",
         "",
         "| predicate | over | source | classifiers | hidden by |",
@@ -38,6 +39,11 @@ def model_card(card: Card) -> str:
     lines += [
         "",
         f"Between the two thresholds an answer is unknown, unless all legal {boards} agree about it.",
+        *(
+            []
+            if card.looks_sha256 is None
+            else ["What looks unlike the labelled looks beside the weights is unknown, too."]
+        ),
         "",
         "| layouts | states | exact | refused | wrong accepted | ECE | NLL |",
         "|---|---|---|---|---|---|---|",

@@ -135,7 +135,7 @@ def test_pictures_follow_from_answers_and_rightly(labelled):
         told = (labels != NO_LABEL) & (wanted != NO_LABEL)
         assert (labels[told] == wanted[told]).all()
         followed += int(told.sum())
-    assert followed > 5_000
+    assert followed > 2_000
 
 
 def test_a_strange_cell_is_unknown(labelled):
