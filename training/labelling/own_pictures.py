@@ -9,6 +9,10 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, Final
 
+import numpy as np
+
+from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.classifiers.board import resample_scene
 from aam_vision.envs import registry
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.errors import UnusableInput
@@ -17,9 +21,12 @@ from aam_vision.pictures import encode
 from aam_vision.training.described import PROBLEM, Description, described, looks, place_types
 from aam_vision.training.folder import read_image
 from aam_vision.training.labelling.desk import Stale
+from aam_vision.training.looks import place_looks
 
 MOST_PICTURES: Final = 2000
 """Of a folder: all of them are compared with each other."""
+MOST_LOOKS: Final = 5000
+"""Different cells of all pictures: each is compared with each, which takes memory and time by the square."""
 MOST_PIXELS: Final = 1_000_000_000
 """Of all pictures together."""
 
@@ -90,6 +97,20 @@ def pictures_of(folder: Path) -> list[Frame]:
             raise UnusableInput("its pictures have more than a billion pixels together", "images", folder)
         found.setdefault(sha256(frame.tobytes()).digest(), frame)
     return list(found.values())
+
+
+def chosen(frames: Sequence[Frame], scene: Scene, rng: np.random.Generator) -> list[Frame]:
+    """As many pictures, drawn at random, as have ``MOST_LOOKS`` different cells together; all of them where they have fewer."""
+    kept: list[int] = []
+    seen: set[bytes] = set()
+    cells = [(row * scene.columns + column,) for row, column in (cells[0] for cells in scene.cells.values())]
+    for number in rng.permutation(len(frames)).tolist():
+        board = resample_scene(frames[number], scene, CELL_PIXELS)
+        seen.update(sha256(look).digest() for look in place_looks(board, CELL_PIXELS, cells, 1))
+        if kept and len(seen) > MOST_LOOKS:
+            break
+        kept.append(number)
+    return [frames[number] for number in sorted(kept)]
 
 
 def digest_of_all(frames: Sequence[Frame]) -> str:

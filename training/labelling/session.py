@@ -25,6 +25,7 @@ from aam_vision.training.labelling.front import Busy, Front
 from aam_vision.training.labelling.own_pictures import (
     DescribedPictures,
     Describer,
+    chosen,
     digest_of_all,
     pictures_of,
     vocabulary_named,
@@ -149,7 +150,12 @@ def label_pictures(
             description = describer.wait()
             description.write(folder)
         scene = description.scene(visual)
-        walked = [Walked(PROBLEM, scene, frame, None) for frame in frames]
+        kept = chosen(frames, scene, np.random.default_rng([session.seed, 82]))
+        if len(kept) < len(frames):
+            progress.stage(
+                f"{name}: {len(kept)} of {len(frames)} pictures, drawn at random, have all that fits in memory"
+            )
+        walked = [Walked(PROBLEM, scene, frame, None) for frame in kept]
         return _at_page(DescribedPictures(name, visual, scene), walked, folder, session, progress, front)
 
 

@@ -16,9 +16,9 @@ from aam_vision.errors import UnusableInput
 from aam_vision.training.described import described, read_description
 from aam_vision.training.folder import read_labels
 from aam_vision.training.label import label as command
-from aam_vision.training.labelling import rounds
+from aam_vision.training.labelling import own_pictures, rounds
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.own_pictures import pictures_of, vocabulary_named
+from aam_vision.training.labelling.own_pictures import chosen, pictures_of, vocabulary_named
 from aam_vision.training.labelling.session import Session, label_pictures
 from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import label
@@ -163,6 +163,19 @@ def test_a_description_in_a_file_is_checked(tmp_path):
     (tmp_path / "scene.json").write_text(json.dumps({**SOUND, "rows": 10**9}))
     with pytest.raises(UnusableInput, match=r"scene.json: rows"):
         read_description(tmp_path, DOMAIN.visual)
+
+
+def test_noisy_pictures_are_no_more_than_can_be_compared(monkeypatch, walked):
+    scene = described(SOUND, DOMAIN.visual).scene(DOMAIN.visual)
+    frames = [one.frame for one in walked]
+    assert len(chosen(frames, scene, np.random.default_rng(0))) == len(frames)
+    noisy = [np.random.default_rng(number).integers(0, 256, frames[0].shape, np.uint8) for number in range(9)]
+    monkeypatch.setattr(own_pictures, "MOST_LOOKS", 4 * 49)
+    some = chosen(noisy, scene, np.random.default_rng(0))
+    assert [one.tobytes() for one in noisy if any(one is other for other in some)] == [
+        one.tobytes() for one in some
+    ]
+    assert len(some) == 4
 
 
 @pytest.mark.parametrize("name", ["sokoban", "doors", "maze", "slidetile", "hanoi", "blocks", "taxi"])

@@ -1,0 +1,73 @@
+"""From no label to a model: ``run --label``."""
+
+import json
+
+import pytest
+
+from aam_vision.arguments import Arguments
+from aam_vision.classifiers.store import read
+from aam_vision.commandline import run_command
+from aam_vision.envs.registry import board_domain
+from aam_vision.run import _labelled, interrogate_agent
+from aam_vision.summary import labelled_figures
+from aam_vision.training.labelling import rounds
+
+
+def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds, "STEPS", 10)
+    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
+    monkeypatch.setattr(rounds, "FREE", 6)
+    given = Arguments(env="slidetile", label=True, labels="simulator", pictures=3)
+    arguments = _labelled(given, tmp_path / "run")
+    assert arguments.classifiers == tmp_path / "run" / "labels"
+    read(board_domain("slidetile").visual, "slidetile", arguments.classifiers)
+    lines = (arguments.classifiers / "labels.jsonl").read_text().splitlines()
+    places, heads = 9, 9
+    assert labelled_figures(arguments) == {
+        "labelled_pictures": len(lines),
+        "labelled_atoms": len(lines) * places * heads,
+    }
+    assert labelled_figures(given) == {"labelled_pictures": None, "labelled_atoms": None}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"labelled_pictures": "7", "labelled_atoms": -1}'])
+def test_a_summary_of_strangers_is_not_believed(tmp_path, text):
+    (tmp_path / "labelling.json").write_text(text)
+    figures = labelled_figures(Arguments(env="sokoban", classifiers=tmp_path))
+    assert figures == {"labelled_pictures": None, "labelled_atoms": None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--env", "sokoban", "--label", "--classifiers", "x"], "--classifiers names some"),
+        (["--env", "sokoban", "--labels", "simulator"], "--labels: is about labels: give --label"),
+        (["--env", "sokoban", "--pictures", "5"], "--pictures: is about labels"),
+        (
+            ["--domain", "D.pddl", "--problem", "P.pddl", "--label"],
+            "--label: labels pictures of an environment",
+        ),
+        (["--env", "sokoban", "--agent", "cat", "--label"], "--label: labels pictures of an environment"),
+        (["--env", "sokoban", "--label", "--labels", "oracle"], "no --labels oracle"),
+        (["--env", "taxi", "--label", "--labels", "simulator"], "tells no states"),
+        (["--env", "tabletop", "--label"], "only boards can be labelled"),
+        (["--env", "gripper", "--label"], "gripper"),
+    ],
+)
+def test_what_cannot_be(tmp_path, monkeypatch, capsys, arguments, told):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["run", *arguments])
+    assert run_command(interrogate_agent) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+
+
+def test_an_earlier_run_is_not_labelled_over(tmp_path, monkeypatch, capsys):
+    (tmp_path / "result.json").write_text(json.dumps({}))
+    monkeypatch.setattr(
+        "sys.argv", ["run", "--env", "sokoban", "--label", "--labels", "simulator", "--out", str(tmp_path)]
+    )
+    assert run_command(interrogate_agent) == 2
+    assert "holds result.json" in capsys.readouterr().err
+    assert not (tmp_path / "labels").exists()
