@@ -88,7 +88,9 @@ class Arguments:
     refusal_rate: float = option("Share of the executable steps that the agent refuses, 0 to 1.", 0.0)
     confidence: float = option("Where answers prove unreliable: how probable the model has to be.", 0.999)
     confirm: bool = flag("Take no answer at its word, even if none proves unreliable.")
-    prior: Path | None = option("A model learned earlier (PDDL): verify it, and say what is different now.")
+    prior: Path | None = option(
+        "A model learned earlier (PDDL), with --chance also the folder of its run: verify it, and say what is different now."
+    )
     backend: str = option("What runs the classifiers: numpy, torch or onnx.", "numpy")
     cache: Path | None = option(
         "File that keeps answers for other runs (deterministic symbolic agents only).", kept=False
@@ -140,7 +142,8 @@ class Arguments:
         Raises:
             UnusableInput: a file cannot be read.
         """
-        named = [self.prior] if self.domain is None else [self.domain, *(self.problem or ()), self.prior]
+        prior = self.prior / "model.pddl" if self.prior is not None and self.prior.is_dir() else self.prior
+        named = [prior] if self.domain is None else [self.domain, *(self.problem or ()), prior]
         paths = [Path(path) for path in named if path is not None]
         if self.classifiers is not None:
             paths += sorted(Path(self.classifiers).glob("*.safetensors"))[:100]

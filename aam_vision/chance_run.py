@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
     from aam_vision.chance.interrogating import ChanceResult
     from aam_vision.chance.knowledge import ActionKnowledge
+    from aam_vision.chance.prior import Prior
     from aam_vision.targets.chance import ChanceTarget
 
 AGENT_FAILED, NOT_EXPLAINED = 3, 4
@@ -57,6 +58,7 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
         check_unused(folder, force=arguments.force)
     with told_if_slow(f"Loading {name}", quiet=arguments.quiet, seconds=0.1):
         known = of(arguments)
+        prior = _prior(arguments, known)
     with (
         closing(known.target),
         resumed
@@ -65,7 +67,7 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
         if resumed is None:
             clear(folder)
         agent = JournalledAgent(known.target.agent, journal, known.target.generators)
-        options = Options(arguments.within, 1 - CONFIDENCE, arguments.max_steps)
+        options = Options(arguments.within, 1 - CONFIDENCE, arguments.max_steps, prior)
         try:
             result = interrogate(
                 agent, np.random.default_rng(arguments.seed), options, _progress(arguments, known)
@@ -168,10 +170,37 @@ def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wal
             if (group := one.index.text(one.precondition.undecided))
         ],
         "conditional": [],
+        **_since(result),
         **_comparison(known, result, arguments.seed),
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
     }
+
+
+def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
+    """What was learned earlier, if that is given.
+
+    Raises:
+        UnusableInput: it cannot be used; the agent has been closed.
+    """
+    if arguments.prior is None:
+        return None
+    from aam_vision.errors import UnusableInput
+    from aam_vision.report.chance_changes import earlier
+
+    try:
+        return earlier(arguments.prior, known.target.agent, None if arguments.agent else arguments.seed)
+    except UnusableInput:
+        known.target.close()
+        raise
+
+
+def _since(result: ChanceResult) -> dict[str, Any]:
+    """What is different from what was learned earlier, and what is as before; None where nothing was."""
+    from aam_vision.report.chance_changes import changes
+
+    prior = result.options.prior
+    return {"differences": None, "as_before": None} if prior is None else changes(prior, result.actions)
 
 
 def _outcomes(action: ActionKnowledge) -> list[dict[str, Any]]:
@@ -241,6 +270,7 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
         ),
         *_open(told),
         *_unread(told),
+        *_changed(told),
         (
             "steps",
             f"{told['steps']} ({told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets)",
@@ -257,6 +287,13 @@ def _unread(told: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     text = f"{counted(lost, 'executed step')} led to what could not be read; intervals and what is not excluded allow for any outcome of these"
     return [("unread", text)]
+
+
+def _changed(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """What is different from what was learned earlier, where something was."""
+    from aam_vision.report.chance_changes import lines as of_changes
+
+    return [] if told["differences"] is None else of_changes(told)
 
 
 def _truth(told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -167,7 +167,7 @@ def _check_chance(arguments: Arguments) -> None:
     if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     others = (
-        "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate", "cache", "record",
+        "policy", "workers", "repeated_arguments", "flip_rate", "refusal_rate", "cache", "record",
         "write_ppo", "controls", "bare", "exam", "max_queries", "confirm",
     )  # fmt: skip
     for name in others:

@@ -29,6 +29,7 @@ from aam_vision.chance.graph import (
 )
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.chance.prior import MARGIN, Prior, Verification
 from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.outcomes import ChanceModel
@@ -50,6 +51,8 @@ class Options(NamedTuple):
     alpha: float = 0.05
     """Probability that some interval of an action is wrong."""
     max_steps: int | None = None
+    prior: Prior | None = None
+    """Earlier findings: what is as before is verified with ``MARGIN`` times as wide intervals."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,13 @@ class _Interrogation:
         self._rng = rng
         self._options = options
         self._watch = watch or (lambda steps, model: None)
-        precision = Precision(options.alpha, options.within, concentration(options.within))
+        prior = options.prior
+        within = options.within * (1 if prior is None else MARGIN)
+        precision = Precision(options.alpha, within, concentration(within))
         self._actions = tuple(
             ActionKnowledge(AtomIndex(agent.vocabulary, header), precision) for header in agent.headers
         )
+        self._verification = None if prior is None else Verification(prior, self._actions, options.within)
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)
         self._initial = tuple(self._agent.initial())
@@ -262,6 +268,8 @@ class _Interrogation:
             action.was_executed(start.state, step.objects, response.final.state)
         else:
             action.was_refused(start.state, step.objects)
+        if self._verification is not None:
+            self._verification.look(step.action)
         if trial or self._versions() != self._version:
             self._outlook = None if self._versions() != self._version else self._looked()
         self._watch(self._agent.counts.steps, self._model)

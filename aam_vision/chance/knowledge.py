@@ -18,12 +18,14 @@ from aam_vision.chance.frequency import (
 from aam_vision.chance.intervals import simultaneous, unseen
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.outcomes import MAX_OUTCOMES, ChanceSchema, Effects, Outcome
 from aam_vision.strips import State
 
 _REQUIRED = 0.5, 0.15
 """How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
+_EXPECTED, _UNEXPECTED = 0.95, 0.01
+"""The same where earlier findings say that it was, or that it was not."""
 _FIRST = 0.8
 """Worth of trying an action that was never executed, at most; refusals make it less."""
 _PATIENCE = 10
@@ -58,6 +60,8 @@ class ActionKnowledge:
         self.version = 0
         """Grows when the precondition or the outcomes (not their frequencies) change."""
         self.explanation = Explanation()
+        self.expected: Literals | None = None
+        """What it is expected to require, by earlier findings; orders tests only."""
         self._precision = precision
         self.refusals: dict[int, int] = {}
         """By the atoms that held, how often a step was refused."""
@@ -254,6 +258,11 @@ class ActionKnowledge:
             outcomes or (Outcome(1.0, Effects()),),
         )
 
+    def aim(self, within: float) -> None:
+        """Want intervals of another half width from now on; they are as valid as before."""
+        self._precision = self._precision._replace(within=within)
+        self._worth.clear()
+
     # --- what is worth trying --------------------------------------------------------------------
 
     def certain_to_succeed(self, held: int) -> bool:
@@ -282,10 +291,17 @@ class ActionKnowledge:
             missing = violated.positive.bit_count() / max(1, len(self.index.atoms))
             return _FIRST * (1.01 - missing) / (1 + self.refused / _PATIENCE)
         size = violated.size()
-        succeeds = prod([1 - _REQUIRED[0]] * violated.positive.bit_count()) * prod(
+        succeeds = self._succeeds(violated)
+        return succeeds * (0.7 + 0.3 * size) + (1 - succeeds) * (1 if size == 1 else 0.25 / size)
+
+    def _succeeds(self, violated: Literals) -> float:
+        """How probable it is that none of these literals is required."""
+        if self.expected is not None:
+            known = violated.common(self.expected).size()
+            return float((1 - _EXPECTED) ** known * (1 - _UNEXPECTED) ** (violated.size() - known))
+        return prod([1 - _REQUIRED[0]] * violated.positive.bit_count()) * prod(
             [1 - _REQUIRED[1]] * violated.negative.bit_count()
         )
-        return succeeds * (0.7 + 0.3 * size) + (1 - succeeds) * (1 if size == 1 else 0.25 / size)
 
     def _worth_of_execution(self, held: int) -> float:
         made = sum(self._seen.get(held, {}).values())

@@ -72,7 +72,11 @@ class ActionDifferences:
 
 
 def differences(
-    one: Sequence[ActionKnowledge], other: Sequence[ActionKnowledge], *, independent: bool
+    one: Sequence[ActionKnowledge],
+    other: Sequence[ActionKnowledge],
+    *,
+    independent: bool,
+    actions: int | None = None,
 ) -> list[ActionDifferences]:
     """What differs between two versions, action by action.
 
@@ -80,10 +84,11 @@ def differences(
         one: what is known of the actions of the one version.
         other: of the other; headers and vocabulary are the same.
         independent: whether the versions' chance is.
+        actions: how many are compared in all; default those that were executed in both.
     """
     others = {action.index.header.name: action for action in other}
     pairs = [(action, others[action.index.header.name]) for action in one]
-    counted = max(1, sum(bool(a.executed and b.executed) for a, b in pairs))
+    counted = actions or max(1, sum(bool(a.executed and b.executed) for a, b in pairs))
     return [_compared(a, b, counted, independent=independent) for a, b in pairs]
 
 
@@ -116,12 +121,12 @@ def _compared(
 
 def _atoms(one: ActionKnowledge, other: ActionKnowledge) -> Iterator[AtomDifference]:
     for bit in bits(one.index.everything):
-        modes, others = (_modes(version, bit) for version in (one, other))
-        if not set(modes) & set(others):
-            yield AtomDifference(bit, modes, others)
+        own, others = (modes(version, bit) for version in (one, other))
+        if not set(own) & set(others):
+            yield AtomDifference(bit, own, others)
 
 
-def _modes(version: ActionKnowledge, bit: int) -> tuple[Mode, ...]:
+def modes(version: ActionKnowledge, bit: int) -> tuple[Mode, ...]:
     """The modes that an atom may have in the precondition."""
     masks = version.precondition.masks(Location.PRE)
     return tuple(mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit)

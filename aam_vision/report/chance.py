@@ -111,6 +111,16 @@ def percent(share: float, *, up: bool) -> str:
     return f"{ceil(100 * share - 1e-9) if up else floor(100 * share + 1e-9)}%"
 
 
+def difference(low: float, high: float) -> str:
+    """The limits of a difference of percentages: ``less often by 6 to 31 points``."""
+    least, most = floor(100 * low + 1e-9), ceil(100 * high - 1e-9)
+    if least >= 0 and most > 0:
+        return f"more often by {least} to {most} points"
+    if most <= 0 and least < 0:
+        return f"less often by {-most} to {-least} points"
+    return f"from {-least} points less often to {most} points more often"
+
+
 def _shared(outcomes: Sequence[Change]) -> tuple[int, int]:
     """The atoms that all outcomes add, and those that all delete."""
     added, deleted = outcomes[0].adds, outcomes[0].deletes

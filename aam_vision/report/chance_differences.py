@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, floor
 
 from aam_vision.chance.comparing import ALPHA
 from aam_vision.chance.interrogating import Options
@@ -189,17 +188,9 @@ def _outcome(action: ActionDifferences, one: OutcomeDifference) -> str:
     if one.kind is not None:
         held = action.one.index.text(Literals(one.kind, 0))
         where = f" where {some(held, 4) or 'nothing'} held"
-    return f"{words}{where}: {', '.join(shares)}; {difference(*found.limits)}; {_chance(found.p_value)}"
-
-
-def difference(low: float, high: float) -> str:
-    """The limits of a difference of percentages: ``B less often by 6 to 31 points``."""
-    least, most = floor(100 * low + 1e-9), ceil(100 * high - 1e-9)
-    if least >= 0 and most > 0:
-        return f"B more often by {least} to {most} points"
-    if most <= 0 and least < 0:
-        return f"B less often by {-most} to {-least} points"
-    return f"B from {-least} points less often to {most} points more often"
+    return (
+        f"{words}{where}: {', '.join(shares)}; B {chance.difference(*found.limits)}; {_chance(found.p_value)}"
+    )
 
 
 def _chance(p_value: float) -> str:

@@ -11,6 +11,7 @@ from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabul
 from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.agents.memos import points
+from aam_vision.chance.prior import MARGIN
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
@@ -95,6 +96,7 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         if arguments.get("chance"):
             seed = None if arguments.get("agent") is not None else field(arguments, "seed", int)
             within = min(max(field(arguments, "within", float), 0.002), 0.4)
+            within *= 1 if arguments.get("prior") is None else MARGIN  # so wide they were made
             return replace(found, within=within, chance_seed=seed)
         if not (arguments.get("controls") or arguments.get("bare")):
             return found

@@ -236,3 +236,36 @@ def test_the_figures_have_outcomes_and_the_comparison_with_the_truth(chance_run_
         assert name in figures
     for outcomes in figures["outcomes"].values():
         assert all({"effects", "probability", "interval", "trials"} <= set(one) for one in outcomes)
+
+
+# --- --prior -------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_verified_and_says_what_has_changed(chance_run_of: ChanceRuns) -> None:
+    run = chance_run_of()
+    worse = SLIPPERY.replace("0.7 (and (holding ?b)", "0.3 (and (holding ?b)")
+    again = chance_run_of(worse, seed=1, prior=run)
+    figures = json.loads((again / "result.json").read_text())
+    assert {one["action"] for one in figures["differences"]} == {"grab"}
+    for one in figures["differences"]:
+        low, high = one["difference"]
+        assert low <= one["now"] - one["before"] <= high
+        assert one["p_value"] <= 0.05
+    assert list(figures["as_before"]) == ["drop"]
+    account = ChanceAccount(read_run(again))
+    assert len(account.changes) == len(figures["differences"])
+    told = [one.way.found for one in account.actions[0].outcomes]
+    assert [[round(one.low, 6), round(one.high, 6)] for one in told] == [
+        one["interval"] for one in figures["outcomes"]["grab"]
+    ]
+    assert "What has changed" in (again / "report.html").read_text()
+
+
+def test_a_model_is_verified_with_fewer_steps(chance_run_of: ChanceRuns) -> None:
+    run = chance_run_of()
+    again = chance_run_of(seed=1, prior=run / "model.pddl")
+    first, second = (json.loads((one / "result.json").read_text()) for one in (run, again))
+    assert first["differences"] is None
+    assert second["differences"] == []
+    assert set(second["as_before"]) == {"grab", "drop"}
+    assert second["steps"] < first["steps"] / 2
