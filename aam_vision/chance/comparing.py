@@ -39,10 +39,11 @@ Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 class Count(NamedTuple):
-    """How often an outcome came, in how many trials."""
+    """How often an outcome came, in how many trials; of ``lost`` more it is not known, and each may or may not have been it."""
 
     hits: int
     trials: int
+    lost: int = 0
 
     @property
     def share(self) -> float:
@@ -109,7 +110,7 @@ def difference_limits(
     one: Count, other: Count, alpha: float, *, independent: bool = True
 ) -> tuple[float, float]:
     """The limits of q - p over all pairs that the trials do not contradict, p of the one version and q of the other."""
-    if not one.trials and not other.trials:
+    if not one.trials + one.lost and not other.trials + other.lost:
         return -1.0, 1.0
     first, second = _all_against(one)[:, None], _all_against(other)[None, :]
     joined = first + second if independent else np.maximum(first, second) - log(2)
@@ -128,12 +129,18 @@ def against_claim(p: float, count: Count) -> float:
     if p <= 0:
         return inf if count.hits else -inf
     if p >= 1:
-        return inf if count.hits < count.trials else 0.0
+        return inf if count.hits < count.trials else 0.0  # what was lost may have been it
     return _against(p, count) + log(p)
 
 
 def _against(p: float, count: Count) -> float:
-    return evidence(p, count.hits, count.trials, CONCENTRATION) if count.trials else 0.0
+    """The evidence against a probability: the least for any number of hits among the trials that were lost."""
+    made = count.trials + count.lost
+    if not made:
+        return 0.0
+    near = int(p * made)
+    hits = {min(max(one, count.hits), count.hits + count.lost) for one in (near, near + 1)}
+    return min(evidence(p, one, made, CONCENTRATION) for one in hits)
 
 
 @lru_cache(maxsize=1000)

@@ -142,6 +142,11 @@ class ActionKnowledge:
         return self.explanation.outcomes
 
     @property
+    def lost(self) -> Mapping[int, int]:
+        """By the atoms that held before, how often it could not be read which held after."""
+        return self._unread
+
+    @property
     def seen(self) -> Mapping[int, Mapping[int, int]]:
         """By the atoms that held before an execution, in the order of the first ones, how often which held after."""
         return self._seen

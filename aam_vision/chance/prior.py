@@ -118,7 +118,9 @@ class Claim(NamedTuple):
     @property
     def limits(self) -> tuple[float, float]:
         """How much more probable it is than the model says: the limits of an interval."""
-        low, high = simultaneous(*self.seen, ALPHA / self.actions, CONCENTRATION)
+        hits, made, lost = self.seen.hits, self.seen.trials + self.seen.lost, self.seen.lost
+        low = simultaneous(hits, made, ALPHA / self.actions, CONCENTRATION)[0]
+        high = simultaneous(hits + lost, made, ALPHA / self.actions, CONCENTRATION)[1]
         return low - self.probability, high - self.probability
 
 
@@ -169,7 +171,7 @@ class EarlierModel:
                 now = (held & ~deletes) | adds
                 shares[now] = shares.get(now, 0.0) + share
             for now, share in sorted(shares.items()):
-                count = Count(afters.get(now, 0), sum(afters.values()))
+                count = Count(afters.get(now, 0), sum(afters.values()), action.lost.get(held, 0))
                 comparisons = len(self.model.actions) * number * (number + 1)
                 yield Claim(now & ~held, held & ~now, held, share, count, comparisons)
 
@@ -183,15 +185,21 @@ class EarlierModel:
         added, deleted = (_union(masks) for masks in zip(*outcomes, strict=True))
         counts = dict.fromkeys(outcomes, 0)
         trials = 0
+
+        def shown(held: int) -> bool:
+            """Whether all of these outcomes are shown as they are."""
+            return not (added & held or deleted & ~held)
+
+        lost = sum(count for held, count in action.lost.items() if shown(held))
         for held, afters in action.seen.items():
-            if added & held or deleted & ~held:
+            if not shown(held):
                 continue
             trials += sum(afters.values())
             for adds, deletes in outcomes:
                 counts[adds, deletes] += afters.get((held & ~deletes) | adds, 0)
         for (adds, deletes), hits in counts.items():
             share = claimed.get((adds, deletes), 0.0)
-            yield Claim(adds, deletes, None, share, Count(hits, trials), len(self.model.actions))
+            yield Claim(adds, deletes, None, share, Count(hits, trials, lost), len(self.model.actions))
 
 
 def _union(masks: Sequence[int]) -> int:

@@ -47,6 +47,8 @@ def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: P
     for step in steps:
         action, objects = actions[step.action.name], step.action.objects
         assert step.before is not None, "such agents are asked for single steps"
+        if step.before.state.unknown:
+            continue  # of such a step of a walk nothing is learned
         try:
             if step.executed:
                 assert step.after is not None, "the same"

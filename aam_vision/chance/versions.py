@@ -9,7 +9,7 @@ one kind are compared with those of the same kind: those before which the same o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aam_vision.chance.comparing import Comparison, Count
@@ -172,21 +172,21 @@ def _of_outcomes(
     one: ActionKnowledge, other: ActionKnowledge, joint: Explanation, actions: int, *, independent: bool
 ) -> Iterator[OutcomeDifference]:
     """Every outcome, in the trials that show all of them."""
-    first, second = (_tally(version.seen, joint) for version in (one, other))
+    first, second = (_tally(version, joint) for version in (one, other))
     for outcome in joint.outcomes:
-        a, b = (Count(tally[outcome], tally.total()) for tally in (first, second))
+        a, b = (Count(tally[outcome], tally.total(), lost) for tally, lost in (first, second))
         found = Comparison(a, b, actions, independent)
         yield OutcomeDifference(outcome.adds, outcome.deletes, None, found)
 
 
-def _tally(seen: Mapping[int, Mapping[int, int]], joint: Explanation) -> Counter[Change]:
-    """How often each outcome came where all are shown."""
+def _tally(version: ActionKnowledge, joint: Explanation) -> tuple[Counter[Change], int]:
+    """How often each outcome came where all are shown, and how often it could not be read what came there."""
     found: Counter[Change] = Counter()
-    for held, afters in seen.items():
+    for held, afters in version.seen.items():
         if joint.revealing(held):
             for outcome in joint.outcomes:
                 found[outcome] += afters.get((held | outcome.adds) & ~outcome.deletes, 0)
-    return found
+    return found, sum(lost for held, lost in version.lost.items() if joint.revealing(held))
 
 
 def _of_kinds(
@@ -201,10 +201,11 @@ def _of_kinds(
         others = other.seen.get(held, {})
         if not others:
             continue
-        totals = [sum(some.values()) for some in (afters, others)]
+        pair = ((one, afters), (other, others))
         for now in sorted({*afters, *others}):
             a, b = (
-                Count(some.get(now, 0), total) for some, total in zip((afters, others), totals, strict=True)
+                Count(some.get(now, 0), sum(some.values()), version.lost.get(held, 0))
+                for version, some in pair
             )
             found = Comparison(a, b, actions * number * (number + 1), independent)
             yield OutcomeDifference(now & ~held, held & ~now, held, found)

@@ -260,7 +260,7 @@ class ChanceAccount:
         """The first step that came out so and shows all of it, or else some of it."""
         best: AttemptedStep | None = None
         for step in steps:
-            if step.before is None or step.after is None:
+            if step.before is None or step.after is None or step.after.state.unknown:
                 continue
             held = known.index.values(step.before.state, step.action.objects)[0]
             now = known.index.values(step.after.state, step.action.objects)[0]
@@ -347,7 +347,7 @@ def _kinds(
     """The trials by what held before them, most frequent kinds first."""
     found: dict[int, Counter[int]] = {}
     for step in steps:
-        if step.executed and step.before is not None and step.after is not None:
+        if step.before is not None and step.after is not None and not step.after.state.unknown:
             held = known.index.values(step.before.state, step.action.objects)[0]
             now = known.index.values(step.after.state, step.action.objects)[0]
             found.setdefault(held, Counter())[now] += 1

@@ -17,7 +17,9 @@ from aam_vision.chance.comparing import (
     difference_limits,
 )
 
-counts = st.integers(0, 40).flatmap(lambda trials: st.builds(Count, st.integers(0, trials), st.just(trials)))
+counts = st.integers(0, 40).flatmap(
+    lambda trials: st.builds(Count, st.integers(0, trials), st.just(trials), st.sampled_from([0, 0, 3]))
+)
 
 
 def crossing(p: float, order: str, bound: float) -> float:
@@ -105,6 +107,21 @@ def test_more_comparisons_make_each_less_sure(one: Count, other: Count, actions:
     assert among.p_value >= alone.p_value
     assert among.limits[0] <= alone.limits[0]
     assert among.limits[1] >= alone.limits[1]
+
+
+@settings(max_examples=15, deadline=None)
+@given(counts, counts)
+def test_trials_that_were_not_read_may_have_come_out_in_any_way(one: Count, other: Count) -> None:
+    found, limits = against_equality(one, other), difference_limits(one, other, ALPHA)
+    for hits in range(one.lost + 1):
+        for others in range(other.lost + 1):
+            read = (
+                Count(one.hits + hits, one.trials + one.lost),
+                Count(other.hits + others, other.trials + other.lost),
+            )
+            assert found <= against_equality(*read) + 1e-9
+            low, high = difference_limits(*read, ALPHA)
+            assert limits[0] <= low <= high <= limits[1]
 
 
 @pytest.mark.parametrize("p", [0.3, 0.9])
