@@ -50,7 +50,7 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.chance.interrogating import CONTRADICTED, Options, interrogate
-    from aam_vision.run_folder import clear
+    from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.chance import of
 
     check_writable(folder)
@@ -66,6 +66,8 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
     ):
         if resumed is None:
             clear(folder)
+        keep_images(known.target, folder)
+        note_origins(known.target, journal)
         agent = JournalledAgent(known.target.agent, journal, known.target.generators)
         options = Options(arguments.within, 1 - CONFIDENCE, arguments.max_steps, prior)
         try:

@@ -201,6 +201,11 @@ class ChanceAccount:
         unsure = [one.name for one in self.actions if one.known.executed and not one.certain]
         if unsure:
             told.append(f"Which outcomes these have is not certain: {english.listed(unsure)}.")
+        lost = sum(action.known.unread for action in self.actions)
+        if lost:
+            told.append(
+                f"{counted(lost, 'executed step')} led to what could not be read: it may have been any outcome."
+            )
         count = sum(one.status != PROVEN for action in self.actions for one in action.conditions)
         if count:
             told.append(f"{counted(count, 'literal')} may be preconditions or not.")

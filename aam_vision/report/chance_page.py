@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aam_vision import wording
 from aam_vision.chance.frequency import Frequency
@@ -14,8 +14,8 @@ from aam_vision.report.chance_account import ASSUMED, COMPLETE, CONTRADICTED, Ac
 from aam_vision.report.events import Event, ShownImage
 from aam_vision.report.result_file import MAX_BYTES
 
-MOST = 420
-"""Characters of the actions that are described on the first screen, about."""
+MOST, MOST_BESIDE = 420, 220
+"""Characters of the actions that are described on the first screen, about; and beside pictures."""
 BRIEF = 2
 """Effects of an outcome that are told there."""
 
@@ -77,7 +77,8 @@ def page(account: ChanceAccount) -> str:
 def first_screen(account: ChanceAccount) -> FirstScreen:
     """The first screen of a run: actions with several outcomes before those that always do the same."""
     deeds, rest = list[Deed](), list[str]()
-    left = MOST
+    told = _telling(account)
+    left = MOST if told is None else MOST_BESIDE
     for action in sorted(account.actions, key=lambda action: -min(2, len(action.outcomes))):
         deed = _deed(action)
         left -= len(deed.name) + len(deed.words)
@@ -85,12 +86,11 @@ def first_screen(account: ChanceAccount) -> FirstScreen:
             rest.append(action.name)
         else:
             deeds.append(deed)
-    told = _telling(account)
     status = "" if account.figures is None else account.figures["status"]
     return FirstScreen(
         tuple(deeds),
         f"There {'is' if len(rest) == 1 else 'are'} also {wording.some(rest, 8)}." if rest else "",
-        () if told is None else told[1].shown,
+        () if told is None else told[1],
         "" if told is None else told[0],
         {COMPLETE: "proven", CONTRADICTED: "estimated"}.get(status, "open"),
         status == CONTRADICTED,
@@ -104,17 +104,19 @@ def _deed(action: ActionAccount) -> Deed:
     return Deed(action.name, words, action.best.way.found)
 
 
-def _telling(account: ChanceAccount) -> tuple[str, Event] | None:
-    """The first step with two pictures, of an outcome that is less likely than another; or of any."""
-    best: tuple[str, Event] | None = None
+def _telling(account: ChanceAccount) -> tuple[str, tuple[ShownImage, ...]] | None:
+    """What two pictures show, and these: of the first outcome that is not the one most often meant, or of any."""
+    best: tuple[str, tuple[ShownImage, ...]] | None = None
     for action in account.actions:
         for one in action.outcomes:
             if one.example is None or len(one.example.shown) < 2:
                 continue
-            about = f"{one.example.name}: {one.example.step}; {one.words}"
+            before, after = one.example.shown
+            shown = (before, replace(after, caption=f"{after.caption}: {one.words}"))
+            told = f"{one.example.name}: {one.example.step}; {one.words}", shown
             if one is not action.best:
-                return about, one.example
-            best = best or (about, one.example)
+                return told
+            best = best or told
     return best
 
 

@@ -145,6 +145,9 @@ def test_chance_is_read_off_images(tmp_path: Path) -> None:
         "pick-up": 1, "put-down": 2, "stack": 2, "unstack": 1,
     }  # fmt: skip
     assert figures["intervals_right"] == figures["intervals"] == 6
+    page = (folder / "report.html").read_text()
+    assert page.count("data:image/png") >= 6
+    assert "After put-down: table-destroyed is true" in page
     again = command("--resume", folder, "--quiet", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     repeated = json.loads((folder / "result.json").read_text())
