@@ -59,6 +59,10 @@ class Open:
         """Nothing is open."""
         return cls(np.zeros(len(pool.looks), bool), np.zeros(len(pool.pictures), np.intp))
 
+    def any(self) -> bool:
+        """Whether anything is open."""
+        return bool(self.looks.any() or self.rooms.any())
+
     def close(self, pool: Pool, number: int) -> None:
         """A picture was labelled: what it shows is not open any more, nor what looks the same."""
         looks = pool.pictures[number].looks

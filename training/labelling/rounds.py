@@ -162,9 +162,9 @@ class Rounds:
         )
 
     def _round(self, perception: BoardPerception) -> None:
-        """Label some more pictures; the first of them are those to be examined on, once little is refused."""
+        """Label some more pictures; the first of them are those to be examined on, once nothing is open."""
         for number in range(min(EACH, self._way.most - len(self._answers))):
-            audited = number < AUDITED and self.found.refused <= REFUSED
+            audited = number < AUDITED and not self._open.any()
             chosen = least_labelled(self._pool, self.found.pictures, self._rng) if audited else self._choose()
             if chosen is None:
                 return
