@@ -1,8 +1,8 @@
 """``python -m experiments.told_apart``: two versions of an agent, interrogated in turn until they are told apart.
 
 A hand picks up a block with one probability in one version, and with another in the other. Each version is interrogated by itself; they
-take steps in turn, and after every pair of steps both are compared (``chance/versions.py``, which may be looked at any time). It
-ends when they are told apart, or when both interrogations have nothing left to ask.
+take steps in turn, and whenever there are two in a hundred more of them both are compared (``chance/versions.py``, which may be looked at
+any time). It ends when they are told apart, or when both interrogations have nothing left to ask.
 
 The table has the trials of that action in both versions together, and a *bound*: no sequential test that calls equal versions
 different with probability a at most and surely ends where they differ does with fewer on average. Wald's identity: the log-likelihood
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 BATCH = 20
 """Comparisons in one job."""
 LOOKS = 1.02
-"""Both are compared when one has this many times as many trials of an action as at the last look, or one more."""
+"""Both are compared when they have executed this many times as many steps as at the last look."""
 
 
 def told_apart(

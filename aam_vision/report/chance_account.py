@@ -13,43 +13,21 @@ from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.verdict import Verdict
 from aam_vision.outcomes import ChanceModel
 from aam_vision.report import chance, english
+from aam_vision.report.chance_conditions import PROVEN, Condition, conditions
 from aam_vision.report.ending import printable
 from aam_vision.report.events import Event, Events
 from aam_vision.report.recorded import Recorded
-from aam_vision.strips import LiftedAtom, Mode
+from aam_vision.strips import LiftedAtom
 from aam_vision.wording import counted
 
 COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
 ASSUMED = "Assumed: refusals are right, states are seen rightly, and probabilities depend on the action alone and do not drift."
-PROVEN, ONE_OF, OPEN = "proven", "one of several", "open"
 MAX_KINDS = 30
 """Kinds of trials of one action that are listed, at most."""
-MAX_OTHERS = 6
-"""Steps that are named behind one proof, at most."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A literal that an action needs, or may need."""
-
-    text: str
-    words: str
-    status: str
-    """``proven``, ``one of several`` or ``open``."""
-    why: str
-    anchor: str
-    """A name that is unique on the page and safe in HTML."""
-    refusal: Event | None = None
-    """The refused step that proves it, or leaves it open."""
-
-    @property
-    def in_model(self) -> bool:
-        """Whether the model has it: open negative literals are left out."""
-        return self.status == PROVEN or not self.text.startswith("not ")
 
 
 @dataclass(frozen=True)
@@ -241,7 +219,7 @@ class ChanceAccount:
             known,
             chance.sentence(known),
             chance.always(known),
-            self._conditions(known, steps),
+            tuple(conditions(known, steps, self.events)),
             outcomes,
             tuple(_kinds(known, [one.way.outcome for one in outcomes], steps)),
         )
@@ -280,71 +258,6 @@ class ChanceAccount:
             best = best or step
         return None if best is None else self.events.event(best)
 
-    def _conditions(self, known: ActionKnowledge, steps: Sequence[AttemptedStep]) -> tuple[Condition, ...]:
-        """What it needs, and may need; proven conditions first."""
-        precondition = known.precondition
-        refused = [(step, _violated(known, step)) for step in steps if not step.executed]
-        of_clauses = union(precondition.clauses)
-        found = []
-        for literal in (*precondition.proven.singles(), *precondition.undecided.singles()):
-            (text,) = known.index.text(literal)
-            status = (
-                PROVEN
-                if literal.overlaps(precondition.proven)
-                else ONE_OF
-                if literal.overlaps(of_clauses)
-                else OPEN
-            )
-            if status == PROVEN:
-                refusal = next((step for step, violated in refused if violated == literal), None)
-            else:
-                refusal = next((step for step, violated in refused if literal.within(violated)), None)
-            if status == OPEN and not known.executed:
-                continue  # every literal is open then
-            atom = known.index.atom(literal.positive | literal.negative)
-            mode = Mode.POSITIVE if literal.positive else Mode.NEGATIVE
-            header = known.index.header
-            words = english.literal(atom, mode, header.parameters, known.index.vocabulary)
-            event = None if refusal is None else self.events.event(refusal)
-            anchor = (
-                f"why-{header.name}-{'needs' if literal.positive else 'not'}-{known.index.atoms.index(atom)}"
-            )
-            why = self._why(known, status, refusal, steps)
-            found.append(Condition(text, words, status, why, anchor, event))
-        return tuple(found)
-
-    def _why(
-        self,
-        known: ActionKnowledge,
-        status: str,
-        refusal: AttemptedStep | None,
-        steps: Sequence[AttemptedStep],
-    ) -> str:
-        """How a condition is known, as a sentence or two."""
-        if status == OPEN or refusal is None:
-            return "It held in every execution, and no step was refused because of it alone: no answer tells whether it is needed."
-        violated = _violated(known, refusal)
-        name = self.events.event(refusal).name.lower()
-        if status == ONE_OF:
-            among = english.listed(known.index.text(violated), "or")
-            return f"In {name} the step was refused: one of {among} is needed, and no answer tells which."
-        alone = f"In {name} the step was refused, and of all that may be needed only this did not hold"
-        false = _false(known, refusal)
-        others = Literals(false.positive & ~violated.positive, false.negative & ~violated.negative)
-        if not others:
-            return f"{alone}."
-        names = []
-        left = others
-        for step in steps:
-            if not step.executed or step.before is None:
-                continue
-            shown = left.common(_false(known, step))
-            if shown:
-                names.append(self.events.event(step).name.lower())
-                left = left.without(shown)
-        told = english.listed([*names[:MAX_OTHERS], *(["others"] if len(names) > MAX_OTHERS else [])])
-        return f"{alone}: the other {counted(others.size(), 'literal')} that did not are not needed, as executions without them show ({told})."
-
 
 def _kinds(
     known: ActionKnowledge, outcomes: Sequence[Change], steps: Sequence[AttemptedStep]
@@ -364,15 +277,3 @@ def _kinds(
             tuple(afters[ends[one]] for one in outcomes),
             all(known.telling(held)),
         )
-
-
-def _false(known: ActionKnowledge, step: AttemptedStep) -> Literals:
-    """The literals that did not hold before a step."""
-    assert step.before is not None, "such agents are asked for single steps"
-    held, _ = known.index.values(step.before.state, step.action.objects)
-    return Literals(known.index.everything & ~held, held)
-
-
-def _violated(known: ActionKnowledge, step: AttemptedStep) -> Literals:
-    """The literals among them that may be needed, by all answers."""
-    return _false(known, step).common(known.precondition.candidates)

@@ -123,9 +123,7 @@ class Forecast:
         refused = bool(violated) and precondition.certain_to_fail(violated)
         cautious = precondition.violated(held, 0, precondition.cautious)
         if refused:
-            return _Moved(
-                (), False, False, False, f"it lacks {_literals(action, cautious or violated, step)}"
-            )
+            return _Moved((), False, False, False, _missing(action, cautious or violated, step))
         branches = tuple(_branches(action, state, held, step))
         if not branches:
             return _Moved((), False, True, False, f"it comes: {step.name} was never executed")
@@ -191,6 +189,13 @@ def _branches(action: ActionKnowledge, state: State, held: int, step: GroundActi
         chance = Chance(often.probability, *((often.low, often.high) if sure else (0.0, 1.0)))
         found.append(_Branch(chance, successor(state, action, made, after), not hidden))
     return [*found, _Branch(Chance(0.0, 0.0, action.unseen if sure else 1.0), None, False)]
+
+
+def _missing(action: ActionKnowledge, violated: Literals, step: GroundAction) -> str:
+    """Why the step is refused: ``holding(a) does not hold``."""
+    facts = [f"{atom} does not hold" for atom in sorted(action.index.facts(violated.positive, step.objects))]
+    facts += [f"{atom} holds" for atom in sorted(action.index.facts(violated.negative, step.objects))]
+    return some(facts, 4)
 
 
 def _literals(action: ActionKnowledge, literals: Literals, step: GroundAction) -> str:

@@ -147,7 +147,7 @@ def test_ask_says_how_probable_every_step_and_ending_is(chance_run_of: ChanceRun
     assert code == 0
     assert lines[0] == "1. grab(a, h): carried out 100% of the time (100-100%)"
     assert re.fullmatch(r"2\. drop\(a, h\): carried out \d\d% of the time \(\d\d-\d\d%\)", lines[1])
-    assert lines[2] == "   not where it lacks holding(a)"
+    assert lines[2] == "   not where holding(a) does not hold"
     assert any("+holding(b), -free(h)" in line for line in lines)
     plan.write_text("(drop a h)")
     assert "carried out 0% of the time (0-0%)" in command("ask", chance_run_of(), "--plan", plan)[1]
@@ -165,7 +165,7 @@ def test_ask_promises_nothing_of_what_is_not_known(chance_run_of: ChanceRuns, pl
     code, said, _ = command("ask", run, "--plan", plan)
     assert code == 0
     assert "carried out 0% of the time (0-100%)" in said or "(0-0%)" in said
-    assert "never executed" in said or "lacks" in said
+    assert "never executed" in said or "does not hold" in said
 
 
 # --- execute -------------------------------------------------------------------------------------------------------
