@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.errors import InconsistentAgent
+from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -33,7 +33,11 @@ def precision_of(within: float) -> Precision:
 
 
 def retold(transcript: Transcript, precision: Precision) -> Retold:
-    """Learn from the answers of a transcript once more."""
+    """Learn from the answers of a transcript once more.
+
+    Raises:
+        UnusableInput: it is none of such a run.
+    """
     return learned(transcript, attempted(transcript.in_single_steps()), precision)
 
 
@@ -46,12 +50,14 @@ def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: P
     counted: list[AttemptedStep] = []
     for step in steps:
         action, objects = actions[step.action.name], step.action.objects
-        assert step.before is not None, "such agents are asked for single steps"
+        if step.before is None or (step.executed and step.after is None):
+            raise UnusableInput(
+                f"the transcript has a plan of several steps ({step.action}): it is of another kind of run, or damaged"
+            )
         if step.before.state.unknown:
             continue  # of such a step of a walk nothing is learned
         try:
-            if step.executed:
-                assert step.after is not None, "the same"
+            if step.executed and step.after is not None:
                 action.was_executed(step.before.state, objects, step.after.state)
             else:
                 action.was_refused(step.before.state, objects)

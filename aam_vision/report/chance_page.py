@@ -16,6 +16,8 @@ from aam_vision.report.result_file import MAX_BYTES
 
 MOST, MOST_BESIDE = 420, 220
 """Characters of the actions that are described on the first screen, about; and beside pictures."""
+MOST_NUMBER = 1e9
+"""Figures of a stranger that are shown are below this."""
 BRIEF = 2
 """Effects of an outcome that are told there."""
 
@@ -60,6 +62,7 @@ def page(account: ChanceAccount) -> str:
         account=account,
         actions=account.actions,
         assumed=ASSUMED,
+        compared=list(_compared(account)),
         counted=wording.counted,
         english=english,
         figures=figures,
@@ -124,6 +127,26 @@ def _events(account: ChanceAccount) -> Iterator[Event]:
     for action in account.actions:
         yield from (one.example for one in action.outcomes if one.example is not None)
         yield from (one.refusal for one in action.conditions if one.refusal is not None)
+
+
+def _compared(account: ChanceAccount) -> Iterator[tuple[str, str]]:
+    """The figures of the comparison with the truth, as far as ``result.json`` has them."""
+    told = account.figures or {}
+
+    def number(name: str) -> float | None:
+        value = told.get(name)
+        return value if isinstance(value, int | float) and 0 <= value < MOST_NUMBER else None
+
+    if (distance := number("variational_distance")) is not None:
+        yield "Variational distance", f"{distance:.3f}"
+    if (wrong := number("wrong_certain")) is not None:
+        yield "Certain and wrong", f"{wrong:.0f}"
+    intervals, right = number("intervals"), number("intervals_right")
+    if intervals is not None and right is not None:
+        yield "Intervals that are right", f"{right:.0f} of {intervals:.0f}"
+    if isinstance(told.get("exact"), bool):
+        same = "same where compared" if told.get("equivalent") is True else "another"
+        yield "Structure", "exact" if told["exact"] else same
 
 
 def _truth(account: ChanceAccount) -> str | None:

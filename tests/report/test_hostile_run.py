@@ -17,12 +17,13 @@ from rich.console import Console
 
 from aam_vision.agents.journal import NAME
 from aam_vision.errors import UnusableInput
-from aam_vision.report import terminal
+from aam_vision.report import chance_page, chance_terminal, terminal
 from aam_vision.report.account import Account
+from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from tests.profiles import thorough
-from tests.report.conftest import Runs
+from tests.report.conftest import ChanceRuns, Runs
 
 PLAIN = st.sampled_from(
     [
@@ -85,9 +86,15 @@ def _change(draw: st.DrawFn, folder: Path) -> None:
 def _told(folder: Path) -> str:
     console = Console(file=io.StringIO(), highlight=False, markup=False)
     try:
-        account = Account(read_run(folder))
-        terminal.overview(account, console)
-        page(account).encode("utf-8", "strict")
+        run = read_run(folder)
+        if run.within is not None:
+            told = ChanceAccount(run)
+            chance_terminal.overview(told, console)
+            chance_page.page(told).encode("utf-8", "strict")
+        else:
+            account = Account(run)
+            terminal.overview(account, console)
+            page(account).encode("utf-8", "strict")
     except UnusableInput as error:
         return str(error)
     assert isinstance(console.file, io.StringIO)
@@ -114,11 +121,11 @@ def test_malformed_notes_are_refused(note: tuple[str, object], run_of: Runs, tmp
     assert "\x1b" not in _told(tmp_path)
 
 
-@pytest.mark.parametrize("env", ["gripper", "doors"])
+@pytest.mark.parametrize("env", ["gripper", "doors", "chance"])
 def test_a_run_with_a_changed_value_is_read_or_refused(
-    env: str, run_of: Runs, tmp_path_factory: pytest.TempPathFactory
+    env: str, run_of: Runs, chance_run_of: ChanceRuns, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    whole = run_of(env)
+    whole = chance_run_of(within=0.3) if env == "chance" else run_of(env)
 
     @thorough(40)
     @given(st.data())
