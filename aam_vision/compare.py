@@ -100,7 +100,8 @@ def _compare_runs(first: Path, second: Path) -> None:
     versions = Versions(ChanceAccount(read_run(first)), ChanceAccount(read_run(second)))
     print(f"A: {first}")
     print(f"B: {second}")
-    print(versions.matched)
+    for text in (versions.matched, *versions.warnings):
+        print("\n".join(lines(text, indent=2)))
     for action in versions.actions:
         print(f"\n{action.one.index.header.name}{': DIFFERENT' if action.different else ''}")
         for line in versions.lines(action):

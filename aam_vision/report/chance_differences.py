@@ -13,7 +13,7 @@ from aam_vision.chance.versions import ActionDifferences, AtomDifference, Outcom
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.report import chance
-from aam_vision.report.chance_account import ChanceAccount
+from aam_vision.report.chance_account import CONTRADICTED, ChanceAccount
 from aam_vision.report.english import listed
 from aam_vision.strips import Mode
 from aam_vision.wording import counted, some
@@ -68,6 +68,18 @@ class Versions:
         apart = [name for name in first if name not in same]
         told = f"matched: {f'the same {listed(same)}' if same else 'nothing'}"
         return f"{told}; NOT matched: {listed(apart)}" if apart else told
+
+    @property
+    def warnings(self) -> list[str]:
+        """Which run is no good base of a comparison, and why, in sentences."""
+        found = []
+        for name, account in (("A", self.one), ("B", self.other)):
+            judged = account.verdict
+            if account.figures is None or account.figures["status"] == CONTRADICTED:
+                found.append(
+                    f"{name}: {judged.title}: {judged.main} What is said of it below is not certain."
+                )
+        return found
 
     def lines(self, action: ActionDifferences) -> list[Line]:
         """All lines of one action."""

@@ -92,6 +92,18 @@ def test_equal_versions_are_the_same_whatever_the_order_in_their_files(chance_ru
     assert "nothing differs that chance does not explain" in said
 
 
+def test_a_run_that_was_stopped_is_compared_as_far_as_it_went(
+    chance_run_of: ChanceRuns, tmp_path: Path
+) -> None:
+    run = chance_run_of()
+    stopped = shutil.copytree(run, tmp_path / "stopped")
+    (stopped / "result.json").unlink()
+    code, said, _ = command("compare", run, stopped)
+    assert code == 0
+    assert "B: not at its end" in said
+    assert "A: not" not in said
+
+
 def test_what_cannot_be_compared_is_one_line(chance_run_of: ChanceRuns, run_of: Runs) -> None:
     run, other = chance_run_of(), run_of("gripper")
     blocks = chance_run_of(SLIPPERY.replace("grab", "take"))
