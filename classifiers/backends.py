@@ -34,8 +34,7 @@ def backend(name: str, weights: Weights) -> Backend:
     Raises:
         UnusableInput: there is no such backend, or its packages are not installed.
     """
-    if name not in BACKENDS:
-        raise UnusableInput(f"no backend {name!r}: use one of {', '.join(BACKENDS)}")
+    check_backend(name)
     if name == "numpy" and shapes(weights.kind, weights.heads) is not None:
         return NumpyNetwork(weights).logits
     from aam_vision.classifiers.networks import network_of
@@ -43,3 +42,13 @@ def backend(name: str, weights: Weights) -> Backend:
 
     network = network_of(weights)
     return onnx_logits(network) if name == "onnx" else torch_logits(network)
+
+
+def check_backend(name: str) -> None:
+    """Refuse a backend that there is not.
+
+    Raises:
+        UnusableInput: it is none of ``BACKENDS``.
+    """
+    if name not in BACKENDS:
+        raise UnusableInput(f"no backend {name!r}: use one of {', '.join(BACKENDS)}")

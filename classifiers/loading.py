@@ -6,7 +6,6 @@ from pathlib import Path
 
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.errors import UnusableInput
 from aam_vision.perception import VisualVocabulary
 
 
@@ -26,7 +25,7 @@ def load_perception(
         name: of the weights.
         folder: of the weights; None for those shipped.
         remembered: images whose answers are kept.
-        backend: what runs the network; pictures without cells are left to torch, ``onnx`` does not know them.
+        backend: what runs the network, see ``backends``; numpy leaves pictures without cells to torch.
         threads: that share batches of boards.
 
     Raises:
@@ -36,8 +35,4 @@ def load_perception(
         return BoardPerception.load(
             vocabulary, name, folder, remembered=remembered, backend=backend, threads=threads
         )
-    if backend == "onnx":
-        raise UnusableInput(
-            f"backend onnx does not know the network of {name}, which reads pictures without cells: use torch"
-        )
-    return CameraPerception.load(vocabulary, name, folder, remembered=remembered)
+    return CameraPerception.load(vocabulary, name, folder, remembered=remembered, backend=backend)

@@ -3,18 +3,25 @@
 Input ``boards``: float32 (images, 3, 16 * rows, 16 * columns) between 0 and 1, the board cut out of the image
 and resampled to 16 pixels a cell (64 for ``--backbone resnet18``). Output ``logits``: float32 (images, heads, rows, columns). The file holds
 the card (vocabulary, temperatures, thresholds) as its metadata ``card``.
+
+Of pictures without cells: input ``pictures``, float32 (images, 3, height, width) between 0 and 1, resampled to the size in which
+the network sees them; outputs ``logits``, float32 (images, answers), in the order of ``classifiers.camera.plan.CameraPlan``, and
+``positions``, float32 (images, looks, 2): across and down, from -1 to 1.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
+
+if TYPE_CHECKING:
+    from aam_vision.envs.image_domain import ImageDomain
 
 
 def export(
@@ -35,12 +42,10 @@ def export(
     weights = domain.classifiers(weights)
     if not out.resolve().parent.is_dir() or out.is_dir():
         raise UnusableInput(f"cannot write {out}: name a file in a folder that exists")
-    from aam_vision.classifiers.store import load, paths
-    from aam_vision.classifiers.torch_backends import onnx_graph
-
-    network, _ = load(domain.visual, domain.name, weights)
-    content = onnx_graph(network)
+    content, heads = _graph(domain, weights)
     import onnx
+
+    from aam_vision.classifiers.store import paths
 
     model = onnx.load_from_string(content)
     model.metadata_props.add(key="card", value=paths(domain.name, weights).card.read_text("utf-8"))
@@ -50,7 +55,25 @@ def export(
         partial.replace(out)
     except OSError as error:
         raise UnusableInput(f"cannot write {out} ({error.strerror or error}): name another file") from None
-    print(f"{out}: {out.stat().st_size} bytes, heads {', '.join(network.heads)}")
+    print(f"{out}: {out.stat().st_size} bytes, heads {', '.join(heads)}")
+
+
+def _graph(domain: ImageDomain, weights: Path | None) -> tuple[bytes, tuple[str, ...]]:
+    """The model of a domain's classifiers, and their names in the order of its answers."""
+    from aam_vision.classifiers import store
+
+    if not domain.visual.cellless:
+        from aam_vision.classifiers.torch_backends import onnx_graph
+
+        network, _ = store.load(domain.visual, domain.name, weights)
+        return onnx_graph(network), network.heads
+    from aam_vision.classifiers.camera import running
+    from aam_vision.classifiers.camera.perception import picture_of
+    from aam_vision.classifiers.camera.plan import plan_of
+
+    tensors, card = store.read(domain.visual, domain.name, weights)
+    plan = plan_of(card.vocabulary)
+    return running.onnx_graph(running.network_of(plan, tensors), picture_of(card)), plan.heads
 
 
 if __name__ == "__main__":

@@ -8,16 +8,17 @@ A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
 things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
 taken to be false, except what the image hides. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
-(``labels.check_legal``) and all of them together (``label_checks``).
+(``labels.check_legal``) and all of them together (``label_checks``). Pictures without cells are labelled in the same way:
+``camera.folder``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
@@ -29,11 +30,15 @@ from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.label_checks import Labelling, check_together
+from aam_vision.training.label_checks import LabelledImage, Labelling, check_together
 from aam_vision.training.labels import check_legal
 
+LABELS: Final = "labels.jsonl"
+"""Name of the file in a folder of labelled images."""
 MOST_BYTES: Final = 100_000_000
 """Of ``labels.jsonl``; larger ones are not read."""
+
+T = TypeVar("T", bound=LabelledImage)
 
 _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
@@ -89,13 +94,64 @@ def read_labels(
         UnusableInput: a file is missing, damaged or no RGB image in PNG, or a label names what there is
             not, describes no legal board, or contradicts another one; the message names the lines.
     """
-    file = folder / "labels.jsonl"
+    indices: dict[str, SceneIndex] = {}
+
+    def made(line: Line) -> Labelling:
+        if line.problem not in indices:
+            indices[line.problem] = SceneIndex(domain.visual, line.scene)
+        named = Named(line.line, line.image, line.problem)
+        return labelling(domain, indices[line.problem], line.atoms, line.frame, named, side)
+
+    found = read_lines(domain, folder, made, none_is_fine=none_is_fine)
+    try:
+        check_together(domain.visual.cell_heads(), found)
+    except UnusableInput as error:
+        raise UnusableInput(f"{folder / LABELS}: {error}") from None
+    return found
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a label file.
+
+    Args:
+        line: its number, from 1.
+        image: the name of the image.
+        problem: the name of its problem.
+        scene: of the problem.
+        atoms: the atoms that it says are true.
+        frame: the image.
+    """
+
+    line: int
+    image: str
+    problem: str
+    scene: Scene
+    atoms: frozenset[Atom]
+    frame: Frame
+
+    @property
+    def state(self) -> State:
+        """What it says."""
+        return State(self.atoms, self.scene.objects)
+
+
+def read_lines(
+    domain: Labellable, folder: Path, made: Callable[[Line], T], *, none_is_fine: bool = False
+) -> list[T]:
+    """What is made of each labelled image of a folder, in the order of its lines.
+
+    Raises:
+        UnusableInput: a file is missing, damaged or no RGB image in PNG; a label names what there is not; or ``made`` refuses
+            a line. The message names the line.
+    """
+    file = folder / LABELS
     try:
         lines = read_limited(file, MOST_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UnusableInput(f"cannot read {file} ({error}): write one line of JSON per image") from None
-    found: list[Labelling] = []
-    indices: dict[str, SceneIndex] = {}
+    found: list[T] = []
+    scenes: dict[str, Scene] = {}
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
@@ -103,15 +159,11 @@ def read_labels(
                 if facts.get("withdrawn") is True:
                     found = _without(found, facts)
                 else:
-                    found.append(_labelling(domain, folder, (number, facts), indices, side))
+                    found.append(made(_line(domain, folder, (number, facts), scenes)))
             except UnusableInput as error:
                 raise UnusableInput(f"{file} line {number}: {error}") from None
     if not found and not none_is_fine:
         raise UnusableInput(f"{file} labels no image: write one line per image")
-    try:
-        check_together(domain.visual.cell_heads(), found)
-    except UnusableInput as error:
-        raise UnusableInput(f"{file}: {error}") from None
     return found
 
 
@@ -131,7 +183,7 @@ def _no_label(error: Exception) -> UnusableInput:
     )
 
 
-def _without(found: list[Labelling], facts: dict[str, Any]) -> list[Labelling]:
+def _without(found: list[T], facts: dict[str, Any]) -> list[T]:
     """The labels so far without those of an image."""
     image = str(facts.get("image"))
     rest = [one for one in found if one.image != image]
@@ -142,13 +194,9 @@ def _without(found: list[Labelling], facts: dict[str, Any]) -> list[Labelling]:
     return rest
 
 
-def _labelling(
-    domain: Labellable,
-    folder: Path,
-    numbered: tuple[int, dict[str, Any]],
-    indices: dict[str, SceneIndex],
-    side: int,
-) -> Labelling:
+def _line(
+    domain: Labellable, folder: Path, numbered: tuple[int, dict[str, Any]], scenes: dict[str, Scene]
+) -> Line:
     number, facts = numbered
     try:
         image, problem, true = (
@@ -158,14 +206,13 @@ def _labelling(
         )
     except (TypeError, KeyError) as error:
         raise _no_label(error) from None
-    if problem not in indices:
-        indices[problem] = SceneIndex(domain.visual, _scene(domain, folder, problem))
-    index = indices[problem]
-    atoms = frozenset(_atom(domain, index.scene, text) for text in true)
+    if problem not in scenes:
+        scenes[problem] = _scene(domain, folder, problem)
+    scene = scenes[problem]
+    atoms = frozenset(_atom(domain, scene, text) for text in true)
     if Path(image).name != image:
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
-    frame = read_image(folder / "images" / image)
-    return labelling(domain, index, atoms, frame, Named(number, image, problem), side)
+    return Line(number, image, problem, scene, atoms, read_image(folder / "images" / image))
 
 
 def _scene(domain: Labellable, folder: Path, problem: str) -> Scene:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from aam_vision.classifiers.architecture import CROP_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
@@ -50,13 +51,41 @@ def check_together(heads: Sequence[str], labellings: Sequence[Labelling]) -> Non
         UnusableInput: images of one problem differ in size, one image has two labels, or two places that
             look the same to the pixel are labelled differently; the message names both lines.
     """
-    _check_sizes(labellings)
-    _check_images(labellings)
+    check_images(labellings)
     _check_looks(heads, labellings)
 
 
-def _check_sizes(labellings: Sequence[Labelling]) -> None:
-    first: dict[str, Labelling] = {}
+class LabelledImage(Protocol):
+    """One line of a label file, as far as images are compared; see ``Labelling``."""
+
+    @property
+    def line(self) -> int: ...
+
+    @property
+    def image(self) -> str: ...
+
+    @property
+    def problem(self) -> str: ...
+
+    @property
+    def atoms(self) -> frozenset[Atom]: ...
+
+    @property
+    def frame(self) -> Frame: ...
+
+
+def check_images(labellings: Sequence[LabelledImage]) -> None:
+    """Refuse labels of images that cannot all be right.
+
+    Raises:
+        UnusableInput: images of one problem differ in size, or one image has two labels.
+    """
+    _check_sizes(labellings)
+    _check_same(labellings)
+
+
+def _check_sizes(labellings: Sequence[LabelledImage]) -> None:
+    first: dict[str, LabelledImage] = {}
     for one in labellings:
         other = first.setdefault(one.problem, one)
         if one.frame.shape != other.frame.shape:
@@ -66,13 +95,13 @@ def _check_sizes(labellings: Sequence[Labelling]) -> None:
             )
 
 
-def _size(one: Labelling) -> str:
+def _size(one: LabelledImage) -> str:
     height, width = one.frame.shape[:2]
     return f"{width}x{height}"
 
 
-def _check_images(labellings: Sequence[Labelling]) -> None:
-    first: dict[bytes, Labelling] = {}
+def _check_same(labellings: Sequence[LabelledImage]) -> None:
+    first: dict[bytes, LabelledImage] = {}
     for one in labellings:
         other = first.setdefault(repr(one.frame.shape).encode() + one.frame.tobytes(), one)
         both = f"line {one.line} ({one.image}) contradicts line {other.line} ({other.image}), which is the same picture"

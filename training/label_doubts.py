@@ -35,7 +35,12 @@ def doubts(heads: Sequence[str], perception: BoardPerception, labellings: Sequen
                 f"line {one.line} of the labels ({one.image}) says {said} to {heads[row]} at {one.index.places[column]}, and the "
                 f"classifiers say {seen}: an atom may be forgotten or wrong"
             )
-    rest = len(found) - MOST
+    return shortened(found)
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """The first ``MOST`` lines about labels, and how many more there are."""
+    rest = len(lines) - MOST
     return (
-        found if rest <= 0 else [*found[:MOST], f"{rest} further labels are contradicted by the classifiers"]
+        lines if rest <= 0 else [*lines[:MOST], f"{rest} further labels are contradicted by the classifiers"]
     )

@@ -6,11 +6,9 @@ checkpoint from the last one. Looking changes nothing, so the weights depend on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,17 +19,16 @@ from torch.utils.data import DataLoader, IterableDataset
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.network import BoardNetwork, place_logits
 from aam_vision.classifiers.networks import make_network
-from aam_vision.classifiers.torchvision_cure import cure_torchvision
-from aam_vision.errors import UnusableInput, reason
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
-from aam_vision.training.logs import ShowWhatIsSeen, loggers
 from aam_vision.training.quiet import quiet_lightning
-
-cure_torchvision()
-
-from lightning.pytorch import Callback, LightningModule, Trainer  # noqa: E402
-from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
-from torchmetrics import MeanMetric  # noqa: E402
+from aam_vision.training.trainer import (
+    Pace,
+    Progress,
+    Taught,
+    TrainingOptions,
+    make_trainer,
+    steps_done,
+)
 
 BATCH = 8
 """Boards of a step: more of them give steadier steps, and each takes longer."""
@@ -41,33 +38,6 @@ CHECK = 100
 """Steps between two evaluations of the boards that are held back: more of them find a better checkpoint, and cost time."""
 WARM_UP = 0.2
 """Share of the steps in which the learning rate rises: a longer rise is steadier, and leaves less time to settle."""
-LOG_EVERY = 10
-"""Steps between two lines of the logs: fewer make longer logs, and cost time."""
-
-Progress = Callable[[int, float], None]
-"""Called after every step with the number of steps done and the mean loss since the last call."""
-
-
-@dataclass(frozen=True)
-class TrainingOptions:
-    """How a training run is carried out; none of it but ``max_seconds`` changes what comes of it.
-
-    Args:
-        folder: receives ``checkpoints/last.ckpt``, ``checkpoints/best.ckpt`` and ``logs``;
-            None for none of them.
-        resume: a checkpoint to go on from; the weights are those of a run that was never interrupted.
-        max_seconds: stop after so much wall time, wherever training is by then.
-        devices: Lightning's: a number of devices, or ``auto``.
-        strategy: Lightning's: ``auto``, ``ddp`` and so on.
-        tensorboard: write the logs for TensorBoard as well.
-    """
-
-    folder: Path | None = None
-    resume: Path | None = None
-    max_seconds: float | None = None
-    devices: str = "1"
-    strategy: str = "auto"
-    tensorboard: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,8 +83,8 @@ def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.stack(parts).sum()
 
 
-class Lesson(LightningModule):  # type: ignore[misc]
-    """A network that learns from labelled boards, as Lightning wants it said: loss, optimiser and what to log.
+class Lesson(Taught):
+    """A network that learns from labelled boards.
 
     Args:
         network: the network to train.
@@ -123,16 +93,13 @@ class Lesson(LightningModule):  # type: ignore[misc]
     """
 
     def __init__(self, network: BoardNetwork, steps: int, only: Sequence[str] = ()) -> None:
-        super().__init__()
-        self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        super().__init__(network, Pace(steps, LEARNING_RATE, WARM_UP))
         self._trained_heads = [
             number for number, head in enumerate(network.heads) if not only or head in only
         ]
         """Numbers of the classifiers that are trained."""
         if only:
             self.network.freeze_shared()  # stays so in training: Lightning keeps each module's mode
-        self.steps = steps
-        self.mean_loss = MeanMetric()
 
     def _logits(self, batch: Batch) -> Tensor:
         boards, pooling, _ = batch
@@ -142,34 +109,19 @@ class Lesson(LightningModule):  # type: ignore[misc]
     def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         return loss_of(logits[:, self._trained_heads], labels[:, self._trained_heads])
 
+    def shown(self, batch: Batch) -> Tensor:
+        """The boards of a batch, as they are learned from."""
+        return batch[0]
+
     def training_step(self, batch: Batch, _: int) -> Tensor:
         loss = self._loss(self._logits(batch), batch[2])
-        self.mean_loss.update(loss.detach())
-        self.log("loss", loss.detach(), batch_size=len(batch[0]))
+        self.note(loss, len(batch[0]))
         return loss
 
     def validation_step(self, batch: Batch, _: int) -> Tensor:
         logits = self._logits(batch)
         self.log("held_loss", self._loss(logits, batch[2]), batch_size=1)
         return logits
-
-    def configure_optimizers(self) -> dict[str, object]:
-        optimiser = torch.optim.AdamW(self.network.parameters(), lr=LEARNING_RATE)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimiser, max_lr=LEARNING_RATE, total_steps=self.steps, pct_start=WARM_UP
-        )
-        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
-
-
-class _ReportProgress(Callback):  # type: ignore[misc]
-    """Tells a caller how far training has come."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def on_train_batch_end(self, trainer: Trainer, lesson: Lesson, *_: object) -> None:
-        self._progress(trainer.global_step, float(lesson.mean_loss.compute()))
-        lesson.mean_loss.reset()
 
 
 def new_network(heads: Sequence[str], seed: int, kind: str = SHARED) -> BoardNetwork:
@@ -208,11 +160,11 @@ def teach(
     options, start = options or TrainingOptions(), start or StartingPoint()
     network = start.network(heads, seed)
     lesson = Lesson(network, steps, start.only)
-    done = _steps_done(options.resume, lesson, steps) if options.resume else 0
+    done = steps_done(options.resume, lesson) if options.resume else 0
     held_batches: Any = [collate([example]) for example in held]
     left = islice(BoardBatches(data, BATCH, seed), done, None)
     with quiet_lightning():
-        trainer = _trainer(heads, steps, progress, options, checked=bool(held))
+        trainer = make_trainer(heads, steps, progress, options, check=CHECK if held else None)
         trainer.fit(
             lesson,
             DataLoader(_Batches(left), batch_size=None),
@@ -233,68 +185,3 @@ class _Batches(IterableDataset[Batch]):
 
     def __iter__(self) -> Iterator[Batch]:
         return self._batches
-
-
-def _trainer(
-    heads: Sequence[str], steps: int, progress: Progress, options: TrainingOptions, *, checked: bool
-) -> Any:
-    """Lightning's trainer.
-
-    Raises:
-        UnusableInput: there are no such devices.
-    """
-    callbacks: list[Callback] = [_ReportProgress(progress)]
-    writers = loggers(options.folder, tensorboard=options.tensorboard)
-    if writers:
-        callbacks.append(ShowWhatIsSeen(heads))
-    if options.folder is not None:
-        callbacks.append(
-            ModelCheckpoint(
-                options.folder / "checkpoints",
-                filename="best",
-                monitor="held_loss" if checked else None,
-                save_last=True,
-                enable_version_counter=False,
-            )
-        )
-    try:
-        return Trainer(
-            max_steps=steps,
-            max_time=timedelta(seconds=options.max_seconds) if options.max_seconds is not None else None,
-            accelerator="auto",
-            devices=int(options.devices) if options.devices.isdecimal() else options.devices,
-            strategy=options.strategy,
-            logger=writers or False,
-            log_every_n_steps=LOG_EVERY,
-            val_check_interval=CHECK if checked else None,
-            check_val_every_n_epoch=None if checked else 1,
-            num_sanity_val_steps=0,
-            enable_checkpointing=options.folder is not None,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            deterministic="warn",  # some backward passes have no deterministic form on GPUs
-            callbacks=callbacks,
-        )
-    except Exception as error:  # Lightning has as many kinds as there are accelerators
-        raise UnusableInput(
-            f"devices {options.devices}, strategy {options.strategy}: cannot be used here: {reason(error)}"
-        ) from None
-
-
-def _steps_done(checkpoint: Path, lesson: Lesson, steps: int) -> int:
-    """How many steps a checkpoint has behind it, once it is known to fit."""
-    cure = "name the last.ckpt of a run with the same environment, seed and steps"
-    try:
-        content = torch.load(checkpoint, map_location="cpu", weights_only=True)
-        done = int(content["global_step"])
-        lesson.load_state_dict(content["state_dict"])
-        same = content["lr_schedulers"][0]["total_steps"] == steps
-    except OSError as error:
-        raise UnusableInput(f"cannot read {checkpoint} ({error.strerror or error}): {cure}") from None
-    except Exception as error:  # a damaged archive fails in as many ways as there are bytes
-        raise UnusableInput(
-            f"{checkpoint} is no checkpoint of this training ({type(error).__name__}): {cure}"
-        ) from None
-    if not same or done >= steps:
-        raise UnusableInput(f"{checkpoint} has {done} steps behind it, of another number or of all: {cure}")
-    return done

@@ -1,7 +1,7 @@
-"""Logs of a training run: the loss, the confusion of every classifier, sample boards.
+"""Logs of a training run: the loss, the confusion of every classifier, sample images.
 
 Figures go to ``logs/metrics.csv`` and, if asked for, to TensorBoard (the extra ``tensorboard``), which also gets the
-boards of the first batch as training sees them, and the confusion as a table. Nothing here changes what is learned.
+images of the first batch as training sees them, and the confusion as a table. Nothing here changes what is learned.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def loggers(folder: Path | None, *, tensorboard: bool) -> list[Any]:
 
 
 class ShowWhatIsSeen(Callback):  # type: ignore[misc]
-    """Logs the confusion after every look at the held-back boards, and to TensorBoard the first boards as well."""
+    """Logs the confusion after every look at what is held back, and to TensorBoard the first images as well."""
 
     def __init__(self, heads: Sequence[str]) -> None:
         self._heads = heads
@@ -89,7 +89,7 @@ class ShowWhatIsSeen(Callback):  # type: ignore[misc]
     ) -> None:
         if number == 0:
             for board in _boards_of(trainer):
-                board.add_images("boards of the first batch", batch[0], trainer.global_step)
+                board.add_images("images of the first batch", lesson.shown(batch), trainer.global_step)
 
     def on_validation_epoch_start(self, trainer: Trainer, lesson: LightningModule) -> None:
         self._confusion = Confusion(self._heads)

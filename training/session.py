@@ -18,8 +18,6 @@ from aam_vision.classifiers.store import Card, WeightFiles, describe, load
 from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived
 from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.cache import key, remembered
 from aam_vision.training.calibration import Calibration, calibrate, shift
@@ -27,8 +25,9 @@ from aam_vision.training.data import lessons
 from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label_doubts import doubts
-from aam_vision.training.lesson import StartingPoint, TrainingOptions, teach
-from aam_vision.training.settings import TrainingSettings, figures_of, limited_threads, write_files
+from aam_vision.training.lesson import StartingPoint, teach
+from aam_vision.training.settings import TrainingSettings, figures_of, heads_of, limited_threads, write_files
+from aam_vision.training.trainer import TrainingOptions
 from aam_vision.wording import counted
 
 CALIBRATION_SHARE = 10
@@ -112,7 +111,7 @@ def _start(domain: ImageDomain, settings: TrainingSettings) -> tuple[StartingPoi
     """The network to begin with, and the card of the one that it grows from."""
     if settings.only is None:
         return StartingPoint(settings.network), None
-    taught = _heads_of(domain, settings.only)
+    taught = heads_of(domain, settings.only)
     base, card = load(domain.visual, domain.name, settings.base, without=settings.only)
     return StartingPoint(base.kind, base, taught), card
 
@@ -157,13 +156,3 @@ def _boards(domain: ImageDomain, settings: TrainingSettings, side: int) -> list[
     name = None if settings.cache is None else key(domain, settings.seed, side, settings.fewer)
     drawn = draw() if settings.cache is None or name is None else remembered(settings.cache, name, draw)
     return by_hand + drawn
-
-
-def _heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
-    """The classifiers of a perceived predicate."""
-    known = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
-    if predicate not in known:
-        raise UnusableInput(
-            f"{predicate} is not a perceived predicate of {domain.name}: use one of {', '.join(known)}"
-        )
-    return tuple(known[predicate].heads.values())

@@ -14,6 +14,9 @@ import torch
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.store import Card, WeightFiles, save
 from aam_vision.commandline import write_atomically
+from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived
 from aam_vision.training.model_card import model_card
 
 if TYPE_CHECKING:
@@ -96,3 +99,17 @@ def limited_threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
+    """The classifiers of a perceived predicate.
+
+    Raises:
+        UnusableInput: there is no such predicate.
+    """
+    known = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
+    if predicate not in known:
+        raise UnusableInput(
+            f"{predicate} is not a perceived predicate of {domain.name}: use one of {', '.join(known)}"
+        )
+    return tuple(known[predicate].heads.values())

@@ -18,7 +18,7 @@ from aam_vision.errors import UnusableInput
 
 STEPS = 800
 """Training steps for boards: more of them read better, and take longer."""
-PICTURE_STEPS = 2000
+PICTURE_STEPS = 2600
 """The same for pictures without cells."""
 
 
@@ -32,7 +32,7 @@ def train(
         bool, typer.Option("--ship", help="Write the weights that come with the package.")
     ] = False,
     steps: Annotated[
-        int | None, typer.Option(min=10, help="Training steps.  [800 for boards, 2000 for pictures]")
+        int | None, typer.Option(min=10, help="Training steps.  [800 for boards, 2600 for pictures]")
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads; with 1 the weights repeat bit by bit.")] = 1,
     images: Annotated[
@@ -102,6 +102,9 @@ def train(
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
+    for option, given in (("--workers", workers > 1), ("--cache", cache is not None)):
+        if given and domain.visual.cellless:
+            raise UnusableInput(f"{option} is for boards, and these are pictures without cells: leave it out")
     folder = out or Path("runs") / f"train-{env.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
     if ship:
         from aam_vision.classifiers import store
@@ -132,9 +135,9 @@ def train(
         "strategy": strategy,
     }
     from aam_vision.training.cache import user_cache
-    from aam_vision.training.lesson import TrainingOptions
     from aam_vision.training.session import train_domain
     from aam_vision.training.settings import TrainingSettings
+    from aam_vision.training.trainer import TrainingOptions
 
     settings = TrainingSettings(
         seed=seed,

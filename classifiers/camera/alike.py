@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from aam_vision.classifiers.camera.plan import CameraPlan
 from aam_vision.perception import Point, Scene
 
+SIGHTED: Final = 0.9
+"""Probability of a sighting, at least: where one too many is counted, things may be taken for each other."""
+
 SAME_PLACE: Final = 0.05
 """How far apart the places of a thing that stayed may be found, as a share of the picture's width and height."""
 

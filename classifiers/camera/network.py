@@ -9,11 +9,13 @@ maps that belong to no look find what else matters (a hand).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from typing import Final, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import grid_sample, interpolate
 
@@ -90,7 +92,7 @@ class CameraNetwork(nn.Module):
         height, width = features.shape[2:]
         maps = self.maps(near).flatten(2)  # (N, looks + MARKS, h * w)
         where = maps.softmax(2)
-        grid = _grid(height, width)
+        grid = _grid(height, width).to(features)
         spots = where @ grid  # (N, looks + MARKS, 2)
         spread = ((where @ grid.square() - spots.square()).clamp(min=0) + 1e-6).sqrt()
         there = where @ features.flatten(2).transpose(1, 2)  # (N, looks + MARKS, C)
@@ -116,7 +118,38 @@ class CameraNetwork(nn.Module):
     def _met(relations: Tensor, found: Tensor) -> Tensor:
         """(N, looks, HIDDEN): the strongest of what relates any other thing that is found to each."""
         others = relations * found.sigmoid()[:, :, None, None]
-        return (others * (1 - torch.eye(found.shape[1]))[None, :, :, None]).amax(1)
+        return (others * (1 - torch.eye(found.shape[1], device=found.device))[None, :, :, None]).amax(1)
+
+    @property
+    def outputs(self) -> Mapping[str, tuple[str, ...]]:
+        """The layers of which each row belongs to one classifier, by name; all others are shared."""
+        return {"alone.2": self.plan.alone, "single.2": self.plan.single, "pairs": self.plan.pairs}
+
+    def freeze_shared(self, other: CameraNetwork) -> None:
+        """Let training change only what belongs to single classifiers, and what another network of this kind lacks."""
+        theirs = other.state_dict()
+        for name, parameter in self.named_parameters():
+            parameter.requires_grad_(name.rpartition(".")[0] in self.outputs or name not in theirs)
+        self.trunk.eval()  # nor its statistics
+
+    def adopt(self, other: CameraNetwork, heads: Collection[str]) -> None:
+        """Take over some classifiers of another network for the same looks bit by bit, and what all of them share.
+
+        Args:
+            other: may have other classifiers as well, and in another order.
+            heads: the names of those to take over.
+        """
+        own, theirs = self.state_dict(), other.state_dict()
+        with torch.no_grad():
+            for name, tensor in own.items():
+                layer = name.rpartition(".")[0]
+                if layer not in self.outputs:
+                    if name in theirs:
+                        tensor.copy_(theirs[name])
+                    continue
+                for row, head in enumerate(self.outputs[layer]):
+                    if head in heads:
+                        tensor[row] = theirs[name][other.outputs[layer].index(head)]
 
     def shift(self, offsets: Mapping[str, float]) -> None:
         """Add to the logits of every classifier, in place."""
@@ -156,18 +189,23 @@ class _Relation(nn.Module):
             about: what is known of every look: (N, looks, C + 3).
             spots: where it is: (N, looks, 2).
         """
-        looks = spots.shape[1]
-        ends = torch.triu_indices(looks, looks)
-        pairs = torch.zeros(looks, looks, dtype=torch.long)  # what is between is the same both ways
-        pairs[ends[0], ends[1]] = pairs[ends[1], ends[0]] = torch.arange(ends.shape[1])
+        one_end, other_end, pairs = (torch.from_numpy(numbers) for numbers in _both_ways(int(spots.shape[1])))
         apart = 5 * (spots[:, :, None] - spots[:, None])
         lies = self.apart(torch.cat([apart.abs(), apart.norm(dim=3, keepdim=True)], 3))
-        middles = (spots[:, ends[0]] + spots[:, ends[1]]) / 2
+        middles = (spots[:, one_end] + spots[:, other_end]) / 2
         between = grid_sample(features, middles[:, :, None], align_corners=True)[..., 0].transpose(1, 2)
         own = torch.cat([about, 5 * spots], 2)
         one, other = self.one(own)[:, :, None], self.other(own)[:, None]
         whole: Tensor = one + other + self.between(between)[:, pairs] + lies
         return whole.relu()
+
+
+def _both_ways(looks: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """The ends of all pairs, and the number of each pair, (looks, looks): what is between is the same both ways."""
+    one, other = np.triu_indices(looks)
+    pairs = np.zeros((looks, looks), np.intp)
+    pairs[one, other] = pairs[other, one] = np.arange(len(one))
+    return one, other, pairs
 
 
 def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:

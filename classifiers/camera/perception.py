@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.architecture import Weights
-from aam_vision.classifiers.camera.alike import Sightings, Told
+from aam_vision.classifiers.camera.alike import SIGHTED, Sightings, Told
 from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import Size, plan_of
@@ -69,13 +69,20 @@ class CameraPerception:
         weights: of a network trained for this vocabulary, or for one of which it is a part.
         card: its temperatures and thresholds, and the size of the pictures that were learned from.
         remembered: pictures whose answers are kept.
+        backend: what runs the network, see ``running.Runner``.
 
     Raises:
-        UnusableInput: the weights are not those of such a network.
+        UnusableInput: the weights are not those of such a network, or the backend cannot be used.
     """
 
     def __init__(
-        self, vocabulary: VisualVocabulary, weights: Weights, card: Card, *, remembered: int = 4096
+        self,
+        vocabulary: VisualVocabulary,
+        weights: Weights,
+        card: Card,
+        *,
+        remembered: int = 4096,
+        backend: str = "torch",
     ) -> None:
         from aam_vision.classifiers.camera.running import Runner
         from aam_vision.classifiers.camera.typical import compare_camera
@@ -83,12 +90,8 @@ class CameraPerception:
         self.vocabulary = vocabulary
         self.card = card
         self._plan = plan_of(card.vocabulary)
-        if card.picture is None:
-            raise UnusableInput(
-                f"the card of {card.name} does not say which pictures were learned from; train again"
-            )
-        self._trained: Size = card.picture
-        self._network = Runner(self._plan, weights, self._trained)
+        self._trained = picture_of(card)
+        self._network = Runner(self._plan, weights, self._trained, backend)
         heads = vocabulary.cell_heads()
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)
         self._thresholds = np.array([card.thresholds[head] for head in heads], np.float32)  # (heads, 2)
@@ -99,7 +102,13 @@ class CameraPerception:
 
     @classmethod
     def load(
-        cls, vocabulary: VisualVocabulary, name: str, folder: Path | None = None, *, remembered: int = 4096
+        cls,
+        vocabulary: VisualVocabulary,
+        name: str,
+        folder: Path | None = None,
+        *,
+        remembered: int = 4096,
+        backend: str = "torch",
     ) -> CameraPerception:
         """With the weights called ``name`` in ``folder``, or the shipped ones.
 
@@ -107,7 +116,7 @@ class CameraPerception:
             UnusableInput: there are none, or they cannot be used for this vocabulary.
         """
         weights, card = read(vocabulary, name, folder, part=True)
-        return cls(vocabulary, weights, card, remembered=remembered)
+        return cls(vocabulary, weights, card, remembered=remembered, backend=backend)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """Read the first picture of a problem; ``scene.points`` tells things of one look apart.
@@ -207,7 +216,7 @@ class CameraPerception:
             warm = np.array([card.temperatures[head] for head in heads], np.float32)
             low, high = np.array([card.thresholds[head] for head in heads], np.float32).T
             seen = probabilities_of(logits[: len(heads)] / warm)
-            told = sightings.tell(seen > high, seen >= low, positions, before)
+            told = sightings.tell(seen > np.maximum(high, SIGHTED), seen >= low, positions, before)
             logits, positions = sightings.chosen(logits, told.rows), positions[told.rows]
         own = probabilities_of(logits[atoms.answers] / self._temperatures[atoms.heads])
         return Answers(np.where(atoms.askable, own, 0.5).astype(np.float32), positions, told)
@@ -246,3 +255,16 @@ class CameraPerception:
         return self._scenes.keep(
             id(scene), _Indexed(scene, sightings, atoms, legality, Completion(self.vocabulary, scene))
         )
+
+
+def picture_of(card: Card) -> Size:
+    """Height and width of the pictures that were learned from.
+
+    Raises:
+        UnusableInput: the card does not say it.
+    """
+    if card.picture is None:
+        raise UnusableInput(
+            f"the card of {card.name} does not say which pictures were learned from; train again"
+        )
+    return card.picture

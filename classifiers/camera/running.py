@@ -1,20 +1,22 @@
-"""The network for pictures, run by torch."""
+"""The network for pictures, run by torch or by ONNX Runtime."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from aam_vision.classifiers.architecture import CAMERA, Weights, check_shapes
+from aam_vision.classifiers.backends import check_backend
 from aam_vision.classifiers.camera.network import CameraNetwork, fused, new_network, resized
 from aam_vision.classifiers.camera.peaks import with_peaks
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
+from aam_vision.classifiers.torch_backends import exported, onnx_session
 from aam_vision.perception import Frame
 
 VIEWS: Final = ((0, 0), (2, 1), (-1, -2))
@@ -41,6 +43,48 @@ def weights_of(network: CameraNetwork) -> Weights:
     return Weights(CAMERA, network.plan.heads, tensors)
 
 
+Run = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""Pictures as the network sees them to logits, (N, plan.size), and positions, (N, looks, 2), from -1 to 1."""
+
+
+def onnx_graph(network: CameraNetwork, trained: Size) -> bytes:
+    """The network as an ONNX model: input ``pictures``, outputs ``logits`` and ``positions``; see ``Answers`` of ``network``.
+
+    Args:
+        network: the network.
+        trained: height and width of the pictures that were learned from; the model takes those of ``seen_size``.
+
+    Raises:
+        UnusableInput: the package onnx is not installed.
+    """
+    height, width = seen_size(*trained)
+    axes = {name: {0: "images"} for name in ("pictures", "logits", "positions")}
+    return exported(_TwoAnswers(fused(network)), torch.zeros(1, 3, height, width), axes)
+
+
+class _TwoAnswers(nn.Module):
+    """What is asked of a network outside of training."""
+
+    def __init__(self, network: CameraNetwork) -> None:
+        super().__init__()
+        self._network = network
+
+    def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        answers = self._network(pictures)
+        return answers.logits, answers.positions
+
+
+def _by_onnx(graph: bytes) -> Run:
+    """A network that ONNX Runtime runs."""
+    session = onnx_session(graph)
+
+    def run(pictures: Tensor) -> tuple[Tensor, Tensor]:
+        logits, positions = session.run(None, {"pictures": pictures.contiguous().numpy()})
+        return torch.from_numpy(logits), torch.from_numpy(positions)
+
+    return run
+
+
 class Runner:
     """A network, ready to be asked about pictures.
 
@@ -48,22 +92,31 @@ class Runner:
         plan: its classifiers.
         weights: its tensors.
         trained: height and width of the pictures learned from.
+        backend: what runs it, one of ``backends.BACKENDS``; torch does in the place of numpy, and in any case where
+            things share a look.
 
     Raises:
-        UnusableInput: the tensors are not those of such a network.
+        UnusableInput: the tensors are not those of such a network; or there is no such backend, or its packages are not
+            installed.
     """
 
-    def __init__(self, plan: CameraPlan, weights: Weights, trained: Size) -> None:
-        self._quick, self._size = fused(network_of(plan, weights)), seen_size(*trained)
+    def __init__(self, plan: CameraPlan, weights: Weights, trained: Size, backend: str = "torch") -> None:
+        check_backend(backend)
+        network = network_of(plan, weights)
+        self._quick, self._size = fused(network), seen_size(*trained)
+        self._run: Run = _TwoAnswers(self._quick)
+        if backend == "onnx":
+            self._run = _by_onnx(onnx_graph(network, trained))
         self._peaks: dict[tuple[int, ...], CameraNetwork] = {}
 
     def __call__(self, frames: Sequence[Frame]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Frames of one size to logits, (N, plan.size), and positions, (N, looks, 2), as shares of width and height."""
         with torch.inference_mode():
             seen = self._seen(frames)
-            answers = [self._quick(_moved(seen, *view)) for view in VIEWS]
-            logits = torch.stack([one.logits for one in answers]).mean(0)
-        return logits.numpy(), (answers[0].positions.numpy() + 1) / 2
+            answers = [self._run(_moved(seen, *view)) for view in VIEWS]
+            logits = torch.stack([logits for logits, _ in answers]).mean(0)
+            positions = (answers[0][1] + 1) / 2
+        return logits.numpy(), positions.numpy()
 
     def peaks(
         self, frame: Frame, numbers: tuple[int, ...]

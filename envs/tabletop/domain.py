@@ -32,14 +32,16 @@ SEEDS_ALIKE: Final = (4, 10, 16)
 """Problems of that world: in their first pictures no block stands before or on one of its look."""
 HELD_OUT: Final = (100, 101, 102, 103, 104, 105, 106, 107)
 """Problems on which the learned model is compared with the intended one."""
-TAUGHT: Final = 3000
+TAUGHT: Final = 4600
 """Labelled images to train on."""
 HIGHEST: Final = 5
 """Things in a pile of labelled images, at most."""
 HOLDING: Final = 0.45
 """Share of labelled images with something in the hand."""
 CROWDED: Final = 0.75
-"""Share of the pictures to learn from in which piles stand behind each other: by chance few things are partly hidden."""
+MANY: Final = 5
+"""Share of the pictures to learn from in which so many blocks stand in piles behind each other: by chance few things are
+partly hidden."""
 SEEN: Final = "seen"
 """The auxiliary predicate of the things that a picture shows."""
 SHOWS: Final = 100
@@ -182,8 +184,8 @@ def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Label
     """Labelled pictures of random scenes, without end; ``apart``: as for training, where many are crowded as well."""
     table = TabletopEnv("rgb_array")
     while True:
-        things = random_layout(rng, apart=apart)
         crowded = apart and rng.random() < CROWDED
+        things = random_layout(rng, MANY if crowded else None, apart=apart)
         table.set_up(rearranged(rng, things, highest=HIGHEST, holding=HOLDING, crowded=crowded))
         yield Labelled(scene(table), shown(table), table.picture(), table.masks(), hardly_shown(table))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch.nn.functional import interpolate
 from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.network import SHRUNK, resized
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
-from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Mask, Scene
 from aam_vision.training.camera.labels import row
@@ -57,8 +58,14 @@ class Lessons:
         return digest.hexdigest()
 
 
-def lessons(domain: ImageDomain, plan: CameraPlan, rng: np.random.Generator, fewer: int = 1) -> Lessons:
-    """The labelled pictures of a domain, in random order.
+def lessons(
+    domain: ImageDomain,
+    plan: CameraPlan,
+    rng: np.random.Generator,
+    fewer: int = 1,
+    more: Sequence[Pictures] = (),
+) -> Lessons:
+    """The labelled pictures of a domain, and more of them, in random order.
 
     Raises:
         UnusableInput: there are none, or not all of them have the same size.
@@ -67,7 +74,7 @@ def lessons(domain: ImageDomain, plan: CameraPlan, rng: np.random.Generator, few
     labels: list[Tensor] = []
     where: list[Tensor] = []
     taken: Size | None = None
-    for one in domain.lessons(rng, fewer):
+    for one in chain(domain.lessons(rng, fewer), more):
         atoms = SceneAtoms(domain.visual, plan, one.scene)
         for state in one.states:
             frame = one.draw(state)

@@ -2,7 +2,8 @@
 
 A state may say which things the picture shows, by the auxiliary atoms of the predicate read as ``Reading.FOUND``: true where
 a thing shows, unknown where so little of it shows that either answer is right. A state without any such atom says that all
-things show. What speaks of a thing that does not show for certain has no label.
+things show. What speaks of a thing that does not show has no label; of one that may be taken to show or not, it has: if it is
+taken to show, the rest must be right, too.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def answers(vocabulary: VisualVocabulary, atoms: SceneAtoms, scene: Scene, state
     labels: Labels = np.array([atom in true for atom in atoms.atoms], np.int8)
     labels[[atom in state.unknown for atom in atoms.atoms]] = NO_LABEL
     labels[atoms.found] = np.where(either, NO_LABEL, shows)
-    labels[atoms.blind(shows)] = NO_LABEL
+    labels[atoms.blind(shows | either)] = NO_LABEL
     return labels
 
 

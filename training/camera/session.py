@@ -14,21 +14,22 @@ import torch
 
 from aam_vision.classifiers.architecture import CAMERA, SHARED
 from aam_vision.classifiers.camera.network import CameraNetwork
-from aam_vision.classifiers.camera.perception import CameraPerception
-from aam_vision.classifiers.camera.plan import plan_of
-from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.camera.perception import CameraPerception, picture_of
+from aam_vision.classifiers.camera.plan import CameraPlan, plan_of
+from aam_vision.classifiers.camera.running import network_of, weights_of
 from aam_vision.classifiers.camera.typical import typical
-from aam_vision.classifiers.store import Card, WeightFiles, describe
+from aam_vision.classifiers.store import Card, WeightFiles, describe, read
 from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.training.camera.calibration import calibrate, places_of
 from aam_vision.training.camera.data import Lessons, lessons
-from aam_vision.training.camera.lesson import teach
+from aam_vision.training.camera.folder import doubts, pictures_of, read_pictures
+from aam_vision.training.camera.lesson import PictureStart, teach
 from aam_vision.training.evaluation import evaluate_domain
-from aam_vision.training.lesson import TrainingOptions
-from aam_vision.training.settings import TrainingSettings, figures_of, limited_threads, write_files
+from aam_vision.training.settings import TrainingSettings, figures_of, heads_of, limited_threads, write_files
+from aam_vision.training.trainer import TrainingOptions
 from aam_vision.wording import counted
 
 CALIBRATION_SHARE: Final = 10
@@ -50,13 +51,21 @@ def train_pictures(
     Raises:
         UnusableInput: the settings ask for what only boards have, or the domain's pictures cannot be used.
     """
-    _check(settings, options)
+    if settings.network != SHARED:
+        raise UnusableInput(
+            "--trunk and --backbone are for boards, and these are pictures without cells: leave them out"
+        )
     started, name = process_time(), domain.name
     described = describe(domain.visual)
     plan = plan_of(described)
     with limited_threads(settings.threads):
         progress.stage(f"{name}: taking pictures")
-        data = lessons(domain, plan, np.random.default_rng(settings.seed), settings.fewer)
+        start, kept = _start(domain, plan, settings)
+        by_hand = [] if settings.images is None else read_pictures(domain, plan, settings.images)
+        rng = np.random.default_rng(settings.seed)
+        data = lessons(domain, plan, rng, settings.fewer, [pictures_of(line) for line in by_hand])
+        if kept is not None:
+            _check_size(data, kept)
         cpu = {"imports": started, "data": process_time() - started}
         numbers = range(len(data))
         held = data.part(numbers[::CALIBRATION_SHARE])
@@ -69,8 +78,13 @@ def train_pictures(
             steps=steps,
             seed=settings.seed,
             progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
+            held=held if options is not None and options.folder is not None else None,
+            options=options,
+            start=start,
         )
         calibration = calibrate(network, held, torch.Generator().manual_seed(settings.seed))
+        if start is not None and kept is not None:
+            calibration = calibration.only(start.only, kept)
         network.shift(calibration.offsets)
         cpu["training"] = process_time() - sum(cpu.values())
         card = Card(
@@ -85,7 +99,11 @@ def train_pictures(
             network=CAMERA,
             picture=data.taken,
         )
-        return _finished(domain, network, (taught, card), folder, settings, progress, cpu)
+        files, perception = _finished(domain, network, (taught, card), folder, settings, progress, cpu)
+        for line in doubts(perception, plan, by_hand):
+            progress.stage(f"warning: {line}")
+        progress.stage(f"{name}: {process_time():.1f} CPU seconds, written to {files.weights}")
+    return files
 
 
 def _finished(
@@ -96,8 +114,8 @@ def _finished(
     settings: TrainingSettings,
     progress: Progress,
     cpu: dict[str, float],
-) -> WeightFiles:
-    """Evaluate, and write weights, card and model card."""
+) -> tuple[WeightFiles, CameraPerception]:
+    """Evaluate, and write weights, card and model card; the files, and what reads with them."""
     taught, card = made
     progress.stage(f"{card.name}: evaluating")
     perception = CameraPerception(domain.visual, weights_of(network), card, remembered=0)
@@ -112,8 +130,7 @@ def _finished(
         progress.stage(f"{card.name}: {found.exact} of {found.states} states exact on {group} layouts")
     for line in weaknesses(card):
         progress.stage(f"warning: {line}")
-    progress.stage(f"{card.name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
-    return files
+    return files, perception
 
 
 def _positives(network: CameraNetwork, data: Lessons) -> Mapping[str, Any]:
@@ -122,16 +139,36 @@ def _positives(network: CameraNetwork, data: Lessons) -> Mapping[str, Any]:
     return {head: int(yes[places].sum()) for head, places in places_of(network.plan).items()}
 
 
-def _check(settings: TrainingSettings, options: TrainingOptions | None) -> None:
-    """Refuse what pictures do not have."""
-    asked = {
-        "--images": settings.images is not None,
-        "--only": settings.only is not None,
-        "--trunk or --backbone": settings.network != SHARED,
-        "--resume": options is not None and options.resume is not None,
-        "--max-seconds": options is not None and options.max_seconds is not None,
-        "--tensorboard": options is not None and options.tensorboard,
-    }
-    for option, given in asked.items():
-        if given:
-            raise UnusableInput(f"{option} is for boards, and these are pictures without cells: leave it out")
+def _start(
+    domain: ImageDomain, plan: CameraPlan, settings: TrainingSettings
+) -> tuple[PictureStart, Card] | tuple[None, None]:
+    """The network to begin with and its card, if only some classifiers are trained.
+
+    Raises:
+        UnusableInput: there is no such network, or not all that is needed of it can be kept.
+    """
+    if settings.only is None:
+        return None, None
+    heads = heads_of(domain, settings.only)
+    if set(heads) & set(plan.found):
+        raise UnusableInput(
+            f"--only {settings.only}: all other classifiers build on which things are found; train all of them"
+        )
+    weights, card = read(domain.visual, domain.name, settings.base, without=settings.only)
+    known = plan_of(card.vocabulary)
+    if known.looks != plan.looks:
+        raise UnusableInput(
+            f"--only {settings.only}: the weights are for the looks {', '.join(known.looks)}, and the environment has "
+            f"{', '.join(plan.looks)}; train all classifiers"
+        )
+    return PictureStart(network_of(known, weights), heads), card
+
+
+def _check_size(data: Lessons, card: Card) -> None:
+    """Refuse pictures of another size than those that a network learned from which is kept."""
+    if card.picture != data.taken:
+        (height, width), (high, wide) = data.taken, picture_of(card)
+        raise UnusableInput(
+            f"pictures of {width}x{height} pixels: the weights to go on from were trained on pictures of {wide}x{high}; "
+            f"train all classifiers"
+        )

@@ -197,8 +197,6 @@ def test_weights_come_back_from_disk_and_the_vocabulary_chooses_what_reads(tmp_p
     own = CameraPerception(VOCABULARY, weights_of(network.eval()), CARD)
     assert (loaded.probabilities([frame], one) == own.probabilities([frame], one)).all()
     assert isinstance(load_perception(board_domain("doors").visual, "doors"), BoardPerception)
-    with pytest.raises(UnusableInput, match="onnx does not know"):
-        load_perception(VOCABULARY, "piles", tmp_path, backend="onnx")
     with pytest.raises(UnusableInput, match=r"train --env other"):
         load_perception(VOCABULARY, "other", tmp_path)
 
@@ -221,3 +219,16 @@ def test_vocabularies_that_cannot_be_read_off_pictures_are_refused() -> None:
             plan_of(describe(_with(*entries)))
     with pytest.raises(UnusableInput, match="read all in one way"):
         _ = _with(seen, board).cellless
+
+
+def test_onnx_says_what_torch_says(perception) -> None:
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    other = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD, backend="onnx")
+    frames = list(np.random.default_rng(0).integers(0, 256, (3, 90, 120, 3), dtype=np.uint8))
+    ours, theirs = (reader.answers(frames, scene(*LOOKS)) for reader in (perception, other))
+    for one, another in zip(ours, theirs, strict=True):
+        assert np.allclose(one.probabilities, another.probabilities, atol=1e-4)
+        assert np.allclose(one.positions, another.positions, atol=1e-4)
+    with pytest.raises(UnusableInput, match="use one of numpy, torch, onnx"):
+        CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD, backend="abacus")

@@ -36,3 +36,18 @@ def test_the_model_is_the_intended_one_from_pictures_alone(name: str) -> None:
     assert result.complete
     assert result.counts.queries <= 25
     assert result.counts.steps <= 300
+
+
+def test_the_exported_file_is_a_model_with_its_card(tmp_path) -> None:
+    onnx = pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    from aam_vision.training.export import export
+
+    file = tmp_path / "tabletop.onnx"
+    export(NAME, file)
+    onnx.checker.check_model(str(file))
+    session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    logits, positions = session.run(None, {"pictures": np.zeros((2, 3, 128, 128), np.float32)})
+    assert positions.shape == (2, 10, 2)
+    assert logits.shape == (2, 10 + 1 + 3 * 10 + 10 * 10)
+    assert '"thresholds"' in session.get_modelmeta().custom_metadata_map["card"]

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import csv
 import io
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from aam_vision.classifiers.camera.network import new_network
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of
-from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.camera.running import network_of, weights_of
 from aam_vision.classifiers.loading import load_perception
-from aam_vision.classifiers.store import describe
+from aam_vision.classifiers.store import describe, read
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
+from aam_vision.training.camera import lesson
+from aam_vision.training.camera.calibration import places_of
 from aam_vision.training.camera.corruptions import CORRUPTIONS
 from aam_vision.training.camera.data import lessons
 from aam_vision.training.camera.lesson import teach
 from aam_vision.training.evaluation import evaluate_domain, speed
+from aam_vision.training.logs import CELLS
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
+from aam_vision.training.trainer import TrainingOptions
+from tests.classifiers.camera.piles import VOCABULARY
 
 from .drawn import SIZE, DrawnDomain
 
@@ -83,6 +91,112 @@ def test_evaluation_counts_every_picture_once_under_every_condition(folder) -> N
 
 
 def test_what_only_boards_have_is_refused(tmp_path) -> None:
-    for changed in (replace(SETTINGS, only="clear"), replace(SETTINGS, images=tmp_path)):
-        with pytest.raises(UnusableInput, match="is for boards"):
-            train_domain(DrawnDomain(), tmp_path, changed, Progress(io.StringIO()))
+    with pytest.raises(UnusableInput, match="are for boards"):
+        train_domain(DrawnDomain(), tmp_path, replace(SETTINGS, network="separate"), Progress(io.StringIO()))
+
+
+class _Poorer(DrawnDomain):
+    """The same without one predicate."""
+
+    def __init__(self, predicate):
+        super().__init__()
+        entries = tuple(entry for entry in VOCABULARY.entries if entry.predicate.name != predicate)
+        self.visual = replace(VOCABULARY, entries=entries, constraints=())
+
+
+@pytest.mark.parametrize("predicate", ["clear", "dark", "on"])
+def test_a_predicate_is_added_and_all_others_stay_bit_by_bit(predicate, tmp_path) -> None:
+    poorer, domain, told = _Poorer(predicate), DrawnDomain(), Progress(io.StringIO())
+    train_domain(poorer, tmp_path / "old", SETTINGS, told)
+    settings = replace(SETTINGS, only=predicate, base=tmp_path / "old", seed=1)
+    train_domain(domain, tmp_path / "new", settings, told)
+    (old, before), (new, after) = (
+        read(one.visual, "piles", tmp_path / name) for one, name in ((poorer, "old"), (domain, "new"))
+    )
+    network, base = (network_of(plan_of(card.vocabulary), w) for w, card in ((new, after), (old, before)))
+    fresh = new_network(plan_of(after.vocabulary), 1)
+    others = [head for head in base.plan.heads if head != predicate]
+    mine = deepcopy(network)
+    mine.adopt(base, others)
+    for name, tensor in mine.state_dict().items():
+        assert torch.equal(tensor, network.state_dict()[name]), name
+    (layer,) = [name for name, heads in network.outputs.items() if predicate in heads]
+    row = network.outputs[layer].index(predicate)
+    weight = f"{layer}.weight"
+    assert not torch.equal(network.state_dict()[weight][row], fresh.state_dict()[weight][row])
+    assert all(after.thresholds[head] == before.thresholds[head] for head in others)
+
+
+def test_what_is_found_is_not_trained_by_itself(folder, tmp_path) -> None:
+    for only, told in (("seen", "train all of them"), ("free", "not a perceived predicate")):
+        settings = replace(SETTINGS, only=only, base=folder)
+        with pytest.raises(UnusableInput, match=told):
+            train_domain(DrawnDomain(), tmp_path, settings, Progress(io.StringIO()))
+
+
+def _weights(folder):
+    return (folder / "piles.safetensors").read_bytes()
+
+
+def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(
+    folder, tmp_path, monkeypatch
+) -> None:
+    full, half = tmp_path / "full", tmp_path / "half"
+    train_domain(DrawnDomain(), full, SETTINGS, Progress(io.StringIO()), TrainingOptions(full))
+    assert _weights(full) == _weights(folder)  # neither checkpoints nor looks change them
+
+    class Stopped(Exception):
+        pass
+
+    class Impatient(Progress):
+        def step(self, done, steps, told):
+            if done == 6:
+                raise Stopped
+
+    monkeypatch.setattr(lesson, "CHECK", 4)
+    with pytest.raises(Stopped):
+        train_domain(DrawnDomain(), half, SETTINGS, Impatient(io.StringIO()), TrainingOptions(half))
+    checkpoint = half / "checkpoints" / "last.ckpt"
+    assert torch.load(checkpoint, weights_only=True)["global_step"] == 4
+    options = TrainingOptions(tmp_path / "rest", checkpoint)
+    train_domain(DrawnDomain(), tmp_path / "rest", SETTINGS, Progress(io.StringIO()), options)
+    assert _weights(tmp_path / "rest") == _weights(full)
+    changed = replace(SETTINGS, steps=5)
+    with pytest.raises(UnusableInput, match="of another number or of all"):
+        train_domain(DrawnDomain(), tmp_path / "rest", changed, Progress(io.StringIO()), options)
+
+
+def test_logs_tell_the_confusion_of_every_classifier(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(lesson, "CHECK", 5)
+    train_domain(DrawnDomain(), tmp_path, SETTINGS, Progress(io.StringIO()), TrainingOptions(tmp_path))
+    with (tmp_path / "logs" / "metrics.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["held_loss"]]
+    assert len(rows) == 2
+    heads = places_of(plan_of(describe(DrawnDomain.visual)))
+    for head in heads:
+        assert sum(float(rows[0][f"{head}/{cell}"]) for cell in CELLS) > 0
+
+
+def test_answers_by_classifier_are_those_of_the_plan() -> None:
+    plan = plan_of(describe(DrawnDomain.visual))
+    values = torch.arange(2 * plan.size).reshape(2, plan.size)
+    found = lesson.by_head(plan, values, -1)
+    for row, places in zip(found.unbind(1), places_of(plan).values(), strict=True):
+        assert torch.equal(row[:, : len(places)], values[:, places])
+        assert (row[:, len(places) :] == -1).all()
+
+
+def test_harder_pictures_are_learned_from_more_often_and_the_order_goes_on_from_where_it_stopped() -> None:
+    orders = [lesson.Order(40, torch.Generator().manual_seed(3)) for _ in range(2)]
+    seen = torch.zeros(40)
+    for step in range(60):
+        numbers = orders[0].batch()
+        assert torch.equal(numbers, orders[1].batch())
+        for order in orders:
+            order.read(numbers, numbers.float())
+        seen[numbers] += 1
+        if step == 20:
+            orders[1] = lesson.Order(40, torch.Generator())
+            orders[1].restore(orders[0].state())
+    assert seen[:20].max() < seen[20:].min()
+    assert seen.min() > 0

@@ -1,0 +1,181 @@
+"""Lightning as all training runs use it: checkpoints, logs, a limit of time, and going on from a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from aam_vision.classifiers.torchvision_cure import cure_torchvision
+from aam_vision.errors import UnusableInput, reason
+from aam_vision.training.logs import ShowWhatIsSeen, loggers
+
+cure_torchvision()
+
+from lightning.pytorch import Callback, LightningModule, Trainer  # noqa: E402
+from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
+from torchmetrics import MeanMetric  # noqa: E402
+
+LOG_EVERY = 10
+"""Steps between two lines of the logs: fewer make longer logs, and cost time."""
+
+Progress = Callable[[int, float], None]
+"""Called after every step with the number of steps done and the mean loss since the last call."""
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How a training run is carried out; none of it but ``max_seconds`` changes what comes of it.
+
+    Args:
+        folder: receives ``checkpoints/last.ckpt``, ``checkpoints/best.ckpt`` and ``logs``;
+            None for none of them.
+        resume: a checkpoint to go on from; the weights are those of a run that was never interrupted.
+        max_seconds: stop after so much wall time, wherever training is by then.
+        devices: Lightning's: a number of devices, or ``auto``.
+        strategy: Lightning's: ``auto``, ``ddp`` and so on.
+        tensorboard: write the logs for TensorBoard as well.
+    """
+
+    folder: Path | None = None
+    resume: Path | None = None
+    max_seconds: float | None = None
+    devices: str = "1"
+    strategy: str = "auto"
+    tensorboard: bool = False
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How the learning rate goes.
+
+    Args:
+        steps: optimiser steps of the whole run.
+        rate: the highest of the run: a higher one learns in fewer steps, until training becomes unstable.
+        warm_up: share of the steps in which it rises: a longer rise is steadier, and leaves less time to settle.
+    """
+
+    steps: int
+    rate: float
+    warm_up: float
+
+
+class Taught(LightningModule):  # type: ignore[misc]
+    """A network that learns, as Lightning wants it said; what it learns from is said by subclasses.
+
+    Args:
+        network: the network to train.
+        pace: of its learning.
+    """
+
+    def __init__(self, network: nn.Module, pace: Pace) -> None:
+        super().__init__()
+        self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.pace = pace
+        self.mean_loss = MeanMetric()
+
+    def note(self, loss: torch.Tensor, number: int) -> None:
+        """Log the loss of a step that learned from so many images."""
+        self.mean_loss.update(loss.detach())
+        self.log("loss", loss.detach(), batch_size=number)
+
+    def configure_optimizers(self) -> dict[str, object]:
+        pace = self.pace
+        optimiser = torch.optim.AdamW(self.network.parameters(), lr=pace.rate)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=pace.warm_up
+        )
+        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+class _ReportProgress(Callback):  # type: ignore[misc]
+    """Tells a caller how far training has come."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def on_train_batch_end(self, trainer: Trainer, lesson: Taught, *_: object) -> None:
+        self._progress(trainer.global_step, float(lesson.mean_loss.compute()))
+        lesson.mean_loss.reset()
+
+
+def make_trainer(
+    heads: Sequence[str],
+    steps: int,
+    progress: Progress,
+    options: TrainingOptions,
+    *,
+    check: int | None,
+) -> Any:
+    """Lightning's trainer.
+
+    Args:
+        heads: names of the classifiers.
+        steps: of the optimiser.
+        progress: told after every step.
+        options: of the run.
+        check: steps between two looks at what is held back; None if nothing is.
+
+    Raises:
+        UnusableInput: there are no such devices.
+    """
+    callbacks: list[Callback] = [_ReportProgress(progress)]
+    writers = loggers(options.folder, tensorboard=options.tensorboard)
+    if writers:
+        callbacks.append(ShowWhatIsSeen(heads))
+    if options.folder is not None:
+        callbacks.append(
+            ModelCheckpoint(
+                options.folder / "checkpoints",
+                filename="best",
+                monitor="held_loss" if check else None,
+                save_last=True,
+                enable_version_counter=False,
+            )
+        )
+    try:
+        return Trainer(
+            max_steps=steps,
+            max_time=timedelta(seconds=options.max_seconds) if options.max_seconds is not None else None,
+            accelerator="auto",
+            devices=int(options.devices) if options.devices.isdecimal() else options.devices,
+            strategy=options.strategy,
+            logger=writers or False,
+            log_every_n_steps=LOG_EVERY,
+            val_check_interval=check,
+            check_val_every_n_epoch=None if check else 1,
+            num_sanity_val_steps=0,
+            enable_checkpointing=options.folder is not None,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            deterministic="warn",  # some backward passes have no deterministic form on GPUs
+            callbacks=callbacks,
+        )
+    except Exception as error:  # Lightning has as many kinds as there are accelerators
+        raise UnusableInput(
+            f"devices {options.devices}, strategy {options.strategy}: cannot be used here: {reason(error)}"
+        ) from None
+
+
+def steps_done(checkpoint: Path, lesson: Taught) -> int:
+    """How many steps a checkpoint has behind it, once it is known to fit."""
+    cure = "name the last.ckpt of a run with the same environment, seed and steps"
+    try:
+        content = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        done = int(content["global_step"])
+        lesson.load_state_dict(content["state_dict"])
+        same = content["lr_schedulers"][0]["total_steps"] == lesson.pace.steps
+    except OSError as error:
+        raise UnusableInput(f"cannot read {checkpoint} ({error.strerror or error}): {cure}") from None
+    except Exception as error:  # a damaged archive fails in as many ways as there are bytes
+        raise UnusableInput(
+            f"{checkpoint} is no checkpoint of this training ({type(error).__name__}): {cure}"
+        ) from None
+    if not same or done >= lesson.pace.steps:
+        raise UnusableInput(f"{checkpoint} has {done} steps behind it, of another number or of all: {cure}")
+    return done
