@@ -11,6 +11,7 @@ import aam_vision
 from aam_vision import evaluation
 from aam_vision.classifiers.store import paths
 from aam_vision.envs.tabletop.domain import NAME
+from aam_vision.errors import UnusableInput
 from aam_vision.targets.naming import from_environment
 
 pytest.importorskip("torch")
@@ -51,3 +52,14 @@ def test_the_exported_file_is_a_model_with_its_card(tmp_path) -> None:
     assert positions.shape == (2, 10, 2)
     assert logits.shape == (2, 10 + 1 + 3 * 10 + 10 * 10)
     assert '"thresholds"' in session.get_modelmeta().custom_metadata_map["card"]
+
+
+@pytest.mark.parametrize("given", [{"workers": 2}, {"cache": "kept"}, {"trunk": "separate"}])
+def test_what_only_boards_have_is_refused_before_anything_is_drawn(given, tmp_path) -> None:
+    from aam_vision.training.train import train
+
+    if "cache" in given:
+        given = {"cache": tmp_path / given["cache"]}
+    with pytest.raises(UnusableInput, match=r"for boards, and these are pictures without cells: leave"):
+        train(NAME, out=tmp_path / "out", no_cache="cache" not in given, **given)
+    assert not (tmp_path / "out" / "tabletop.json").exists()
