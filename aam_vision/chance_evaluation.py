@@ -6,15 +6,18 @@ truth, the mean of the difference between both models' probabilities of s' after
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.chance.cases import CaseKnowledge
 from aam_vision.chance.explaining import Change
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.joins import StateIndex, bindings
-from aam_vision.outcomes import ChanceModel, ChanceSchema, Outcome, merged
+from aam_vision.outcomes import Case, ChanceModel, ChanceSchema, Outcome, merged
 from aam_vision.strips import GroundAction, LiftedAtom, Location, Mode, State
 
 WALK = 30
@@ -100,15 +103,42 @@ def same_structure(learned: ChanceModel, truth: ChanceModel, states: Iterable[St
 
 
 def exact(learned: ChanceModel, truth: ChanceModel) -> bool:
-    """Whether preconditions and outcomes are as in the truth, probabilities aside; effects that change nothing aside."""
+    """Whether preconditions and outcomes are as in the truth, probabilities aside; effects that change nothing aside.
+
+    Conditional effects are the same if they are under all values of the atoms that either has in a condition.
+    """
     return all(
         own.positive == schema.positive
         and own.negative == schema.negative
-        and {one.effects for one in merged(own.outcomes, schema.single[0])}
-        == {one.effects for one in merged(schema.outcomes, schema.single[0])}
+        and all(
+            {one.effects for one in _shown(own, values)} == {one.effects for one in _shown(schema, values)}
+            for values in _assignments(own, schema)
+        )
         for schema in truth.actions
         for own in [learned.schema(schema.header.name)]
     )
+
+
+def _assignments(*schemas: ChanceSchema) -> Iterator[dict[LiftedAtom, bool]]:
+    """All values of the atoms in the conditions of these schemas that the first one's precondition allows."""
+    atoms = {atom for one in schemas for case in one.branches for atom in case.positive | case.negative}
+    fixed = {**dict.fromkeys(schemas[0].positive, True), **dict.fromkeys(schemas[0].negative, False)}
+    free = sorted(atoms - set(fixed), key=str)
+    for values in product((False, True), repeat=len(free)):
+        yield {**fixed, **dict(zip(free, values, strict=True))}
+
+
+def _shown(schema: ChanceSchema, values: Mapping[LiftedAtom, bool]) -> tuple[Outcome, ...]:
+    """The outcomes under these values, as states show them."""
+    case = next(
+        one
+        for one in schema.branches
+        if all(values.get(atom, False) for atom in one.positive)
+        and not any(values.get(atom, False) for atom in one.negative)
+    )
+    positive = frozenset(atom for atom, value in values.items() if value) | schema.positive
+    negative = frozenset(atom for atom, value in values.items() if not value) | schema.negative
+    return merged(case.outcomes, replace(schema.bare, positive=positive, negative=negative))
 
 
 class Check(NamedTuple):
@@ -124,26 +154,65 @@ class Check(NamedTuple):
 
 def check(action: ActionKnowledge, truth: ChanceSchema) -> Check:
     """Hold what is said of an action against the truth."""
-    wrong = [*_wrong_preconditions(action, truth)]
-    outcomes = merged(truth.outcomes, truth.single[0])
-    if not action.executed:
-        return Check(tuple(wrong), (), 0.0)
+    wrong = [*_wrong_preconditions(action, truth), *_wrong_conditions(action, truth)]
     intervals: list[bool] = []
-    explained: set[Outcome] = set()
-    for one, found in zip(action.outcomes, action.frequencies, strict=True):
-        fitting = {outcome for outcome in outcomes if _fits(action, one, outcome)}
-        explained |= fitting
-        if action.explanation.sure:
-            if not fitting:
-                wrong.append(f"{truth.header.name}: outcome {one}")
-            share = sum(outcome.probability for outcome in outcomes if _alike(action, one, outcome))
-            intervals.append(found.low - 1e-9 <= share <= found.high + 1e-9)
-    missing = [outcome.probability for outcome in outcomes if outcome not in explained]
-    return Check(tuple(wrong), tuple(intervals), max(missing, default=0.0))
+    missing = 0.0
+    for case in action.cases:
+        tried = _tried(action, case, truth)
+        explained: set[tuple[int, Outcome]] = set()
+        for one, found in zip(case.outcomes, case.frequencies, strict=True):
+            fitting = {
+                (number, outcome)
+                for number, (true, _) in enumerate(tried)
+                for outcome in merged(true.outcomes, truth.bare)
+                if _fits(action, one, outcome, true)
+            }
+            explained |= fitting
+            if case.explanation.sure and not action.dependence.suspected:
+                if not fitting:
+                    wrong.append(f"{truth.header.name}: outcome {one}")
+                shares = [
+                    sum(each.probability for each in true.outcomes if _alike(action, case, one, each, true))
+                    for true, told in tried
+                    if told
+                ]
+                intervals.append(all(found.low - 1e-9 <= share <= found.high + 1e-9 for share in shares))
+        for number, (true, _) in enumerate(tried):
+            for outcome in merged(true.outcomes, truth.bare):
+                if (number, outcome) not in explained:
+                    missing = max(missing, outcome.probability)
+    return Check(tuple(wrong), tuple(intervals), missing)
+
+
+def _tried(action: ActionKnowledge, case: CaseKnowledge, truth: ChanceSchema) -> list[tuple[Case, bool]]:
+    """The true cases in which steps of a learned case were executed, and whether any of these show all outcomes."""
+
+    def holds(one: Case, held: int) -> bool:
+        return not (_mask(action, one.positive) & ~held or _mask(action, one.negative) & held)
+
+    found = []
+    for one in truth.branches:
+        contexts = [held for held in case.steps.contexts if holds(one, held)]
+        if contexts:
+            found.append((one, any(case.explanation.revealing(held) for held in contexts)))
+    return found
+
+
+def _wrong_conditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]:
+    """Atoms on which the outcomes surely depend, and do not."""
+    wrong = []
+    for atom in action.index.select(action.dependence.sure):
+        for values in _assignments(truth, replace(truth, cases=(Case(frozenset({atom})), Case()))):
+            other = {**values, atom: not values[atom]}
+            if sorted(_shown(truth, values)) != sorted(_shown(truth, other)):
+                break
+        else:
+            wrong.append(f"{truth.header.name}: depends on {atom.text(truth.header.parameters)}")
+    return wrong
 
 
 def _wrong_preconditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]:
-    schema, masks = truth.single[0], action.precondition.masks(Location.PRE)
+    schema, masks = truth.bare, action.precondition.masks(Location.PRE)
     wrong = []
     for atom, bit in action.index.bit.items():
         modes = [mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit]
@@ -154,23 +223,27 @@ def _wrong_preconditions(action: ActionKnowledge, truth: ChanceSchema) -> list[s
 
 def _masks(action: ActionKnowledge, outcome: Outcome) -> tuple[int, int]:
     """The atoms that an outcome adds, and those that it deletes."""
-
-    def mask(atoms: Iterable[LiftedAtom]) -> int:
-        return sum(action.index.bit.get(atom, 0) for atom in set(atoms))
-
-    return mask(outcome.effects.add), mask(outcome.effects.delete)
+    return _mask(action, outcome.effects.add), _mask(action, outcome.effects.delete)
 
 
-def _fits(action: ActionKnowledge, one: Change, outcome: Outcome) -> bool:
-    """Whether all that is certain of a learned outcome is right of a true one."""
+def _mask(action: ActionKnowledge, atoms: Iterable[LiftedAtom]) -> int:
+    return sum(action.index.bit.get(atom, 0) for atom in set(atoms))
+
+
+def _fits(action: ActionKnowledge, one: Change, outcome: Outcome, case: Case) -> bool:
+    """Whether all that is certain of a learned outcome is right of a true one, as far as its case can show it."""
     adds, deletes = _masks(action, outcome)
+    additions, deletions = ~_mask(action, case.positive), ~_mask(action, case.negative)
     return not (
-        one.adds & ~adds or one.deletes & ~deletes or one.adds_not & adds or one.deletes_not & deletes
+        (one.adds & ~adds | one.adds_not & adds) & additions
+        or (one.deletes & ~deletes | one.deletes_not & deletes) & deletions
     )
 
 
-def _alike(action: ActionKnowledge, one: Change, outcome: Outcome) -> bool:
-    """Whether a true outcome looks like a learned one where all known outcomes show themselves."""
+def _alike(action: ActionKnowledge, case: CaseKnowledge, one: Change, outcome: Outcome, true: Case) -> bool:
+    """Whether a true outcome looks like a learned one where all known outcomes of the case show themselves."""
     adds, deletes = _masks(action, outcome)
-    known = action.explanation
-    return one.adds == adds & known.additions and one.deletes == deletes & known.deletions
+    known = case.explanation
+    additions = known.additions & ~_mask(action, true.positive)
+    deletions = known.deletions & ~_mask(action, true.negative)
+    return one.adds & additions == adds & additions and one.deletes & deletions == deletes & deletions

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from aam_vision.chance_figures import CONFIDENCE, figures
 from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 from aam_vision.errors import AgentFailed
@@ -18,22 +19,14 @@ if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.arguments import Arguments
     from aam_vision.chance.interrogating import ChanceResult
-    from aam_vision.chance.knowledge import ActionKnowledge
     from aam_vision.chance.prior import Prior
     from aam_vision.targets.chance import ChanceTarget
 
 AGENT_FAILED, NOT_EXPLAINED = 3, 4
 """Exit codes, as of every run."""
-CONFIDENCE = 0.95
-"""Of all intervals of an action together."""
-COMPARED = ("variational_distance", "exact", "equivalent", "wrong_certain", "intervals", "intervals_right")
-"""Figures that need a ground truth."""
+ASSUMED = "refusals are right, and probabilities depend on nothing but the action and what is named, and do not drift"
 TOLD = 1000
 """Steps after which progress is told where there is no limit."""
-TRANSITIONS = 1000
-"""Transitions of the truth on which the learned model is compared with it."""
-STATES = 200
-"""States among them in which the structure is compared."""
 
 
 def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal | None) -> int:
@@ -135,50 +128,6 @@ def _save(
     return told
 
 
-def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wall_s: float) -> dict[str, Any]:
-    """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation."""
-    from aam_vision.planning.planner import cpu_seconds
-
-    cpu_s = cpu_seconds()
-    counts = result.counts
-    return {
-        "env": known.target.name,
-        "seed": arguments.seed,
-        "access": known.target.agent.access.value,
-        "status": result.status,
-        "why": result.why,
-        "within": arguments.within,
-        "confidence": CONFIDENCE,
-        "actions": len(result.actions),
-        "queries": counts.queries,
-        "steps": counts.steps,
-        "failed_steps": counts.failed_steps,
-        "walk_steps": counts.walk_steps,
-        "resets": counts.resets,
-        "outcomes": {action.index.header.name: _outcomes(action) for action in result.actions},
-        "outcomes_certain": {
-            action.index.header.name: bool(action.executed) and action.explanation.sure
-            for action in result.actions
-        },
-        "not_excluded": {
-            action.index.header.name: round(action.unseen, 4) if action.explanation.sure else None
-            for action in result.actions
-        },
-        "unread": {one.index.header.name: one.unread for one in result.actions},
-        "never_executed": [one.index.header.name for one in result.actions if not one.executed],
-        "undetermined": [
-            {"action": one.index.header.name, "location": "pre", "group": group}
-            for one in result.actions
-            if (group := one.index.text(one.precondition.undecided))
-        ],
-        "conditional": [],
-        **_since(result),
-        **_comparison(known, result, arguments.seed),
-        "wall_s": round(wall_s, 3),
-        "cpu_s": round(cpu_s, 3),
-    }
-
-
 def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
     """What was learned earlier, if that is given.
 
@@ -197,61 +146,6 @@ def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
         raise
 
 
-def _since(result: ChanceResult) -> dict[str, Any]:
-    """What is different from what was learned earlier, and what is as before; None where nothing was."""
-    from aam_vision.report.chance_changes import changes
-
-    prior = result.options.prior
-    return {"differences": None, "as_before": None} if prior is None else changes(prior, result.actions)
-
-
-def _outcomes(action: ActionKnowledge) -> list[dict[str, Any]]:
-    """The outcomes of an action, likeliest first."""
-    names = action.index.header.parameters
-
-    def effects(adds: int, deletes: int) -> list[str]:
-        select, place = action.index.select, action.index.atoms.index
-        return [atom.text(names) for atom in sorted(select(adds), key=place)] + [
-            f"not {atom.text(names)}" for atom in sorted(select(deletes), key=place)
-        ]
-
-    found = [
-        {
-            "effects": effects(one.adds, one.deletes),
-            "probability": round(often.probability, 6),
-            "interval": [round(often.low, 6), round(often.high, 6)],
-            "trials": often.trials,
-            "hits": often.hits,
-        }
-        for one, often in zip(action.outcomes, action.frequencies, strict=True)
-    ]
-    return sorted(found, key=lambda one: -one["probability"])
-
-
-def _comparison(known: ChanceTarget, result: ChanceResult, seed: int) -> dict[str, Any]:
-    """The figures that need a ground truth."""
-    import numpy as np
-
-    from aam_vision import chance_evaluation as evaluation
-
-    if known.truth is None:
-        return dict.fromkeys(COMPARED)
-    truth = known.truth()
-    held_out = evaluation.sample_transitions(
-        truth, known.target.held_out(), TRANSITIONS, np.random.default_rng([seed, 2])
-    )
-    states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
-    checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in result.actions]
-    return {
-        "variational_distance": round(evaluation.variational_distance(result.model, truth, held_out), 6),
-        "exact": evaluation.exact(result.model, truth),
-        "equivalent": evaluation.same_structure(result.model, truth, states),
-        "wrong_certain": sum(len(one.wrong) for one in checks),
-        "intervals": sum(len(one.intervals) for one in checks),
-        "intervals_right": sum(sum(one.intervals) for one in checks),
-    }
-
-
 def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
     """The summary for a person."""
     widest = max(
@@ -264,7 +158,7 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
     )
     return [
         ("status", f"{told['status']}: {told['why']}"),
-        ("assumed", "refusals are right, and probabilities depend on the action alone and do not drift"),
+        ("assumed", ASSUMED),
         (
             "sure",
             f"all intervals of an action hold together with {100 * told['confidence']:.0f}%, however long one looks; the widest "

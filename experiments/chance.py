@@ -36,6 +36,9 @@ BATCH = 25
 """Random domains in one job."""
 TRANSITIONS, STATES = 1000, 300
 """Held-out transitions, and states in which the structure is compared."""
+HELD_OUT = ("distance", "same", "conditional", "split", "proven")
+"""What is counted on held-out transitions of random domains, and of conditions."""
+HELD_OUT_STEPS = 300
 STRANGE = 200
 """Transitions of QACE's test problems, which are larger."""
 
@@ -68,6 +71,7 @@ def chance(
         int | None, typer.Option(min=1, help="Interrogate so many random domains instead.")
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
+    conditional: Annotated[bool, typer.Option(help="With --random: with conditional effects.")] = False,
     first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     scale: Scale = Scale(out=Path("runs/chance")),
 ) -> int:
@@ -85,7 +89,13 @@ def chance(
         raise UnusableInput("give either --domains FOLDER or --random N")
     if random is not None:
         jobs: list[Parameters] = [
-            {"access": kind, "steps": steps, "seed": seed, "count": min(BATCH, first_seed + random - seed)}
+            {
+                "access": kind,
+                "steps": steps,
+                "conditional": conditional,
+                "seed": seed,
+                "count": min(BATCH, first_seed + random - seed),
+            }
             for kind in kinds
             for seed in range(first_seed, first_seed + random, BATCH)
         ]
@@ -204,7 +214,7 @@ def comparison(rows: Sequence[Row]) -> Table:
 # --- random domains -----------------------------------------------------------------------------
 
 
-def batch(*, access: str, steps: int, seed: int, count: int) -> Row:
+def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int) -> Row:
     """As many random domains from this seed on."""
     from aam_vision.query import Access
 
@@ -212,12 +222,12 @@ def batch(*, access: str, steps: int, seed: int, count: int) -> Row:
     total: Counter[str] = Counter()
     found = []
     for one in range(seed, seed + count):
-        judged = _random(one, Access(access), steps)
+        judged = _random(one, Access(access), steps, conditional=conditional)
         if judged is None:
             continue
         total["runs"] += 1
         total[str(judged["status"])] += 1
-        for name in ("intervals", "right", "actions", "all_right", "missing", "executed", "steps"):
+        for name in ("intervals", "right", "actions", "all_right", "missing", "executed", "steps", *HELD_OUT):
             total[name] += judged[name]
         if judged["wrong"]:
             total["wrong_runs"] += 1
@@ -225,18 +235,29 @@ def batch(*, access: str, steps: int, seed: int, count: int) -> Row:
     return {"total": dict(total), "found": found, "seconds": round(process_time() - began, 2)}
 
 
-def _random(seed: int, access: Access, steps: int) -> Row | None:
+def _random(seed: int, access: Access, steps: int, *, conditional: bool) -> Row | None:
     """One random domain; None if it is one in which objects may be named twice."""
     from aam_vision.agents.chance import ChanceAgent
     from aam_vision.chance.interrogating import Options, interrogate
-    from experiments.random_chance import random_chance
+    from aam_vision.chance_evaluation import same_structure, sample_transitions, variational_distance
+    from experiments.random_chance import random_chance, random_conditional
 
-    truth, domain = random_chance(seed)
+    truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
         return None
     agent = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), access)
     result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps))
-    return {**_judged(result, truth), "steps": result.counts.steps}
+    held_out = sample_transitions(truth, domain.problems, HELD_OUT_STEPS, np.random.default_rng([seed, 11]))
+    found = [one for one in result.actions if one.dependence.atoms]
+    return {
+        **_judged(result, truth),
+        "steps": result.counts.steps,
+        "distance": variational_distance(result.model, truth, held_out),
+        "same": same_structure(result.model, truth, [step.before for step in held_out]),
+        "conditional": sum(bool(one.cases) for one in truth.actions),
+        "split": len(found),
+        "proven": sum(one.dependence.sure == one.dependence.atoms for one in found),
+    }
 
 
 def coverage(rows: Sequence[Row]) -> Table:
@@ -258,6 +279,9 @@ def coverage(rows: Sequence[Row]) -> Table:
                 f"{100 * total['all_right'] / max(1, total['actions']):.1f}",
                 total["missing"],
                 f"{100 * total['actions'] / max(1, total['executed']):.1f}",
+                f"{total['proven']}/{total['split']}/{total['conditional']}",
+                total["same"],
+                round(total["distance"] / max(1, total["runs"]), 3),
                 round(total["steps"] / max(1, total["runs"]), 1),
                 round(sum(row["seconds"] for row in found) / max(1, total["runs"]), 3),
                 " ".join(seeds),
@@ -265,7 +289,7 @@ def coverage(rows: Sequence[Row]) -> Table:
         )
     columns = (
         "access", "runs", "complete", "contradicted", "wrong certain", "intervals", "right %", "all right %", "excluded wrongly",
-        "certain %", "steps", "CPU s", "seeds",
+        "certain %", "when", "same", "VD", "steps", "CPU s", "seeds",
     )  # fmt: skip
     return Table("Random domains with chance", columns, lines)
 

@@ -1,12 +1,16 @@
-"""Small random domains with chance: those of ``random_strips`` with several outcomes for about half of the actions."""
+"""Small random domains with chance: those of ``random_strips`` with several outcomes for about half of the actions.
+
+With conditional effects, what about half of the actions do depends on one atom, or on whether two literals hold.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome
+from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome, cases
 from aam_vision.strips import ActionSchema, LiftedAtom, lifted_atoms
 from experiments.brute_force import Domain
 from experiments.random_strips import random_domain
@@ -18,6 +22,10 @@ LEAST = 0.05
 """The least probability of an outcome."""
 KEPT, ANOTHER = 0.6, 0.3
 """Share of the effects that an outcome keeps of the action's own, and of outcomes that have one more."""
+CONDITIONAL = 0.5
+"""Share of the actions with conditional effects."""
+CONJUNCTION = 0.3
+"""Share of the conditions that are two literals."""
 
 
 def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
@@ -44,6 +52,37 @@ def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
             outcomes = dict(zip(chosen, shares.tolist(), strict=True))
         actions.append(_schema(schema, outcomes))
     return ChanceModel(vocabulary, tuple(actions)), domain
+
+
+def random_conditional(seed: int) -> tuple[ChanceModel, Domain]:
+    """A model with chance and conditional effects, and the domain without either that it was made of."""
+    model, domain = random_chance(seed)
+    rng = np.random.default_rng([seed, 6])
+    return replace(model, actions=tuple(_conditional(rng, model, one) for one in model.actions)), domain
+
+
+def _conditional(rng: np.random.Generator, model: ChanceModel, schema: ChanceSchema) -> ChanceSchema:
+    """The action with a condition on one or two atoms, under which it does something else."""
+    pool = lifted_atoms(model.vocabulary, schema.header)
+    free = [atom for atom in pool if atom not in schema.positive | schema.negative]
+    size = 1 + (rng.random() < CONJUNCTION)
+    if rng.random() >= CONDITIONAL or len(free) < size:
+        return schema
+    chosen = [free[int(number)] for number in rng.choice(len(free), size=size, replace=False)]
+    wanted = {atom: bool(rng.random() < 0.5) for atom in chosen}
+    most = max(schema.outcomes, key=lambda one: one.probability)
+    other: tuple[Outcome, ...] = (Outcome(1.0, _varied(rng, most.effects, pool)),)
+    if rng.random() < CHANCE / 2 and len(schema.outcomes) > 1:  # the same outcomes, but how often they come
+        shares = [one.probability for one in schema.outcomes]
+        other = tuple(
+            Outcome(share, one.effects)
+            for share, one in zip([*shares[1:], shares[0]], schema.outcomes, strict=True)
+        )
+    found = cases(
+        chosen,
+        lambda values: other if all(values[atom] is wanted[atom] for atom in chosen) else schema.outcomes,
+    )
+    return replace(schema, cases=found, outcomes=()) if len(found) > 1 else schema
 
 
 def _schema(schema: ActionSchema, outcomes: dict[Effects, float]) -> ChanceSchema:

@@ -35,16 +35,28 @@ def constructed(action: ActionKnowledge) -> Iterator[State]:
             yield flipped(mask)
     for bit in bits(positive | negative):
         yield flipped(bit)
-    required, found = action.precondition.candidates, action.explanation
-    free = index.everything & ~(required.positive | required.negative)
-    shown = ((found.additions & held) | (found.deletions & ~held)) & free
-    others = free & ~(found.additions | found.deletions)
-    # between them, these show every effect that the preconditions allow to be seen, and all outcomes as they are
-    for mask in (0, shown, shown | others, others, free & ~shown):
-        yield flipped(mask)
-    for one in action.outcomes:
-        if mask := ((action.open_additions(one) & held) | (action.open_deletions(one) & ~held)) & free:
-            yield flipped(mask)
+    required = action.precondition.candidates
+    decided = required.positive | required.negative
+    for case in action.cases:
+        wrong = (case.condition.positive & ~held) | (case.condition.negative & held)
+        fixed = decided | case.condition.positive | case.condition.negative
+        if wrong & decided:
+            continue
+        free, found = index.everything & ~fixed, case.explanation
+        there = held ^ wrong
+        shown = ((found.additions & there) | (found.deletions & ~there)) & free
+        others = free & ~(found.additions | found.deletions)
+        # between them, these show every effect that the preconditions allow to be seen, and all outcomes as they are
+        for mask in (0, shown, shown | others, others, free & ~shown):
+            yield flipped(mask | wrong)
+        for one in case.outcomes:
+            if mask := ((case.open_additions(one) & there) | (case.open_deletions(one) & ~there)) & free:
+                yield flipped(mask | wrong)
+        for bit in bits(action.doubtful & free):
+            for mask in (0, shown):
+                yield flipped((mask ^ bit) | wrong)
+    for bit in bits(action.doubtful & ~decided):
+        yield flipped(bit)
 
 
 def _halves(mask: int) -> Iterator[int]:

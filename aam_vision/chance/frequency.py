@@ -10,7 +10,7 @@ from aam_vision.chance.intervals import interval, simultaneous
 _SPLITS = 16
 """Numbers of trials at which the first are compared with the rest, at most: 16, 32, 64, ..."""
 _FIRST = 16
-_ACCUSING = 0.2
+ACCUSING = 0.2
 """Share of the intervals' error probability with which an agent is wrongly said to depend on something."""
 
 
@@ -117,7 +117,7 @@ def difference(trials: Sequence[Trial], outcomes: int, atoms: int, precision: Pr
     """
     if outcomes < 2:
         return None
-    alpha = precision.alpha * _ACCUSING / (2 * outcomes * (atoms + _SPLITS))
+    alpha = precision.alpha * ACCUSING / (2 * outcomes * (atoms + _SPLITS))
     for atom, split, one, other in _groups(trials, atoms):
         if not one or not other:
             continue

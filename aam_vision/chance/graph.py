@@ -131,7 +131,7 @@ class StateGraph:
                 continue
             reached = [
                 (outcome, self._add(successor(state, action, step, after)))
-                for outcome, after in enumerate(action.after(step.held))
+                for outcome, after in action.leads(step.held)
             ]
             known = [(outcome, place) for outcome, place in reached if place is not None]
             if known and any(place != number for _, place in known):

@@ -15,6 +15,7 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
+from aam_vision.chance.checking import check_constant, check_known
 from aam_vision.chance.constructing import constructed
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.graph import (
@@ -30,7 +31,7 @@ from aam_vision.chance.graph import (
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.prior import MARGIN, Prior, Verification
-from aam_vision.errors import InconsistentAgent, UnusableInput
+from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Agent, Query, Situation
@@ -41,6 +42,8 @@ _WALK = 5
 """Steps of a walk, with which an interrogation begins."""
 _IDLE_WALKS = 2
 """Walks in a row that told nothing new, after which there are no more."""
+_MOVES = 15
+"""Steps on the way to a trial after which it is weighed anew: the way may be less likely than it seemed."""
 
 
 class Options(NamedTuple):
@@ -125,7 +128,7 @@ class _Interrogation:
         self._table = StepTable(self._actions)
         self._initial = tuple(self._agent.initial())
         for one in self._initial:
-            _check_known(one)
+            check_known(one)
         self._blocked = False
         """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
@@ -133,6 +136,8 @@ class _Interrogation:
         self._here: Situation | None = None
         self._outlook: Outlook | None = None
         self._version = -1
+        self._moves = 0
+        """Steps since the last trial."""
         self._unlooked = False
         """Whether a situation was seen that the graph does not have, and from which the access allows to go on."""
         self._made: dict[State, None] = {}
@@ -160,7 +165,8 @@ class _Interrogation:
             else:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
             for action in self._actions:
-                _check_constant(action)
+                action.reconsider()
+                check_constant(action)
         except InconsistentAgent as error:
             status, why = CONTRADICTED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
@@ -201,10 +207,14 @@ class _Interrogation:
         if self._outlook is None or self._lost(self._outlook):
             self._outlook = self._looked()
         found = self._best(self._outlook)
-        if found is None and self._unlooked:  # situations that came up since may be worth something
-            self._outlook = None
-            self._outlook = self._looked()
-            found = self._best(self._outlook)
+        if found is None:
+            for action in self._actions:
+                action.reconsider()
+            if self._versions() != self._version or self._unlooked:
+                # cases were told apart, or situations have come up since that may be worth something
+                self._outlook = None
+                self._outlook = self._looked()
+                found = self._best(self._outlook)
         return found
 
     def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
@@ -270,7 +280,8 @@ class _Interrogation:
             action.was_refused(start.state, step.objects)
         if self._verification is not None:
             self._verification.look(step.action)
-        if trial or self._versions() != self._version:
+        self._moves = 0 if trial else self._moves + 1
+        if trial or self._moves % _MOVES == 0 or self._versions() != self._version:
             self._outlook = None if self._versions() != self._version else self._looked()
         self._watch(self._agent.counts.steps, self._model)
 
@@ -293,28 +304,3 @@ class _Interrogation:
             anywhere or situation.state not in self._seen
         ):  # under reset access, only the initial situation allows it
             self._seen[situation.state] = situation
-
-
-def _check_constant(action: ActionKnowledge) -> None:
-    """Raises InconsistentAgent if how often an outcome of an action comes depends on something, or has changed."""
-    found = action.difference()
-    if found is None:
-        return
-    name, names = action.index.header.name, action.index.header.parameters
-    one, other = (f"{100 * low:.0f}-{100 * high:.0f}%" for low, high in (found.one, found.other))
-    if found.atom is None:
-        raise InconsistentAgent(
-            f"how often an outcome of {name} comes has changed: {one} of the first {found.split} trials, {other} since"
-        )
-    atom = action.index.atoms[found.atom].text(names)
-    raise InconsistentAgent(
-        f"how often an outcome of {name} comes depends on {atom}: {one} of the time where it holds, {other} elsewhere"
-    )
-
-
-def _check_known(situation: Situation) -> None:
-    if situation.state.unknown:
-        atom = min(map(str, situation.state.unknown))
-        raise UnusableInput(
-            f"an agent with chance has to say of every atom of its first situation whether it is true; it leaves out {atom}"
-        )

@@ -1,25 +1,19 @@
-"""What is known of one action: its precondition, its outcomes, how often each came, and what is worth trying next."""
+"""What is known of one action: its precondition, its cases with their outcomes, and what is worth trying next."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
 
+from aam_vision.chance.cases import CaseKnowledge
+from aam_vision.chance.conditions import Dependence, dependence
 from aam_vision.chance.explaining import Change, Explanation, change, explain
-from aam_vision.chance.frequency import (
-    Difference,
-    Frequency,
-    Precision,
-    Trial,
-    difference,
-    frequencies,
-    single,
-)
-from aam_vision.chance.intervals import simultaneous, unseen
+from aam_vision.chance.frequency import Frequency, Precision
+from aam_vision.chance.observations import Observations, holds
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.outcomes import MAX_OUTCOMES, ChanceSchema, Effects, Outcome
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits
+from aam_vision.outcomes import Case, ChanceSchema
 from aam_vision.strips import State
 
 _REQUIRED = 0.5, 0.15
@@ -30,51 +24,44 @@ _FIRST = 0.8
 """Worth of trying an action that was never executed, at most; refusals make it less."""
 _PATIENCE = 10
 """Refusals of an action that was never executed after which another attempt is worth half."""
-_NOVEL = 0.6
-"""Worth of seeing a known outcome where it may show another effect."""
-_OCCURRENCES = 5.0
-"""Expected occurrences of an outcome in one kind of situation after which it is no longer waited for there."""
-_REVEALED = 30
-"""Trials in a situation that shows all of every outcome after which no outcome is waited for there."""
-_UNSEEN = 2
-"""Probability of an outcome that is to be excluded, in half widths of the intervals."""
-_SHOWING = 0.1
-"""Worth of excluding an unseen outcome, times its probability."""
-_LEAST = 0.02
-"""Worth of a trial that narrows an interval which is not narrow enough, at least."""
+_COMPARING = 0.6
+"""Worth of a step where only an atom differs on which the outcomes may depend."""
+_COMPARED = 60
+"""Steps in such a context after which no more are made for that."""
+_LOOKS = 10, 1.3
+"""Executions after which it is first looked whether outcomes depend on anything, and the factor to the next look."""
 
 
 class ActionKnowledge:
     """All that was seen of one action, and what follows.
 
-    Masks are those of the action's atoms (``AtomIndex``). States before a step are fully known; of those after it atoms may be unknown.
+    Masks are those of the action's atoms (``AtomIndex``); states before a step are fully known; of those after it atoms may be unknown.
     """
 
     def __init__(self, index: AtomIndex, precision: Precision) -> None:
         self.index = index
         self.precondition = ActionHypotheses(index)
-        self.executed = 0
         self.refused = 0
+        self.refusals: dict[int, int] = {}
+        """By the atoms that held, how often a step was refused."""
         self.example: tuple[State, tuple[str, ...]] | None = None
         """A step that was executed."""
         self.version = 0
-        """Grows when the precondition or the outcomes (not their frequencies) change."""
-        self.explanation = Explanation()
+        """Grows when the precondition, the cases or the outcomes (not their frequencies) change."""
         self.expected: Literals | None = None
         """What it is expected to require, by earlier findings; orders tests only."""
+        self.dependence = Dependence()
+        """On what the outcomes depend, where they do."""
+        self.steps = Observations()
         self._precision = precision
-        self.refusals: dict[int, int] = {}
-        """By the atoms that held, how often a step was refused."""
-        self._seen: dict[int, dict[int, int]] = {}
-        """By the atoms that held before, how often which held after."""
-        self._unread: dict[int, int] = {}
-        """By the atoms that held before, how often it could not be read which held after."""
-        self._course: list[tuple[int, int]] = []
-        """Every executed step: the atoms that held before it and after it."""
-        self._shown = [[0, 0] for _ in index.atoms]
-        """For every atom, the executed steps before which it was false and before which it was true."""
-        self._frequencies: tuple[Frequency, ...] | None = None
+        self.cases: tuple[CaseKnowledge, ...] = (
+            CaseKnowledge(self.precondition, NOTHING, self.steps, precision),
+        )
+        self._look = _LOOKS[0]
+        self._looked = 0
         self._worth: dict[int, float] = {}
+        self._compared: set[int] | None = None
+        """Contexts in which steps tell on which atoms the outcomes depend; None where it has to be found anew."""
         self._sure: tuple[int, dict[int, bool]] = 0, {}
 
     # --- learning --------------------------------------------------------------------------------
@@ -84,7 +71,7 @@ class ActionKnowledge:
         held, _ = self.index.values(state, objects)
         self.refused += 1
         self.refusals[held] = self.refusals.get(held, 0) + 1
-        self._worth.clear()
+        self._forget()
         self.version += self.precondition.failed(held, 0)
 
     def was_executed(self, state: State, objects: tuple[str, ...], after: State) -> None:
@@ -102,171 +89,135 @@ class ActionKnowledge:
                 f"{self.index.header.name} changed {min(map(str, other))}, of which its instruction does not name the objects"
             )
         self.version += self.precondition.succeeded(held, 0)
-        self._worth.clear()
+        self._forget()
         if self.index.shared(
             objects
         ):  # one fact stands for several atoms, and it cannot be told which was changed
             return
-        self.executed += 1
         self.precondition.successes += 1
         self.example = self.example or (state, objects)
-        self._frequencies = None
         if hidden:
-            self._unread[held] = self._unread.get(held, 0) + 1
+            self.steps.lose(held)
+            self.case(held).lose(held)
             return
-        for number, counts in enumerate(self._shown):
-            counts[held >> number & 1] += 1
-        self._course.append((held, now))
-        afters = self._seen.setdefault(held, {})
-        afters[now] = afters.get(now, 0) + 1
-        if afters[now] == 1:
-            self._explain()
+        self.steps.add(held, now)
+        self.version += self.case(held).add(held, now)
+        if self.executed >= self._look:
+            self._look = int(self.executed * _LOOKS[1]) + 1
+            self.reconsider()
 
-    def _explain(self) -> None:
-        changes = [
-            change(held, now, self.index.everything) for held, afters in self._seen.items() for now in afters
-        ]
-        found = explain(changes)
-        if len(found.outcomes) > MAX_OUTCOMES:
-            raise InconsistentAgent(
-                f"{self.index.header.name} has more than {MAX_OUTCOMES} outcomes: what it does depends on something that "
-                "the vocabulary does not say"
+    def reconsider(self) -> None:
+        """Look on what the outcomes depend, and put what was seen into cases anew if that is another thing than before."""
+        if self._looked == self.executed:
+            return
+        self._looked = self.executed
+        explanation = self.cases[0].explanation if len(self.cases) == 1 else self._explained()
+        found = dependence(self.steps, len(self.index.atoms), explanation, self._precision)
+        if found == self.dependence:
+            return
+        self.dependence = found
+        self._forget()
+        self.version += 1
+        if found.cases != tuple(case.condition for case in self.cases):
+            self.cases = tuple(
+                CaseKnowledge(self.precondition, one, self.steps.within(one), self._precision)
+                for one in found.cases
             )
-        self.version += found != self.explanation
-        self.explanation = found
+
+    def _forget(self) -> None:
+        self._worth.clear()
+        self._compared = None
+
+    def _explained(self) -> Explanation:
+        """The fewest outcomes that explain all steps, whatever case they belong to."""
+        everything = self.index.everything
+        return explain(
+            change(held, now, everything) for held, afters in self.steps.contexts.items() for now in afters
+        )
 
     # --- what is known ---------------------------------------------------------------------------
 
     @property
-    def outcomes(self) -> tuple[Change, ...]:
-        return self.explanation.outcomes
+    def executed(self) -> int:
+        return self.steps.executed
 
     @property
     def lost(self) -> Mapping[int, int]:
         """By the atoms that held before, how often it could not be read which held after."""
-        return self._unread
+        return self.steps.unread
 
     @property
     def seen(self) -> Mapping[int, Mapping[int, int]]:
         """By the atoms that held before an execution, in the order of the first ones, how often which held after."""
-        return self._seen
-
-    def after(self, held: int) -> list[int]:
-        """For every outcome the atoms that hold after it."""
-        return [(held | one.adds) & ~one.deletes for one in self.outcomes]
-
-    @property
-    def frequencies(self) -> tuple[Frequency, ...]:
-        """Of every outcome; estimates add up to one."""
-        if self._frequencies is None:
-            self._frequencies = self._counted()
-        return self._frequencies
-
-    def telling(self, held: int) -> list[bool]:
-        """For every outcome, whether a step there tells it from all others: the trials that its frequency is counted in.
-
-        Where some situations reveal all outcomes, only these do: elsewhere an outcome that lacks an effect of a known one may
-        look like it.
-        """
-        if self.explanation.sure:
-            return [self.explanation.revealing(held)] * len(self.outcomes)
-        after = self.after(held)
-        return [after.count(own) == 1 for own in after]
-
-    def _counted(self) -> tuple[Frequency, ...]:
-        size = len(self.outcomes)
-        hits, trials, unread = [0] * size, [0] * size, [0] * size
-        for held in self._seen | self._unread:
-            afters = self._seen.get(held, {})
-            made, lost = sum(afters.values()), self._unread.get(held, 0)
-            for number, (own, told) in enumerate(zip(self.after(held), self.telling(held), strict=True)):
-                if told:
-                    trials[number] += made
-                    hits[number] += afters.get(own, 0)
-                    unread[number] += lost
-        return frequencies(hits, trials, unread, self._precision)
-
-    def difference(self) -> Difference | None:
-        """Whether how often an outcome comes surely depends on an atom, or on time."""
-        if not self.explanation.sure:
-            return None
-        trials = [
-            Trial(held, self.after(held).index(now))
-            for held, now in self._course
-            if self.explanation.revealing(held)
-        ]
-        return difference(trials, len(self.outcomes), len(self.index.atoms), self._precision)
-
-    @property
-    def uncertainty(self) -> float:
-        """Half the width of its widest interval, as far as trials make it narrower; one half before the first one."""
-        return max((one.width / 2 for one in self.frequencies), default=0.5)
+        return self.steps.contexts
 
     @property
     def unread(self) -> int:
         """Executed steps of which it could not be read what came of them."""
-        return sum(self._unread.values())
+        return sum(self.steps.unread.values())
+
+    def case(self, held: int) -> CaseKnowledge:
+        """The case in which the action is where these atoms hold."""
+        return next(case for case in self.cases if holds(case.condition, held))
+
+    @property
+    def explanation(self) -> Explanation:
+        """The outcomes of all cases; ``sure`` where those of each case are."""
+        return Explanation(self.outcomes, all(case.explanation.sure for case in self.cases))
+
+    @property
+    def outcomes(self) -> tuple[Change, ...]:
+        """Of all cases, one case after the other."""
+        return tuple(one for case in self.cases for one in case.outcomes)
+
+    @property
+    def frequencies(self) -> tuple[Frequency, ...]:
+        """Of every outcome; in each case, estimates add up to one."""
+        return tuple(one for case in self.cases for one in case.frequencies)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the outcomes are certain, and not only the fewest that explain what was seen."""
+        found = self.dependence
+        return bool(self.executed and self.explanation.sure and not found.suspected and not found.unexplained)
+
+    def leads(self, held: int) -> list[tuple[int, int]]:
+        """Every outcome that is possible where these atoms hold, by its number, with the atoms that hold after it."""
+        before = 0
+        for case in self.cases:
+            if holds(case.condition, held):
+                return list(enumerate(case.after(held), before))
+            before += len(case.outcomes)
+        return []
+
+    @property
+    def uncertainty(self) -> float:
+        """Half the width of its widest interval; one half before the first trial."""
+        return max(case.uncertainty for case in self.cases)
 
     @property
     def unseen(self) -> float:
-        """No outcome that was not seen has a probability above this, at the intervals' confidence.
-
-        Apart from outcomes that only add what always held, or delete what never did: these were not shown once. Each other was
-        shown by the trials in which all known outcomes show themselves, or by those before which one of its effects could be
-        seen; the fewest of these count. It may have been what came of every trial that could not be read.
-        """
-        trials = [one.trials for one in self.frequencies]
-        trials += [made for made in (self._shown_by(atom, held) for atom, held in self._changes()) if made]
-        made, lost, alpha = min(trials, default=0), self.unread, self._precision.alpha
-        found = unseen(made, alpha)
-        if not lost:
-            return found
-        return max(found, simultaneous(lost, made + lost, alpha, self._precision.concentration)[1])
-
-    def _changes(self) -> list[tuple[int, int]]:
-        """The atoms that an unseen outcome might be the first to change, by number, and their value before that (0 or 1)."""
-        proven, known = self.precondition.proven, self.explanation
-        never = known.additions | proven.positive, known.deletions | proven.negative
-        return [
-            (number, held)
-            for number in range(len(self.index.atoms))
-            for held in (0, 1)
-            if not never[held] >> number & 1
-        ]
-
-    def _shown_by(self, atom: int, held: int) -> int:
-        """The executed steps that would have shown a change of an atom from this value."""
-        return self._shown[atom][held]
-
-    def open_additions(self, outcome: Change) -> int:
-        """Atoms of which it was not seen whether the outcome adds them, and that may be false before it."""
-        known = outcome.adds | outcome.adds_not | outcome.deletes
-        return self.index.everything & ~known & ~self.precondition.proven.positive
-
-    def open_deletions(self, outcome: Change) -> int:
-        """Atoms of which it was not seen whether the outcome deletes them, and that may be true before it."""
-        known = outcome.deletes | outcome.deletes_not | outcome.adds
-        return self.index.everything & ~known & ~self.precondition.proven.negative
+        """No outcome that was not seen has a probability above this in its case, at the intervals' confidence."""
+        return max(case.unseen for case in self.cases)
 
     def schema(self) -> ChanceSchema:
         """The cautious model, as of an agent without chance: undetermined positive preconditions in, all else out."""
         required, select = self.precondition.cautious, self.index.select
-        outcomes = tuple(
-            Outcome(found.probability, Effects(select(one.adds), select(one.deletes)))
-            for one, found in zip(self.outcomes, self.frequencies, strict=True)
+        positive, negative = select(required.positive), select(required.negative)
+        if len(self.cases) == 1:
+            return ChanceSchema(self.index.header, positive, negative, self.cases[0].model())
+        cases = tuple(
+            Case(select(case.condition.positive), select(case.condition.negative), case.model())
+            for case in self.cases
         )
-        outcomes = tuple(sorted(outcomes, key=lambda one: -one.probability))
-        return ChanceSchema(
-            self.index.header,
-            select(required.positive),
-            select(required.negative),
-            outcomes or (Outcome(1.0, Effects()),),
-        )
+        return ChanceSchema(self.index.header, positive, negative, (), cases)
 
     def aim(self, within: float) -> None:
         """Want intervals of another half width from now on; they are as valid as before."""
         self._precision = self._precision._replace(within=within)
-        self._worth.clear()
+        for case in self.cases:
+            case.aim(within)
+        self._forget()
 
     # --- what is worth trying --------------------------------------------------------------------
 
@@ -289,7 +240,7 @@ class ActionKnowledge:
         precondition = self.precondition
         violated = precondition.violated(held, 0)
         if not violated:
-            return self._worth_of_execution(held)
+            return self.case(held).worth(held) + self._worth_of_comparing(held)
         if precondition.certain_to_fail(violated):
             return 0.0
         if not self.executed:
@@ -308,32 +259,38 @@ class ActionKnowledge:
             [1 - _REQUIRED[1]] * violated.negative.bit_count()
         )
 
-    def _worth_of_execution(self, held: int) -> float:
-        made = sum(self._seen.get(held, {}).values())
-        novel = 0.0
-        for one, found in zip(self.outcomes, self.frequencies, strict=True):
-            new = self.open_additions(one) & ~held | self.open_deletions(one) & held
-            if new and made * found.probability <= _OCCURRENCES:
-                novel += _NOVEL * found.probability
-        if not self.explanation.sure and made < _REVEALED and self.explanation.revealing(held):
-            novel += _NOVEL
-        return novel + self._worth_of_frequency(held) + self._worth_of_showing(held)
+    @property
+    def doubtful(self) -> int:
+        """Atoms on which the outcomes may depend, or something else that was always so where these were."""
+        return self._unproven | self.dependence.suspected
 
-    def _worth_of_frequency(self, held: int) -> float:
-        """What a step there is worth for the intervals."""
-        if self.uncertainty <= self._precision.within:
-            return 0.0
-        alone = [single(one.hits, one.trials, self._precision) for one in self.frequencies]
-        missing = max(alone, default=0.5) - self._precision.within
-        told = self.telling(held)
-        return max(_LEAST, missing) * sum(told) / len(told) if told else missing
+    @property
+    def _unproven(self) -> int:
+        """The same of those that would explain everything."""
+        found = self.dependence
+        every = found.atoms
+        for other in found.others:
+            every |= other
+        return every & ~found.sure
 
-    def _worth_of_showing(self, held: int) -> float:
-        """What a step there is worth for excluding outcomes that were not seen."""
-        made = [self._shown_by(atom, value) for atom, value in self._changes() if held >> atom & 1 == value]
-        if self.explanation.revealing(held):
-            made += [one.trials for one in self.frequencies]
-        if not made:
-            return 0.0
-        missing = unseen(min(made), self._precision.alpha) - _UNSEEN * self._precision.within
-        return max(_LEAST, missing * _SHOWING) if missing > 0 else 0.0
+    def _worth_of_comparing(self, held: int) -> float:
+        """What a step is worth to tell whether the outcomes depend on an atom: where another context differs in nothing else."""
+        if self._compared is None:
+            places = ((NOTHING, self._unproven), *self.dependence.suspicions)
+            self._compared = {
+                one for where, mask in places for bit in bits(mask) for one in self._pair(where, bit)
+            }
+        return _COMPARING if held in self._compared else 0.0
+
+    def _pair(self, where: Literals, bit: int) -> set[int]:
+        """The contexts in which to try what an atom changes: two that were met, or any that would make one of two."""
+        contexts = [held for held in self.steps.contexts if holds(where, held)]
+        least = {
+            held: min(self.steps.made(held), self.steps.made(held ^ bit))
+            for held in contexts
+            if held ^ bit in self.steps.contexts
+        }
+        if not least:
+            return {held ^ bit for held in contexts}
+        best = max(least, key=lambda held: least[held])
+        return {one for one in (best, best ^ bit) if self.steps.made(one) < _COMPARED}

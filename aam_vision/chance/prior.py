@@ -159,15 +159,18 @@ class EarlierModel:
             return
         schema = self.model.schema(action.index.header.name)
         claimed = _claimed(action.index, schema)
+        depends = bool(schema.cases or action.dependence.atoms)
         outcomes = dict.fromkeys([*claimed, *((one.adds, one.deletes) for one in action.outcomes)])
         added, deleted = (_union(masks) for masks in zip(*outcomes, strict=True))
-        if action.explanation.sure and not added & deleted:  # else no situation shows all of them
+        if (
+            action.explanation.sure and not added & deleted and not depends
+        ):  # else no situation shows all of them
             yield from self._of_outcomes(action, claimed, list(outcomes))
             return
         # the n-th kind of trials has a share of 1/n(n+1) of the error probability, fixed before its first trial
         for number, (held, afters) in enumerate(action.seen.items(), 1):
             shares: dict[int, float] = dict.fromkeys(afters, 0.0)
-            for (adds, deletes), share in claimed.items():
+            for (adds, deletes), share in _claimed(action.index, schema, held).items():
                 now = (held & ~deletes) | adds
                 shares[now] = shares.get(now, 0.0) + share
             for now, share in sorted(shares.items()):
@@ -210,10 +213,15 @@ def _union(masks: Sequence[int]) -> int:
     return found
 
 
-def _claimed(index: AtomIndex, schema: ChanceSchema) -> dict[tuple[int, int], float]:
-    """The probability of every change, as masks of added and deleted atoms."""
+def _claimed(index: AtomIndex, schema: ChanceSchema, held: int = 0) -> dict[tuple[int, int], float]:
+    """The probability of every change where these atoms hold, as masks of added and deleted atoms."""
     found: dict[tuple[int, int], float] = {}
-    for probability, effects in merged(schema.outcomes, schema.single[0]):
+    case = next(
+        one
+        for one in schema.branches
+        if not (_mask(index, one.positive) & ~held or _mask(index, one.negative) & held)
+    )
+    for probability, effects in merged(case.outcomes, schema.bare):
         masks = _mask(index, effects.add), _mask(index, effects.delete)
         found[masks] = found.get(masks, 0.0) + probability
     return found

@@ -64,4 +64,6 @@ def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: P
         except InconsistentAgent as error:
             return Retold(tuple(actions.values()), tuple(counted), str(error))
         counted.append(step)
+    for action in actions.values():
+        action.reconsider()
     return Retold(tuple(actions.values()), tuple(counted), None)

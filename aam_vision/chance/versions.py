@@ -98,10 +98,12 @@ def _compared(
     atoms = tuple(_atoms(one, other))
     outcomes: tuple[OutcomeDifference, ...] = ()
     joint = _explained(one, other)
+    # where outcomes depend on atoms, what comes in one kind of trials is no measure for another
+    sure = joint.sure and not any(version.dependence.atoms for version in (one, other))
     if one.executed and other.executed:
         found = (
             _of_outcomes(one, other, joint, actions, independent=independent)
-            if joint.sure
+            if sure
             else _of_kinds(one, other, actions, independent=independent)
         )
         outcomes = tuple(found)
@@ -112,7 +114,7 @@ def _compared(
         bool(atoms) or _incompatible(one, other),
         _undecided(one, other),
         outcomes,
-        joint.sure,
+        sure,
     )
 
 

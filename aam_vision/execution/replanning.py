@@ -6,7 +6,7 @@ the likeliest of its outcomes that change something. Where no plan of these lead
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from aam_vision.errors import UnusableInput
@@ -142,16 +142,18 @@ def _planned(
     model: ChanceModel, state: State, goal: tuple[str, str], planner: Planner
 ) -> tuple[Problem, Planned]:
     """A plan of the likeliest outcomes; where there is none, of any outcomes."""
-    try:
-        return _plan_of(
-            {schema.header.name: (schema.header.name, _likeliest(schema)) for schema in model.actions},
-            model,
-            state,
-            goal,
-            planner,
+    names = {header.name for header in model.headers}
+    likely = {
+        _new_name(f"{schema.header.name}-{number}", names) if schema.cases else schema.header.name: (
+            schema.header.name,
+            one,
         )
+        for schema in model.actions
+        for number, one in enumerate(_likeliest(schema), 1)
+    }
+    try:
+        return _plan_of(likely, model, state, goal, planner)
     except UnusableInput:
-        names = {header.name for header in model.headers}
         single = {
             _new_name(f"{schema.header.name}-{number}", names): (schema.header.name, one)
             for schema in model.actions
@@ -187,11 +189,13 @@ def _new_name(name: str, names: set[str]) -> str:
     return name
 
 
-def _likeliest(schema: ChanceSchema) -> ActionSchema:
-    """The likeliest outcome that changes something."""
-    outcomes = list(zip(schema.outcomes, schema.single, strict=True))
-    changing = [one for one in outcomes if one[0].effects.add or one[0].effects.delete] or outcomes
-    return max(changing, key=lambda one: one[0].probability)[1]
+def _likeliest(schema: ChanceSchema) -> Iterator[ActionSchema]:
+    """In each case, the likeliest outcome that changes something."""
+    single = iter(schema.single)
+    for case in schema.branches:
+        outcomes = [(one, next(single)) for one in case.outcomes]
+        changing = [one for one in outcomes if one[0].effects.add or one[0].effects.delete] or outcomes
+        yield max(changing, key=lambda one: one[0].probability)[1]
 
 
 def _taken(

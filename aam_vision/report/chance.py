@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, floor
 from typing import NamedTuple
 
+from aam_vision.chance.cases import CaseKnowledge
 from aam_vision.chance.explaining import Change
 from aam_vision.chance.frequency import Frequency
 from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.report import english
 from aam_vision.report.english import effect, listed
 from aam_vision.strips import Mode
 
@@ -16,11 +19,13 @@ NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
 
 
 class Way(NamedTuple):
-    """One outcome in words: what it changes beside what every outcome of its action changes, and how often it comes."""
+    """One outcome in words: what it changes beside what every outcome of its case changes, and how often it comes."""
 
     words: str
     outcome: Change
     found: Frequency
+    case: CaseKnowledge
+    """The only one, unless the action has conditional effects."""
 
     @property
     def often(self) -> str:
@@ -35,28 +40,53 @@ class Way(NamedTuple):
 
 
 def ways(action: ActionKnowledge, most: int | None = None) -> list[Way]:
-    """The outcomes of an action, likeliest first; equally likely ones in the order in which they are known.
+    """The outcomes of an action, case by case, likeliest first; equally likely ones in the order in which they are known.
 
     ``most``: effects of each that are told.
     """
-    outcomes = list(zip(action.outcomes, action.frequencies, strict=True))
+    return [way for case in action.cases for way in _ways(action, case, most)]
+
+
+def always(action: ActionKnowledge, most: int | None = None) -> str:
+    """What all of several outcomes change, in words (``most`` effects); empty if that is nothing, or there are cases."""
+    return _always(action, action.cases[0], most) if len(action.cases) == 1 else ""
+
+
+def condition(action: ActionKnowledge, case: CaseKnowledge) -> str:
+    """The condition of a case in words; empty if it has none."""
+    header, vocabulary = action.index.header, action.index.vocabulary
+    literals = [
+        english.literal(atom, mode, header.parameters, vocabulary)
+        for mask, mode in (
+            (case.condition.positive, Mode.POSITIVE),
+            (case.condition.negative, Mode.NEGATIVE),
+        )
+        for atom in sorted(action.index.select(mask), key=action.index.atoms.index)
+    ]
+    return listed(literals) if literals else ""
+
+
+def _ways(action: ActionKnowledge, case: CaseKnowledge, most: int | None) -> list[Way]:
+    outcomes = list(zip(case.outcomes, case.frequencies, strict=True))
     added, deleted = _shared([one for one, _ in outcomes]) if len(outcomes) > 1 else (0, 0)
+    if len(action.cases) > 1:
+        added = deleted = 0
     found = [
         Way(
             _effects(action, one.adds & ~added, one.deletes & ~deleted, most, others=bool(added | deleted)),
             one,
             often,
+            case,
         )
         for one, often in outcomes
     ]
     return sorted(found, key=lambda way: -way.found.probability)
 
 
-def always(action: ActionKnowledge, most: int | None = None) -> str:
-    """What all of several outcomes change, in words (``most`` effects); empty if that is nothing, or there is one outcome."""
-    if len(action.outcomes) < 2:
+def _always(action: ActionKnowledge, case: CaseKnowledge, most: int | None) -> str:
+    if len(case.outcomes) < 2:
         return ""
-    added, deleted = _shared(action.outcomes)
+    added, deleted = _shared(case.outcomes)
     return _effects(action, added, deleted, most) if added or deleted else ""
 
 
@@ -81,13 +111,19 @@ def sentence(action: ActionKnowledge) -> str:
 
 def doing(action: ActionKnowledge, most: int | None = None) -> str:
     """What an action that was executed does, and how often, as a sentence; ``most`` effects of each outcome."""
-    name, found, shared = action.index.header.name, ways(action, most), always(action, most)
+    name = action.index.header.name
+    if len(action.cases) > 1:
+        told = [
+            f"if {condition(action, case)}, {_in_case(_ways(action, case, most))}" for case in action.cases
+        ]
+        return f"{name}: {'; '.join(told)}."
+    found, shared = ways(action, most), always(action, most)
     if len(found) == 1:
         return f"{name}: {found[0].words}, in all of {found[0].found.trials} trials."
     best = None if shared else working(found)
     if best is None:
-        told = "; ".join(f"{way.often} {way.words}" for way in found)
-        return f"{name}: {shared}. Besides, {told}." if shared else f"{name}: {told}."
+        chances = "; ".join(f"{way.often} {way.words}" for way in found)
+        return f"{name}: {shared}. Besides, {chances}." if shared else f"{name}: {chances}."
     others = [way for way in found if way is not best]
     if len(others) == 1:
         rest = others[0].words
@@ -98,12 +134,43 @@ def doing(action: ActionKnowledge, most: int | None = None) -> str:
     return f"{name} works {best.often}: {best.words}; else {rest}."
 
 
+def _in_case(found: Sequence[Way]) -> str:
+    """The outcomes of one case."""
+    if not found:
+        return "nothing is known"
+    if len(found) == 1:
+        return f"{found[0].words}, in all of {found[0].found.trials} trials"
+    return ", ".join(f"{way.often} {way.words}" for way in found)
+
+
 def doubt(action: ActionKnowledge) -> str:
-    """What is not excluded, as a sentence."""
+    """What is not excluded, as a sentence or two."""
     if not action.explanation.sure:
-        return "These are the fewest outcomes that explain what was seen; no situation was found that shows all of them."
-    which = "another outcome" if len(action.outcomes) == 1 else "a further outcome"
-    return f"Not excluded: {which} with a probability of up to {percent(action.unseen, up=True)}."
+        told = "These are the fewest outcomes that explain what was seen; no situation was found that shows all of them."
+    else:
+        which = "another outcome" if len(action.outcomes) == 1 else "a further outcome"
+        told = f"Not excluded: {which} with a probability of up to {percent(action.unseen, up=True)}."
+    return " ".join([told, *_of_conditions(action)])
+
+
+def _of_conditions(action: ActionKnowledge) -> Iterator[str]:
+    """How sure it is on which atoms the outcomes depend."""
+    found = action.dependence
+
+    def named(mask: int) -> str:
+        return listed(action.index.text(Literals(mask, 0)))
+
+    if found.atoms and found.atoms == found.sure:
+        yield f"That it depends on {named(found.atoms)} is certain."
+    elif found.atoms:
+        instead = (
+            f": {listed([named(one) for one in found.others[:3]], 'or')} would explain it as well"
+            if found.others
+            else ""
+        )
+        yield f"That it depends on {named(found.atoms)} is not certain{instead}."
+    if found.suspected:
+        yield f"Perhaps it depends on {named(found.suspected)} too: more differs than chance is likely to make, but not surely."
 
 
 def percent(share: float, *, up: bool) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from aam_vision.chance.explaining import Change
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.errors import UnusableInput
@@ -25,7 +24,7 @@ from aam_vision.strips import LiftedAtom
 from aam_vision.wording import counted
 
 COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
-ASSUMED = "Assumed: refusals are right, states are seen rightly, and probabilities depend on the action alone and do not drift."
+ASSUMED = "Assumed: refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift."
 MAX_KINDS = 30
 """Kinds of trials of one action that are listed, at most."""
 
@@ -86,7 +85,7 @@ class ActionAccount:
     @property
     def certain(self) -> bool:
         """Whether the outcomes are certain, and not only the fewest that explain what was seen."""
-        return bool(self.known.executed) and self.known.explanation.sure
+        return self.known.certain
 
     @property
     def doing(self) -> str:
@@ -221,16 +220,17 @@ class ChanceAccount:
             chance.always(known),
             tuple(conditions(known, steps, self.events)),
             outcomes,
-            tuple(_kinds(known, [one.way.outcome for one in outcomes], steps)),
+            tuple(_kinds(known, [one.way for one in outcomes], steps)),
         )
 
     def _outcome(
         self, known: ActionKnowledge, way: chance.Way, steps: Sequence[AttemptedStep]
     ) -> OutcomeAccount:
         index, one = known.index, way.outcome
-        may_add, may_delete = known.open_additions(one), known.open_deletions(one)
+        may_add, may_delete = way.case.open_additions(one), way.case.open_deletions(one)
+        condition = chance.condition(known, way.case)
         return OutcomeAccount(
-            way.words,
+            f"if {condition}: {way.words}" if condition else way.words,
             tuple(index.text(Literals(one.adds, one.deletes))),
             way,
             tuple(index.text(Literals(may_add, may_delete))),
@@ -247,20 +247,19 @@ class ChanceAccount:
                 continue
             held = known.index.values(step.before.state, step.action.objects)[0]
             now = known.index.values(step.after.state, step.action.objects)[0]
-            told = dict(
-                zip(known.outcomes, zip(known.telling(held), known.after(held), strict=True), strict=True)
-            )
-            surely, after = told[way.outcome]
-            if after != now or not surely:
+            if known.case(held) is not way.case:
                 continue
-            if known.explanation.revealing(held):
+            number = way.case.outcomes.index(way.outcome)
+            if way.case.after(held)[number] != now or not way.case.telling(held)[number]:
+                continue
+            if way.case.explanation.revealing(held):
                 return self.events.event(step)
             best = best or step
         return None if best is None else self.events.event(best)
 
 
 def _kinds(
-    known: ActionKnowledge, outcomes: Sequence[Change], steps: Sequence[AttemptedStep]
+    known: ActionKnowledge, ways: Sequence[chance.Way], steps: Sequence[AttemptedStep]
 ) -> Iterator[Kind]:
     """The trials by what held before them, most frequent kinds first."""
     found: dict[int, Counter[int]] = {}
@@ -271,9 +270,10 @@ def _kinds(
             found.setdefault(held, Counter())[now] += 1
     kinds = sorted(found.items(), key=lambda one: (-one[1].total(), one[0]))
     for held, afters in kinds[:MAX_KINDS]:
-        ends = dict(zip(known.outcomes, known.after(held), strict=True))
+        case = known.case(held)
+        ends = dict(zip(case.outcomes, case.after(held), strict=True))
         yield Kind(
             tuple(known.index.text(Literals(held, 0))),
-            tuple(afters[ends[one]] for one in outcomes),
-            all(known.telling(held)),
+            tuple(afters[ends[one.outcome]] if one.case is case else 0 for one in ways),
+            all(case.telling(held)),
         )

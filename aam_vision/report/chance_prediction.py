@@ -181,14 +181,15 @@ def _branches(action: ActionKnowledge, state: State, held: int, step: GroundActi
     """What may come of an execution; the last is what was never seen."""
     if not action.executed:
         return []
-    sure = action.explanation.sure
+    case, doubted = action.case(held), action.dependence
+    sure = case.explanation.sure and not doubted.suspected and not doubted.unexplained
     found = []
     made = Step(0, step.objects, held)
-    for one, often, after in zip(action.outcomes, action.frequencies, action.after(held), strict=True):
-        hidden = action.open_additions(one) & ~held | action.open_deletions(one) & held
+    for one, often, after in zip(case.outcomes, case.frequencies, case.after(held), strict=True):
+        hidden = case.open_additions(one) & ~held | case.open_deletions(one) & held
         chance = Chance(often.probability, *((often.low, often.high) if sure else (0.0, 1.0)))
         found.append(_Branch(chance, successor(state, action, made, after), not hidden))
-    return [*found, _Branch(Chance(0.0, 0.0, action.unseen if sure else 1.0), None, False)]
+    return [*found, _Branch(Chance(0.0, 0.0, case.unseen if sure else 1.0), None, False)]
 
 
 def _missing(action: ActionKnowledge, violated: Literals, step: GroundAction) -> str:

@@ -18,13 +18,14 @@ from aam_vision.chance_evaluation import (
     variational_distance,
 )
 from aam_vision.domains import generate, load
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.outcomes import of_model
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import Atom, State
-from experiments.random_chance import random_chance
+from aam_vision.strips import Atom, LiftedAtom, State
+from experiments.random_chance import random_chance, random_conditional
 
 from .agents import agent, read
-from .domains import PROBLEM, SLIPPERY
+from .domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
 
 ACCESS = [Access.RESET, Access.SNAPSHOT, Access.SETTABLE]
 
@@ -148,15 +149,54 @@ def test_probabilities_that_drift_are_named() -> None:
     assert "how often an outcome of drop comes has changed" in result.why
 
 
-def test_a_frequency_that_depends_on_an_atom_is_named() -> None:
+def test_a_frequency_that_depends_on_an_atom_makes_two_cases() -> None:
     both = SLIPPERY.replace("(free ?h - hand)", "(free ?h - hand) (wet ?b - block)")
     problem = PROBLEM.replace("(free h)", "(free h) (wet a)")
     dry = agent(Access.SNAPSHOT, 0, both, problem)
     wet = agent(Access.SNAPSHOT, 1, both.replace("(probabilistic 0.3", "(probabilistic 0.9"), problem)
     changing = Changing(dry, wet, lambda asked, query: query.plan[0].objects[0] == "a")
     result = interrogate(changing, np.random.default_rng(0), Options(0.05, max_steps=900))
-    assert result.status == CONTRADICTED
-    assert "how often an outcome of drop comes depends on wet(?b)" in result.why
+    drop = next(one for one in result.actions if one.index.header.name == "drop")
+    assert [drop.index.text(case.condition) for case in drop.cases] == [["wet(?b)"], ["not wet(?b)"]]
+    for case, broken in zip(drop.cases, (0.9, 0.3), strict=True):
+        adds = [bool(one.adds & drop.index.bit[LiftedAtom("broken", (0,))]) for one in case.outcomes]
+        often = case.frequencies[adds.index(True)]
+        assert often.low < broken < often.high
+    assert not result.model.schema("grab").cases
+
+
+def test_conditional_effects_are_learned_with_their_conditions() -> None:
+    for access in (Access.RESET, Access.SETTABLE):
+        truth, initial = read(DOORS, DOOR_PROBLEM)
+        asked = agent(access, 3, DOORS, DOOR_PROBLEM)
+        result = interrogate(asked, np.random.default_rng(3), Options(0.1))
+        assert result.status == COMPLETE
+        assert exact(result.model, truth)
+        steps = sample_transitions(truth, [initial], 300, np.random.default_rng(1))
+        assert variational_distance(result.model, truth, steps) < 0.08
+        pull, toggle = result.actions[:2]
+        assert pull.index.text(Literals(pull.dependence.sure, 0)) == ["stuck(?d)", "oiled(?d)"]
+        assert toggle.index.text(Literals(toggle.dependence.sure, 0)) == ["wet(?h)"]
+        for action in result.actions:
+            checked = check(action, truth.schema(action.index.header.name))
+            assert not checked.wrong
+            assert all(checked.intervals)
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SETTABLE])
+def test_no_condition_that_is_called_certain_is_wrong_in_random_domains(access: Access) -> None:
+    found = 0
+    for seed in range(9):
+        truth, domain = random_conditional(seed)
+        if domain.repeated:
+            continue
+        asked = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 1]), access)
+        result = interrogate(asked, np.random.default_rng(seed), Options(0.1, max_steps=700))
+        assert result.status in (COMPLETE, BUDGET)
+        for action in result.actions:
+            assert not check(action, truth.schema(action.index.header.name)).wrong
+            found += action.dependence.sure.bit_count()
+    assert found > 0
 
 
 class Elsewhere(Unchanged):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from aam_vision.agents import reference_agent
 from aam_vision.pddl import read_chance_domain
 from aam_vision.summary import TIMES
-from tests.chance.domains import PROBLEM, SLIPPERY
+from tests.chance.domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
 
 from .commands import command
 
@@ -52,6 +53,35 @@ def test_a_run_leaves_model_and_figures_and_can_be_made_again(
     assert {k: v for k, v in repeated.items() if k not in TIMES} == {
         k: v for k, v in figures.items() if k not in TIMES
     }
+
+
+def test_conditional_effects_come_out_as_one_action(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(DOORS)
+    (tmp_path / "p.pddl").write_text(DOOR_PROBLEM)
+    folder = tmp_path / "out"
+    asked = (
+        "--domain",
+        tmp_path / "d.pddl",
+        "--problem",
+        tmp_path / "p.pddl",
+        "--chance",
+        "--within",
+        "0.15",
+    )
+    done = command(*asked, "--quiet", "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((folder / "result.json").read_text())
+    assert figures["exact"]
+    assert figures["wrong_certain"] == 0
+    assert [(one["action"], one["depends_on"], one["certain"]) for one in figures["conditional"]] == [
+        ("pull", ["stuck(?d)", "oiled(?d)"], True),
+        ("toggle", ["wet(?h)"], True),
+    ]
+    assert ["stuck(?d)", "not oiled(?d)"] in [one["condition"] for one in figures["outcomes"]["pull"]]
+    assert len(read_chance_domain(folder / "model.pddl").schema("pull").cases) == 3
+    assert "if ?h is wet, ?h is no longer wet" in " ".join(done.stdout.split())
+    page = re.sub("<[^>]*>", "", (folder / "report.html").read_text())
+    assert "if ?h is wet: ?h is no longer wet" in page
 
 
 @pytest.mark.parametrize(

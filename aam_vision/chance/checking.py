@@ -1,0 +1,41 @@
+"""What an agent has to be for its outcomes to be learned: told in full, and constant."""
+
+from __future__ import annotations
+
+from aam_vision.chance.conditions import MOST
+from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.errors import InconsistentAgent, UnusableInput
+from aam_vision.query import Situation
+
+
+def check_constant(action: ActionKnowledge) -> None:
+    """Raises InconsistentAgent if an outcome's frequency has changed, or depends on more than cases can say."""
+    name, names = action.index.header.name, action.index.header.parameters
+    atoms = len(action.index.atoms) if action.dependence.unexplained else 0
+    for case in action.cases:
+        found = case.difference(atoms)
+        if found is None:
+            continue
+        one, other = (f"{100 * low:.0f}-{100 * high:.0f}%" for low, high in (found.one, found.other))
+        if found.atom is None:
+            raise InconsistentAgent(
+                f"how often an outcome of {name} comes has changed: {one} of the first {found.split} trials, {other} since"
+            )
+        atom = action.index.atoms[found.atom].text(names)
+        raise InconsistentAgent(
+            f"how often an outcome of {name} comes depends on {atom}: {one} of the time where it holds, {other} elsewhere"
+        )
+    if atoms:
+        atom = action.index.atom(action.dependence.differing).text(names)
+        raise InconsistentAgent(
+            f"how often an outcome of {name} comes depends on {atom} and on more than {MOST} atoms in all, or on time"
+        )
+
+
+def check_known(situation: Situation) -> None:
+    """Raises UnusableInput if the agent does not say of every atom of its first situation whether it is true."""
+    if situation.state.unknown:
+        atom = min(map(str, situation.state.unknown))
+        raise UnusableInput(
+            f"an agent with chance has to say of every atom of its first situation whether it is true; it leaves out {atom}"
+        )
