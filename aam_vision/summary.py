@@ -18,6 +18,7 @@ from aam_vision.interrogation.task.differences import differences
 from aam_vision.interrogation.task.result import Result, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
 from aam_vision.interrogation.task.verdict import COMPLETE, UNEXAMINED
+from aam_vision.other_outcomes import not_excluded, sentence
 from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
 from aam_vision.strips import Model
 from aam_vision.targets import Target
@@ -141,6 +142,7 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "exam_bound": round(result.exam.bound, 4),
         "diagnosis": diagnosis_figures(result.diagnosis, images),
         "lower_bound": result.lower_bound,
+        "not_excluded": _rounded(not_excluded(result)),
         "undetermined": [
             {
                 "action": u.action,
@@ -154,6 +156,10 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         ],
         **_reliability(result),
     }
+
+
+def _rounded(shares: dict[str, float] | None) -> dict[str, float] | None:
+    return None if shares is None else {name: round(share, 4) for name, share in shares.items()}
 
 
 def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
@@ -246,6 +252,7 @@ def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
             *figures(result),
             *_changed(summary["differences"]),
             ("ground truth", _verdict(summary)),
+            *([("chance", found)] if (found := sentence(result)) else []),
             (
                 "time",
                 f"{summary['cpu_s']:.1f} CPU s, {summary['interrogation_s']:.1f} of them interrogating "
