@@ -41,7 +41,8 @@ class Arguments:
         "With --domain: a control, and the operators that it may carry out: 'move(?dir)=move,push' (repeatable)."
     )
     chance: bool = flag(
-        "With --domain, which may be PPDDL, or --agent: a step may have several outcomes; learn them, how often they come, and how sure that is."
+        "A step may have several outcomes; learn them, how often they come, and how sure that is. With --domain, which may be PPDDL, with "
+        "--agent, or with --env: explodingblocks, tabletop:slippery, river, tireworld, or one of yours."
     )
     within: float = option(
         "With --chance: how narrow each probability's interval is to be (half its width).", 0.05

@@ -39,6 +39,7 @@ from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 ELSEWHERE = {
     "docs/how-to/tabletop.md": "tests/envs/tabletop/test_page.py",
     "docs/tutorials/arm-and-camera.md": "tests/envs/tabletop/test_page.py",
+    "docs/tutorials/learned-policy.md": "tests/test_tutorial.py",
     "docs/tutorials/others-arm.md": "tests/envs/tabletop/test_page.py",
     "docs/tutorials/own-scene.md": "tests/envs/tabletop/test_page.py",
     "docs/tutorials/own-environment.md": "tests/test_tutorial.py",

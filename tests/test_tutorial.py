@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.interrogation.task.verdict import UNEXAMINED
+from aam_vision.pddl import read_chance_domain
 from tests import documentation
 
 ROOT = Path(__file__).parent.parent
@@ -22,6 +23,9 @@ BLOCKS = re.findall(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', PAGE, re.DOTA
 """Language, title and text of every block. A title is the file that a block belongs to."""
 
 THIRTY = ROOT / "docs" / "tutorials" / "thirty-lines.md"
+LEARNED = ROOT / "docs" / "tutorials" / "learned-policy.md"
+SHORTER = {"30_000": "10_000", "range(1300)": "range(150)"}
+"""Numbers of the page on learned policies that the test makes smaller: the policy is worse, and what is said of it no less true."""
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +133,43 @@ def test_thirty_lines_are_enough(tmp_path: Path) -> None:
     ]
     assert all(image.is_file() for image in images)
     assert images[0] != images[1]
+
+
+def test_a_learned_policy_is_assessed_as_it_is(tmp_path: Path) -> None:
+    pytest.importorskip(
+        "stable_baselines3", reason="Stable-Baselines3 is not installed (the extra `policies`)"
+    )
+    blocks = documentation.blocks(LEARNED)
+    for block in blocks:
+        if block.title:
+            text = block.body
+            for number, smaller in SHORTER.items():
+                text = text.replace(number, smaller)
+            (tmp_path / block.title).write_text(text, encoding="utf-8")
+    asked = [
+        command.words
+        for block in blocks
+        if block.language == "console"
+        for command in documentation.commands(block)
+    ]
+    assert [words[:2] for words in asked] == [
+        ("pip", "install"), ("python", "train.py"), ("python", "-m"), ("python", "check.py"),
+    ]  # fmt: skip
+    _done(tmp_path, "train.py")
+    _done(tmp_path, *asked[2][1:], "--within", "0.12", "--quiet")
+    told = json.loads((tmp_path / "runs" / "skills" / "result.json").read_text(encoding="utf-8"))
+    assert told["status"] == "complete"
+    rolled = re.findall(r"(\w+) worked in ([\d.]+)% of (\d+)", _done(tmp_path, "check.py"))
+    assert [name for name, _, _ in rolled] == ["fetch", "unlock"]
+    for name, share, number in rolled:
+        works = [one for one in told["outcomes"][name] if one["effects"]]
+        low, high = works[0]["interval"] if works else (0.0, told["not_excluded"][name])
+        spread = 3 * (0.25 / int(number)) ** 0.5  # of the roll-outs
+        assert low - spread < float(share) / 100 < high + spread
+    model = read_chance_domain(tmp_path / "runs" / "skills" / "model.pddl")
+    fetch, unlock = model.actions
+    assert (len(fetch.positive), len(fetch.negative)) == (0, 1), "not holding"
+    assert len(unlock.positive) == 1, "holding"
+    assert len(unlock.negative) == any(one["effects"] for one in told["outcomes"]["unlock"]), (
+        "not open, if it ever was"
+    )
