@@ -155,7 +155,8 @@ class Reader:
         made = {str(path) for name in ("out", "html", "record") if (path := options.get(name)) is not None}
         needed = {str(value) for name, value in options.items() if value is not None} - made
         taught = options.get("env") in TAUGHT
-        if module not in QUICK or taught or any(_within(path, self.unmade) for path in needed):
+        asks = bool(options.get("label"))  # somebody, at a page
+        if module not in QUICK or taught or asks or any(_within(path, self.unmade) for path in needed):
             self.unmade |= made
             return
         if (

@@ -56,7 +56,7 @@ def label(
     Examples:
         python -m aam_vision.training.label --env sokoban --out runs/few
         python -m aam_vision.training.label --env doors --pictures 20
-        python -m aam_vision.training.label --env sokoban --images my-pictures --out runs/own
+        python -m aam_vision.training.label --env sokoban --images my-pictures
         python -m aam_vision.training.label --env sokoban --labels simulator
     """
     from aam_vision.envs.registry import image_domain

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from hashlib import sha256
+from io import FileIO
 from pathlib import Path
 
 from aam_vision.agents.encoding import Malformed, loads
@@ -49,14 +50,19 @@ class LabelRecord:
         self._active: dict[Digest, Labelling] = {}
         try:
             (folder / "images").mkdir(parents=True, exist_ok=True)
-            self._lines = _mended(self._file)
             self._open = self._file.open("ab", buffering=0)
+            _lock(self._open, folder)
+            self._lines = _mended(self._file)
         except OSError as error:
             raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
-        if self._lines:
-            for one in read_labels(domain, folder, CELL_PIXELS, none_is_fine=True):
-                digest = digest_of(one.problem, one.frame)
-                self._names[digest], self._active[digest] = one.image, one
+        try:
+            known = read_labels(domain, folder, CELL_PIXELS, none_is_fine=True) if self._lines else []
+        except UnusableInput:
+            self.close()
+            raise
+        for one in known:
+            digest = digest_of(one.problem, one.frame)
+            self._names[digest], self._active[digest] = one.image, one
 
     def __len__(self) -> int:
         return len(self._active)
@@ -133,6 +139,25 @@ class LabelRecord:
             self._open.truncate(before)
             raise
         self._lines += 1
+
+
+def _lock(file: FileIO, folder: Path) -> None:
+    """Keep others from writing to a file as long as it is open, where the system can.
+
+    Raises:
+        UnusableInput: somebody else does.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise UnusableInput(
+            f"{folder}: another command is labelling there; end it, or give another --out"
+        ) from None
 
 
 def _mended(file: Path) -> int:

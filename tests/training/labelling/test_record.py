@@ -62,9 +62,7 @@ def test_a_withdrawal_is_recorded_and_the_picture_keeps_its_name(tmp_path, pictu
     assert (frame == pictures[1].frame).all()
     assert _lines(tmp_path)[:2] == before
     assert len(read_labels(DOMAIN, tmp_path)) == 1
-    again = LabelRecord(DOMAIN, tmp_path)
-    assert again.known(pictures[1]) is None
-    again.close()
+    assert record.known(pictures[1]) is None
     record.add(pictures[1], _index(pictures[1]), _seen(pictures[1]))
     assert json.loads(_lines(tmp_path)[-1])["image"] == "0002.png"
     assert len(list((tmp_path / "images").iterdir())) == 2
@@ -74,6 +72,15 @@ def test_a_withdrawal_is_recorded_and_the_picture_keeps_its_name(tmp_path, pictu
     record.close()
     with pytest.raises(UnusableInput, match="labels no image"):
         read_labels(DOMAIN, tmp_path)
+    LabelRecord(DOMAIN, tmp_path).close()
+
+
+def test_two_commands_do_not_write_to_one_file(tmp_path, pictures):
+    pytest.importorskip("fcntl")
+    record = _filled(tmp_path, pictures[:1])
+    with pytest.raises(UnusableInput, match="another command is labelling there"):
+        LabelRecord(DOMAIN, tmp_path)
+    record.close()
     LabelRecord(DOMAIN, tmp_path).close()
 
 

@@ -3,13 +3,14 @@
 import http.client
 import json
 import socket
+import sys
 from urllib.parse import urlsplit
 
 import pytest
 
 from aam_vision.errors import UnusableInput
 from aam_vision.training.labelling.desk import Stale
-from aam_vision.training.labelling.server import MOST_BYTES, TOKEN, served
+from aam_vision.training.labelling.server import MOST_BYTES, TOKEN, check_installed, served
 
 pytest.importorskip("uvicorn")
 
@@ -156,3 +157,10 @@ def test_a_port_that_is_taken():
         port = other.getsockname()[1]
         with pytest.raises(UnusableInput, match=f"port {port}"), served(_Noted(), port):
             pass
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_a_missing_extra_is_one_line(monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(UnusableInput, match=rf"needs {missing}: pip install 'aam-vision\[label\]'"):
+        check_installed()
