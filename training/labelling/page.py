@@ -28,7 +28,7 @@ class Page:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        style, script = _resource("label.css"), _resource("label.js")
+        style, script = _resource("label.css"), _resource("label.js") + _resource("describe.js")
         html = environment.get_template("label.html.jinja").render(
             css=Markup(style), script=Markup(script), token=token
         )

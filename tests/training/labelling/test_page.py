@@ -204,6 +204,12 @@ def test_mouse_and_keyboard_say_the_same(browser, asked):
     page.keyboard.press("u")
     page.evaluate("waiting")
     assert place.get_attribute("aria-label").startswith("loc-1-1: nothing")
+    page.keyboard.press("Tab")
+    assert page.evaluate("view.places[chosen.at(-1)].large")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#chosen") == "room-1"
+    page.keyboard.press("Shift+Tab")
+    assert page.inner_text("#chosen") == "loc-1-1"
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowDown")
     assert page.inner_text("#chosen") == "4 places"

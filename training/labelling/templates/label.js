@@ -6,6 +6,7 @@ let chosen = []; // numbers of the chosen places, the last one has the focus
 let anchor = 0; // where a selection of several began
 let waiting = Promise.resolve(); // requests go one after the other
 let dragging = false;
+let last = [null, null]; // the small and the larger place that were chosen last
 
 async function ask(path, facts) {
   const options = { headers: { "X-AAM-Token": token }, cache: "no-store" };
@@ -103,6 +104,10 @@ async function load() {
 
 function build() {
   chosen = [];
+  last = [false, true].map((large) => {
+    const number = view.places.findIndex((place) => place.large === large);
+    return number < 0 ? null : number;
+  });
   get("places").replaceChildren();
   get("larges").replaceChildren();
   view.places.forEach((place, number) => {
@@ -163,8 +168,12 @@ function draw() {
 function drawChosen() {
   view.places.forEach((_, number) => {
     button(number).ariaPressed = String(chosen.includes(number));
-    button(number).tabIndex = chosen.at(-1) === number ? 0 : -1;
+    button(number).tabIndex = -1;
   });
+  // Tab leads to the place that was chosen last, and to one of the larger places
+  const now = chosen.at(-1);
+  if (now !== undefined) last[Number(view.places[now].large)] = now;
+  for (const number of last) if (number !== null) button(number).tabIndex = 0;
   const places = chosen.map((number) => view.places[number]);
   const one = places.at(-1);
   get("chosen").textContent = places.length > 1 ? `${places.length} places` : one ? one.name : "";
@@ -275,74 +284,3 @@ document.addEventListener("pointerup", () => { dragging = false; });
 get("next").addEventListener("click", () => act("next"));
 get("undo").addEventListener("click", () => act("undo"));
 get("look").addEventListener("click", toCheck);
-
-// where the grid is, as shares of the picture: top, bottom, left, right
-let box = [0, 1, 0, 1];
-const edges = ["top", "bottom", "left", "right"];
-
-function field(name, id, properties) {
-  const input = element("input", { type: "number", id, required: true, ...properties });
-  input.addEventListener("input", drawGrid);
-  return element("label", {}, name, input);
-}
-
-function describe() {
-  box = [0, 1, 0, 1];
-  const type = element("select", { id: "type" }, ...view.types.map((name) => element("option", { value: name }, name)));
-  get("grid").replaceChildren(
-    field("Rows", "rows", { min: 1, max: 64, value: 8 }), field("Columns", "columns", { min: 1, max: 64, value: 8 }),
-    ...edges.map((edge, number) => field(`${edge[0].toUpperCase()}${edge.slice(1)}, %`, edge, { min: 0, max: 100, step: "any", value: box[number] * 100 })),
-    element("label", {}, "The cells are of type", type),
-  );
-  get("things").replaceChildren(...view.looks.map((look) =>
-    field(look.vanishes ? `${look.name}, at most` : look.name, `look-${look.name}`, { min: 0, max: 1000, value: 1 })));
-  get("counts").hidden = !view.looks.length;
-  drawGrid();
-}
-
-function drawGrid() {
-  if (!view || view.kind !== "describe") return;
-  box = edges.map((edge) => Number(get(edge).value) / 100);
-  const [top, bottom, left, right] = box;
-  const count = (id) => Math.max(1, Math.min(64, Math.round(Number(get(id).value)) || 1));
-  let path = "";
-  for (let row = 0; row <= count("rows"); row += 1) path += `M${left} ${top + (bottom - top) * row / count("rows")}H${right}`;
-  for (let column = 0; column <= count("columns"); column += 1) path += `M${left + (right - left) * column / count("columns")} ${top}V${bottom}`;
-  get("lines").replaceChildren(...[0, 1].map(() => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    made.setAttribute("d", path);
-    return made;
-  }));
-  Object.assign(get("from").style, { top: `${top * 100}%`, left: `${left * 100}%` });
-  Object.assign(get("to").style, { top: `${bottom * 100}%`, left: `${right * 100}%` });
-}
-
-for (const [id, down, across] of [["from", "top", "left"], ["to", "bottom", "right"]]) {
-  const move = (edge, share) => { get(edge).value = Math.round(Math.max(0, Math.min(1, share)) * 10000) / 100; };
-  get(id).addEventListener("pointerdown", (event) => get(id).setPointerCapture(event.pointerId));
-  get(id).addEventListener("pointermove", (event) => {
-    if (!get(id).hasPointerCapture(event.pointerId)) return;
-    const shown = get("image").getBoundingClientRect();
-    move(down, (event.clientY - shown.top) / shown.height);
-    move(across, (event.clientX - shown.left) / shown.width);
-    drawGrid();
-  });
-  get(id).addEventListener("keydown", (event) => {
-    if (!(event.key in steps)) return;
-    const [dx, dy] = steps[event.key];
-    const pixels = event.shiftKey ? 10 : 1;
-    move(down, Number(get(down).value) / 100 + dy * pixels / view.height);
-    move(across, Number(get(across).value) / 100 + dx * pixels / view.width);
-    drawGrid();
-    event.preventDefault();
-  });
-}
-
-get("describe").addEventListener("submit", (event) => {
-  event.preventDefault();
-  act("describe", {
-    rows: Number(get("rows").value), columns: Number(get("columns").value), box, place: get("type").value,
-    things: Object.fromEntries(view.looks.map((look) => [look.name, Number(get(`look-${look.name}`).value)])),
-  });
-});
-poll();
