@@ -97,7 +97,7 @@ def _labelled(arguments: Arguments, folder: Path) -> Arguments:
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.labelling.session import Session, label_walks
 
-    session = Session(arguments.labels, arguments.pictures, seed=arguments.seed)
+    session = Session(arguments.labels, arguments.pictures, seed=arguments.seed, out=folder)
     session.check()
     check_writable(folder)
     check_unused(folder, force=arguments.force)

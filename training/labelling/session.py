@@ -61,6 +61,7 @@ class Session:
         steps: of the walk in every problem.
         seed: of walks, choice and weights.
         port: of the page; 0 for any free one.
+        out: the folder that a command is to be given to go on, where it is another one than that of the labels.
     """
 
     labels: str = PAGE
@@ -68,6 +69,7 @@ class Session:
     steps: int = STEPS
     seed: int = 0
     port: int = 0
+    out: Path | None = None
 
     def check(self) -> None:
         """Say at once what cannot be used.
@@ -110,7 +112,7 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     if simulator is None:
         front = Front(Busy("Comparing the pictures ..."))
         with served(front, session.port) as address:
-            _tell(address, folder, progress)
+            _tell(address, session.out or folder, progress)
             return _at_page(domain, walked, folder, session, progress, front)
     pool = Pool(domain.visual, walked, CELL_PIXELS)
     _, found = Rounds(domain, pool, simulator, Way(most=session.pictures, seed=session.seed), progress).run()
@@ -143,7 +145,7 @@ def label_pictures(
     _keep(folder, {"env": name, "seed": session.seed, "pictures": digest_of_all(frames)})
     front = Front(Busy("Comparing the pictures ..."))
     with served(front, session.port) as address:
-        _tell(address, folder, progress)
+        _tell(address, session.out or folder, progress)
         description = read_description(folder, visual)
         if description is None:
             front.shown = describer = Describer(visual, frames[0], len(frames))
@@ -159,10 +161,10 @@ def label_pictures(
         return _at_page(DescribedPictures(name, visual, scene), walked, folder, session, progress, front)
 
 
-def _tell(address: str, folder: Path, progress: Progress) -> None:
-    """Say where the page is."""
+def _tell(address: str, out: Path, progress: Progress) -> None:
+    """Say where the page is, and how to go on."""
     progress.stage(f"Label the pictures at {address}")
-    progress.stage(f"Ctrl-C ends this; the same command with --out {folder} goes on")
+    progress.stage(f"Ctrl-C ends this; the same command with --out {out} goes on")
 
 
 def _at_page(
