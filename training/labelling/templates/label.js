@@ -27,8 +27,8 @@ function act(what, facts = {}) {
     if (answer.status === 400 || answer.status === 403 || answer.status === 413) return say(await answer.text(), true);
     const told = await answer.json();
     await show(told.view);
-    say(told.wrong || told.said || spoken(), Boolean(told.wrong));
     if (told.wrong && view.kind === "ask") toCheck();
+    say(told.wrong || told.said || spoken(), Boolean(told.wrong));
   });
   return waiting;
 }
