@@ -230,6 +230,19 @@ def read_looks(card: Card, folder: Path | None = None) -> LabelledLooks | None:
         raise UnusableInput(f"{path} {error}: {cure}") from None
 
 
+def check_alone(card: Card, what: str) -> None:
+    """Refuse to do something with weights by themselves that are to be read with labelled looks only.
+
+    Raises:
+        UnusableInput: looks belong to them.
+    """
+    if card.looks_sha256 is not None:
+        raise UnusableInput(
+            f"{what}: the weights of {card.name} learned from few labels and misread what looks unlike these; without the "
+            f"looks beside them they are of no use: train with python -m aam_vision.training.train --env {card.name}"
+        )
+
+
 def _cure(name: str, folder: Path | None) -> str:
     """How to get weights that fit."""
     cure = f"run python -m aam_vision.training.train --env {name}"

@@ -65,7 +65,8 @@ def _graph(domain: ImageDomain, weights: Path | None) -> tuple[bytes, tuple[str,
     if not domain.visual.cellless:
         from aam_vision.classifiers.torch_backends import onnx_graph
 
-        network, _ = store.load(domain.visual, domain.name, weights)
+        network, card = store.load(domain.visual, domain.name, weights)
+        store.check_alone(card, "export")
         return onnx_graph(network), network.heads
     from aam_vision.classifiers.camera import running
     from aam_vision.classifiers.camera.perception import picture_of

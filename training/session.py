@@ -14,7 +14,7 @@ from aam_vision.classifiers.architecture import KINDS
 from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import Card, WeightFiles, describe, load
+from aam_vision.classifiers.store import Card, WeightFiles, check_alone, describe, load
 from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
@@ -113,6 +113,7 @@ def _start(domain: ImageDomain, settings: TrainingSettings) -> tuple[StartingPoi
         return StartingPoint(settings.network), None
     taught = heads_of(domain, settings.only)
     base, card = load(domain.visual, domain.name, settings.base, without=settings.only)
+    check_alone(card, f"--only {settings.only}")
     return StartingPoint(base.kind, base, taught), card
 
 

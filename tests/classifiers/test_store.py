@@ -12,7 +12,17 @@ import torch
 from aam_vision.classifiers.look_files import to_bytes
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.networks import CHANNELS, SHARED, make_network
-from aam_vision.classifiers.store import SHIPPED, SURE, Card, describe, load, paths, read_looks, save
+from aam_vision.classifiers.store import (
+    SHIPPED,
+    SURE,
+    Card,
+    check_alone,
+    describe,
+    load,
+    paths,
+    read_looks,
+    save,
+)
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Defined, Given, Perceived, Reading, VisualVocabulary
 from aam_vision.strips import Predicate, Types
@@ -275,6 +285,16 @@ def test_looks_that_are_missing_changed_or_of_another_network_are_refused(folder
     named = replace(card, looks_sha256=hashlib.sha256(other).hexdigest())
     with pytest.raises(UnusableInput, match="has asked of shape"):
         read_looks(named, folder)
+
+
+def test_weights_are_not_taken_away_from_their_looks(folder):
+    _, card = load(VOCABULARY, "toy", folder)
+    check_alone(card, "export")
+    _with_looks(folder)
+    _, card = load(VOCABULARY, "toy", folder)
+    with pytest.raises(UnusableInput, match=r"^export: the weights of toy learned from few labels") as caught:
+        check_alone(card, "export")
+    assert "\n" not in str(caught.value)
 
 
 def test_shipped_weights_have_no_looks():

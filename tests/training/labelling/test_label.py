@@ -7,11 +7,9 @@ import pytest
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import read_labels
 from aam_vision.training.label import label
 from aam_vision.training.labelling import rounds
-from aam_vision.training.labelling.answers import SimulatorLabels
 
 
 def _ended(monkeypatch, *arguments):
@@ -65,11 +63,3 @@ def test_what_cannot_be(tmp_path, monkeypatch, capsys, arguments, told):
     assert told in error
     assert "Traceback" not in error
     assert list(tmp_path.iterdir()) in ([], [tmp_path / "runs"])
-
-
-def test_a_simulator_without_states_cannot_answer():
-    class Silent:
-        name = "silent"
-
-    with pytest.raises(UnusableInput, match="silent tells no states: label its pictures by hand"):
-        SimulatorLabels(Silent())
