@@ -20,10 +20,10 @@ LEAST: Final = 3.0
 """No limit is smaller: a larger one refuses less where all boards are drawn alike."""
 
 USUAL: Final = 0.75
-"""What was labelled in too few problems gets the limit below which this share of the others lie: a larger one refuses less."""
+"""What was labelled on boards of too few shapes gets the limit below which this share of the others lie: a larger one refuses less."""
 
 ENOUGH: Final = 3
-"""Problems that tell how much equal things differ: more of them are less likely to be drawn alike, and need more labels."""
+"""Shapes of boards that tell how much equal things differ: more of them are less likely to be drawn alike, and need more labels."""
 
 SAME: Final = 1.0
 """Places with equal labels that are nearer to each other than this are kept once: a larger one keeps fewer, and refuses more."""
@@ -31,12 +31,12 @@ SAME: Final = 1.0
 
 @dataclass(frozen=True)
 class _Place:
-    """An answered place: the looks of its cells, which classifiers are asked, what was answered, and in which problem."""
+    """An answered place: the looks of its cells, which classifiers are asked, what was answered, and the shape of the board."""
 
     cells: Looks
     asked: NDArray[np.bool_]
     labels: NDArray[np.int8]
-    problem: str
+    shape: str
 
 
 def labelled_looks(pool: Pool, answers: Mapping[int, Labels]) -> LabelledLooks:
@@ -49,13 +49,14 @@ def labelled_looks(pool: Pool, answers: Mapping[int, Labels]) -> LabelledLooks:
     groups: dict[tuple[bytes, bytes], dict[tuple[str, bytes], _Place]] = {}
     for number, labels in answers.items():
         one = pool.pictures[number]
-        asked, problem = one.index.legality.asked, one.picture.problem
+        asked, scene = one.index.legality.asked, one.picture.scene
+        shape = f"{scene.rows}x{scene.columns} in {one.picture.frame.shape}"
         for place in range(len(one.index.places)):
             if (labels[:, place] != NO_LABEL).any():
                 cells = pool.cells(number, place)
-                found = _Place(cells, asked[:, place], labels[:, place], problem)
+                found = _Place(cells, asked[:, place], labels[:, place], shape)
                 own = groups.setdefault((found.asked.tobytes(), found.labels.tobytes()), {})
-                own.setdefault((problem, cells.tobytes()), found)
+                own.setdefault((shape, cells.tobytes()), found)
     single = {kind for kind, places in groups.items() if all(len(one.cells) == 1 for one in places.values())}
     apart = {kind: _apart([*places.values()]) for kind, places in groups.items() if kind in single}
     known = [most for most, _ in apart.values() if most]
@@ -63,10 +64,10 @@ def labelled_looks(pool: Pool, answers: Mapping[int, Labels]) -> LabelledLooks:
     kept, limits = [], []
     for kind, places in groups.items():
         different = _different([*places.values()])
-        # cells that are in no other problem's rooms would make the most too large, and two problems may be drawn alike
-        most, problems = apart.get(kind, (0.0, 0))
+        # cells that are in no other board's rooms would make the most too large, and two shapes may be drawn alike
+        most, shapes = apart.get(kind, (0.0, 0))
         kept += different
-        limits += [max(LEAST, SLACK * (most if problems >= ENOUGH else max(most, usual)))] * len(different)
+        limits += [max(LEAST, SLACK * (most if shapes >= ENOUGH else max(most, usual)))] * len(different)
     return _near_enough(kept, np.array(limits, np.float32))
 
 
@@ -86,17 +87,17 @@ def _near_enough(places: Sequence[_Place], limits: NDArray[np.float32]) -> Label
 
 
 def _apart(places: Sequence[_Place]) -> tuple[float, int]:
-    """How far cells of places with equal labels are from those of other problems, and the number of these problems.
+    """How far cells of places with equal labels are from those on boards of other shapes, and the number of shapes.
 
-    It is the most of all cells of the distance to the nearest one of the median problem: every problem lacks some looks that
-    are nowhere but in another one. 0 if there is one problem only.
+    Boards of one shape are drawn alike: what differs there is another thing. It is the most of all cells of the distance to the
+    nearest one of the median shape: every board lacks some looks. 0 if there is one shape only.
     """
     cells = np.concatenate([place.cells for place in places])
-    problems = np.repeat([place.problem for place in places], [len(place.cells) for place in places])
-    names = dict.fromkeys(problems.tolist())
+    shapes = np.repeat([place.shape for place in places], [len(place.cells) for place in places])
+    names = dict.fromkeys(shapes.tolist())
     if len(names) < 2:
         return 0.0, 1
-    unique: dict[str, Looks] = {name: np.unique(cells[problems == name], axis=0) for name in names}
+    unique: dict[str, Looks] = {name: np.unique(cells[shapes == name], axis=0) for name in names}
     sized = {name: in_sizes(looks) for name, looks in unique.items()}
     most = 0.0
     for name, looks in unique.items():
