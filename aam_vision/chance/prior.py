@@ -17,8 +17,8 @@ from aam_vision.chance.intervals import simultaneous
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.versions import AtomDifference, differences, modes
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
-from aam_vision.outcomes import ChanceModel, ChanceSchema, merged
-from aam_vision.strips import LiftedAtom, Mode
+from aam_vision.outcomes import Case, ChanceModel, ChanceSchema, merged
+from aam_vision.strips import ActionSchema, LiftedAtom, Mode
 
 MARGIN = 2.0
 """How much wider the intervals of an action may be that is as before, in those of one that has changed.
@@ -158,19 +158,19 @@ class EarlierModel:
         if not action.executed:
             return
         schema = self.model.schema(action.index.header.name)
-        claimed = _claimed(action.index, schema)
-        depends = bool(schema.cases or action.dependence.atoms)
-        outcomes = dict.fromkeys([*claimed, *((one.adds, one.deletes) for one in action.outcomes)])
-        added, deleted = (_union(masks) for masks in zip(*outcomes, strict=True))
-        if (
-            action.explanation.sure and not added & deleted and not depends
-        ):  # else no situation shows all of them
-            yield from self._of_outcomes(action, claimed, list(outcomes))
-            return
+        if len(schema.branches) == len(action.cases) == 1 and action.explanation.sure:
+            claimed = _claimed(action.index, schema, schema.branches[0])
+            outcomes = dict.fromkeys([*claimed, *((one.adds, one.deletes) for one in action.outcomes)])
+            added, deleted = (_union(masks) for masks in zip(*outcomes, strict=True))
+            if not added & deleted:  # else no situation shows all of them
+                yield from self._of_outcomes(action, claimed, list(outcomes))
+                return
         # the n-th kind of trials has a share of 1/n(n+1) of the error probability, fixed before its first trial
         for number, (held, afters) in enumerate(action.seen.items(), 1):
             shares: dict[int, float] = dict.fromkeys(afters, 0.0)
-            for (adds, deletes), share in _claimed(action.index, schema, held).items():
+            for (adds, deletes), share in _claimed(
+                action.index, schema, _case(action.index, schema, held)
+            ).items():
                 now = (held & ~deletes) | adds
                 shares[now] = shares.get(now, 0.0) + share
             for now, share in sorted(shares.items()):
@@ -213,15 +213,20 @@ def _union(masks: Sequence[int]) -> int:
     return found
 
 
-def _claimed(index: AtomIndex, schema: ChanceSchema, held: int = 0) -> dict[tuple[int, int], float]:
-    """The probability of every change where these atoms hold, as masks of added and deleted atoms."""
-    found: dict[tuple[int, int], float] = {}
-    case = next(
-        one
-        for one in schema.branches
-        if not (_mask(index, one.positive) & ~held or _mask(index, one.negative) & held)
+def _case(index: AtomIndex, schema: ChanceSchema, held: int) -> Case:
+    """What the model says of situations in which these atoms hold."""
+    return next(
+        case
+        for case in schema.branches
+        if not _mask(index, case.positive) & ~held and not _mask(index, case.negative) & held
     )
-    for probability, effects in merged(case.outcomes, schema.bare):
+
+
+def _claimed(index: AtomIndex, schema: ChanceSchema, case: Case) -> dict[tuple[int, int], float]:
+    """The probability of every change in a case, as masks of added and deleted atoms."""
+    needed = ActionSchema(schema.header, schema.positive | case.positive, schema.negative | case.negative)
+    found: dict[tuple[int, int], float] = {}
+    for probability, effects in merged(case.outcomes, needed):
         masks = _mask(index, effects.add), _mask(index, effects.delete)
         found[masks] = found.get(masks, 0.0) + probability
     return found

@@ -6,12 +6,12 @@ the likeliest of its outcomes that change something. Where no plan of these lead
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from aam_vision.errors import UnusableInput
 from aam_vision.execution.tasks import for_goal, open_goals
-from aam_vision.outcomes import ChanceModel, ChanceSchema
+from aam_vision.outcomes import ChanceModel
 from aam_vision.pddl import Problem
 from aam_vision.planning.planner import Planner
 from aam_vision.query import Agent, Query, Situation
@@ -142,24 +142,29 @@ def _planned(
     model: ChanceModel, state: State, goal: tuple[str, str], planner: Planner
 ) -> tuple[Problem, Planned]:
     """A plan of the likeliest outcomes; where there is none, of any outcomes."""
-    names = {header.name for header in model.headers}
-    likely = {
-        _new_name(f"{schema.header.name}-{number}", names) if schema.cases else schema.header.name: (
-            schema.header.name,
-            one,
-        )
-        for schema in model.actions
-        for number, one in enumerate(_likeliest(schema), 1)
-    }
     try:
-        return _plan_of(likely, model, state, goal, planner)
+        return _plan_of(_determined(model, likeliest=True), model, state, goal, planner)
     except UnusableInput:
-        single = {
-            _new_name(f"{schema.header.name}-{number}", names): (schema.header.name, one)
-            for schema in model.actions
-            for number, one in enumerate(schema.single, 1)
-        }
-        return _plan_of(single, model, state, goal, planner)
+        return _plan_of(_determined(model, likeliest=False), model, state, goal, planner)
+
+
+def _determined(model: ChanceModel, *, likeliest: bool) -> dict[str, tuple[str, ActionSchema]]:
+    """Actions without chance: of every case of an action the likeliest outcome that changes something, or all.
+
+    By names of their own, with the name of the agent's action beside each.
+    """
+    names = {header.name for header in model.headers}
+    found: dict[str, tuple[str, ActionSchema]] = {}
+    for schema in model.actions:
+        single = iter(schema.single)
+        for case in schema.branches:
+            own = [(one, next(single)) for one in case.outcomes]
+            if likeliest:
+                changing = [one for one in own if one[0].effects.add or one[0].effects.delete] or own
+                own = [max(changing, key=lambda one: one[0].probability)]
+            for _, one in own:
+                found[_new_name(f"{schema.header.name}-{len(found) + 1}", names)] = schema.header.name, one
+    return found
 
 
 def _plan_of(
@@ -187,15 +192,6 @@ def _new_name(name: str, names: set[str]) -> str:
     while name in names:
         name += "-"
     return name
-
-
-def _likeliest(schema: ChanceSchema) -> Iterator[ActionSchema]:
-    """In each case, the likeliest outcome that changes something."""
-    single = iter(schema.single)
-    for case in schema.branches:
-        outcomes = [(one, next(single)) for one in case.outcomes]
-        changing = [one for one in outcomes if one[0].effects.add or one[0].effects.delete] or outcomes
-        yield max(changing, key=lambda one: one[0].probability)[1]
 
 
 def _taken(

@@ -95,3 +95,22 @@ def test_the_right_model_makes_no_false_alarm_but_in_its_share() -> None:
             prior.changed(one) for one in found.actions
         )
     assert alarms <= 3
+
+
+def test_the_probabilities_of_a_model_with_conditional_effects_are_claims_for_each_kind_of_trial() -> None:
+    domain = """(define (domain switch)
+      (:requirements :strips :typing :conditional-effects :probabilistic-effects)
+      (:predicates (low) (high))
+      (:action push :parameters () :precondition ()
+        :effect (and (when (not (low)) (probabilistic 0.9 (high)))
+                     (when (low) (probabilistic 0.2 (high))))))"""
+    problem = "(define (problem p) (:domain switch) (:init) (:goal (high)))"
+    truth, _ = read(domain, problem)
+    other, _ = read(
+        domain.replace("0.9", "0.2").replace("(low) (probabilistic 0.2", "(low) (probabilistic 0.9"), problem
+    )
+    asked = interrogate(
+        agent(Access.SETTABLE, 5, domain, problem), np.random.default_rng(5), Options(0.1, max_steps=200)
+    )
+    assert not EarlierModel(truth).changed(asked.actions[0])
+    assert EarlierModel(other).changed(asked.actions[0])
