@@ -1,9 +1,10 @@
 """Two versions of an agent, each interrogated: for every action, what surely differs, what may, and by how much at most.
 
 Preconditions follow from proofs: they differ if an atom cannot have the same mode in both versions, or if no precondition explains
-the answers of both. Outcomes are those that explain the changes of both versions together; where these are certain, the trials of
-both that show all of them are counted, and each outcome is compared (``comparing``). Where they are not certain, the trials of
-one kind are compared with those of the same kind: those before which the same of the action's atoms held.
+the answers of both. Outcomes are those that explain the changes of both versions together, case by case of an action with conditional
+effects; where these are certain, the trials of both that show all of them are counted, and each outcome is compared (``comparing``).
+Where they are not certain, or the versions have other cases, the trials of one kind are compared with those of the same kind: those
+before which the same of the action's atoms held.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from dataclasses import dataclass
 from aam_vision.chance.comparing import Comparison, Count
 from aam_vision.chance.explaining import Change, Explanation, change, explain
 from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.chance.observations import Observations
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import bits
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
 from aam_vision.strips import Location, Mode
 
 
@@ -39,6 +41,8 @@ class OutcomeDifference:
     deletes: int
     kind: int | None
     """The atoms that held before the trials that are compared; None if all count that show every outcome."""
+    condition: Literals
+    """That of the case which is compared; empty if there is only one."""
     comparison: Comparison
 
 
@@ -56,7 +60,7 @@ class ActionDifferences:
     """Atoms of the precondition of which at least one version's answers leave open whether it is needed."""
     outcomes: tuple[OutcomeDifference, ...]
     certain: bool
-    """Whether the outcomes of both versions are certain."""
+    """Whether the outcomes of both versions are certain, and they have the same cases."""
 
     @property
     def different(self) -> bool:
@@ -97,25 +101,37 @@ def _compared(
 ) -> ActionDifferences:
     atoms = tuple(_atoms(one, other))
     outcomes: tuple[OutcomeDifference, ...] = ()
-    joint = _explained(one, other)
-    # where outcomes depend on atoms, what comes in one kind of trials is no measure for another
-    sure = joint.sure and not any(version.dependence.atoms for version in (one, other))
+    conditions = [case.condition for case in one.cases]
+    same = conditions == [case.condition for case in other.cases]
+    joint = (
+        [_explained(*_within(one, other, condition), one.index.everything) for condition in conditions]
+        if same
+        else []
+    )
+    doubted = any(found.suspected or found.unexplained for found in (one.dependence, other.dependence))
+    certain = same and not doubted and all(explanation.sure for explanation in joint)
     if one.executed and other.executed:
         found = (
-            _of_outcomes(one, other, joint, actions, independent=independent)
-            if sure
+            (
+                difference
+                for condition, explanation in zip(conditions, joint, strict=True)
+                for difference in _of_outcomes(
+                    one, other, condition, explanation, actions * len(conditions), independent=independent
+                )
+            )
+            if certain
             else _of_kinds(one, other, actions, independent=independent)
         )
         outcomes = tuple(found)
-    return ActionDifferences(
-        one,
-        other,
-        atoms,
-        bool(atoms) or _incompatible(one, other),
-        _undecided(one, other),
-        outcomes,
-        sure,
-    )
+    different = bool(atoms) or _incompatible(one, other)
+    return ActionDifferences(one, other, atoms, different, _undecided(one, other), outcomes, certain)
+
+
+def _within(
+    one: ActionKnowledge, other: ActionKnowledge, condition: Literals
+) -> tuple[Observations, Observations]:
+    """The steps of both versions before which a condition held."""
+    return one.steps.within(condition), other.steps.within(condition)
 
 
 # --- preconditions ------------------------------------------------------------------------------
@@ -160,35 +176,41 @@ def _incompatible(one: ActionKnowledge, other: ActionKnowledge) -> bool:
 # --- outcomes -----------------------------------------------------------------------------------
 
 
-def _explained(one: ActionKnowledge, other: ActionKnowledge) -> Explanation:
-    """The outcomes that explain the changes of both versions."""
+def _explained(one: Observations, other: Observations, everything: int) -> Explanation:
+    """The outcomes that explain the changes of both versions; ``everything``: all atoms of the action."""
     return explain(
-        change(held, now, one.index.everything)
-        for version in (one, other)
-        for held, afters in version.seen.items()
+        change(held, now, everything)
+        for steps in (one, other)
+        for held, afters in steps.contexts.items()
         for now in afters
     )
 
 
 def _of_outcomes(
-    one: ActionKnowledge, other: ActionKnowledge, joint: Explanation, actions: int, *, independent: bool
+    one: ActionKnowledge,
+    other: ActionKnowledge,
+    condition: Literals,
+    joint: Explanation,
+    comparisons: int,
+    *,
+    independent: bool,
 ) -> Iterator[OutcomeDifference]:
-    """Every outcome, in the trials that show all of them."""
-    first, second = (_tally(version, joint) for version in (one, other))
+    """Every outcome of a case, in the trials that show all of them."""
+    first, second = (_tally(steps, joint) for steps in _within(one, other, condition))
     for outcome in joint.outcomes:
         a, b = (Count(tally[outcome], tally.total(), lost) for tally, lost in (first, second))
-        found = Comparison(a, b, actions, independent)
-        yield OutcomeDifference(outcome.adds, outcome.deletes, None, found)
+        found = Comparison(a, b, comparisons, independent)
+        yield OutcomeDifference(outcome.adds, outcome.deletes, None, condition, found)
 
 
-def _tally(version: ActionKnowledge, joint: Explanation) -> tuple[Counter[Change], int]:
+def _tally(steps: Observations, joint: Explanation) -> tuple[Counter[Change], int]:
     """How often each outcome came where all are shown, and how often it could not be read what came there."""
     found: Counter[Change] = Counter()
-    for held, afters in version.seen.items():
+    for held, afters in steps.contexts.items():
         if joint.revealing(held):
             for outcome in joint.outcomes:
                 found[outcome] += afters.get((held | outcome.adds) & ~outcome.deletes, 0)
-    return found, sum(lost for held, lost in version.lost.items() if joint.revealing(held))
+    return found, sum(lost for held, lost in steps.unread.items() if joint.revealing(held))
 
 
 def _of_kinds(
@@ -210,4 +232,4 @@ def _of_kinds(
                 for version, some in pair
             )
             found = Comparison(a, b, actions * number * (number + 1), independent)
-            yield OutcomeDifference(now & ~held, held & ~now, held, found)
+            yield OutcomeDifference(now & ~held, held & ~now, held, NOTHING, found)

@@ -12,7 +12,7 @@ from aam_vision.chance.prior import EarlierModel, EarlierRun, Prior
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.chance.versions import AtomDifference, differences
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.differences import check_prior
 from aam_vision.pddl import read_chance_domain
 from aam_vision.query import Agent
@@ -107,7 +107,7 @@ def _of_run(prior: EarlierRun, action: ActionKnowledge) -> tuple[list[dict[str, 
     for one in found.outcomes:
         if one.comparison.different:
             shares = one.comparison.one.share, one.comparison.other.share
-            text = (one.adds, one.deletes, one.kind)
+            text = (one.adds, one.deletes, one.kind, one.condition)
             told.append(_outcome(action, text, shares, one.comparison.limits, one.comparison.p_value))
     return told, found.widest
 
@@ -119,7 +119,7 @@ def _of_model(prior: Prior, action: ActionKnowledge) -> tuple[list[dict[str, Any
     for one in claims:
         if one.wrong:
             shares = one.probability, one.seen.share
-            text = (one.adds, one.deletes, one.kind)
+            text = (one.adds, one.deletes, one.kind, NOTHING)
             told.append(_outcome(action, text, shares, one.limits, one.p_value))
     if not action.executed or not action.explanation.sure or not claims:
         return told, None
@@ -139,15 +139,17 @@ def _atom(action: ActionKnowledge, atom: AtomDifference) -> dict[str, Any]:
 
 def _outcome(
     action: ActionKnowledge,
-    outcome: tuple[int, int, int | None],
+    outcome: tuple[int, int, int | None, Literals],
     shares: tuple[float, float],
     limits: tuple[float, float],
     p_value: float,
 ) -> dict[str, Any]:
-    adds, deletes, kind = outcome
+    adds, deletes, kind, condition = outcome
     name, words = action.index.header.name, chance.effects(action, adds, deletes)
     if kind is not None:
         words += f" where {some(action.index.text(Literals(kind, 0)), 4) or 'nothing'} held"
+    if condition != NOTHING:
+        words += f" if {', '.join(action.index.text(condition))}"
     assert p_value <= ALPHA, "others are not told"
     often = chance.difference(*limits)
     return {

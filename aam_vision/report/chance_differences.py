@@ -8,10 +8,11 @@ from functools import cached_property
 
 from aam_vision.chance.comparing import ALPHA
 from aam_vision.chance.interrogating import Options
+from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.chance.versions import ActionDifferences, AtomDifference, OutcomeDifference, differences
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.report import chance
 from aam_vision.report.chance_account import CONTRADICTED, ChanceAccount
 from aam_vision.report.english import listed
@@ -174,7 +175,7 @@ def _outcomes(action: ActionDifferences) -> Iterator[Line]:
     found = list(action.outcomes)
     if not action.certain:
         yield Line(
-            "outcomes: no situation shows all outcomes of both; trials are compared where the same held before them",
+            f"outcomes: {_uncertain(action)}; trials are compared where the same held before them",
             different=False,
         )
         found = [one for one in found if one.comparison.different]
@@ -189,6 +190,32 @@ def _outcomes(action: ActionDifferences) -> Iterator[Line]:
         yield Line(_outcome(action, one), one.comparison.different)
 
 
+def _uncertain(action: ActionDifferences) -> str:
+    """Why outcomes cannot be compared as such."""
+    cases = [[case.condition for case in version.cases] for version in (action.one, action.other)]
+    if any(
+        version.dependence.suspected or version.dependence.unexplained
+        for version in (action.one, action.other)
+    ):
+        return "they may depend on something that is not told yet"
+    if cases[0] == cases[1]:
+        return "no situation shows all outcomes of both"
+    told = [
+        f"{name}'s depend on {_depends(version)}"
+        for version, name in ((action.one, "A"), (action.other, "B"))
+    ]
+    return ", ".join(told)
+
+
+def _depends(version: ActionKnowledge) -> str:
+    """The atoms on which the outcomes of an action depend, and whether that is certain."""
+    found = version.dependence
+    if not found.atoms:
+        return "nothing"
+    named = listed(version.index.text(Literals(found.atoms, 0)))
+    return named if found.atoms == found.sure else f"{named} (not certain)"
+
+
 def _outcome(action: ActionDifferences, one: OutcomeDifference) -> str:
     words = chance.effects(action.one, one.adds, one.deletes)
     found = one.comparison
@@ -200,6 +227,8 @@ def _outcome(action: ActionDifferences, one: OutcomeDifference) -> str:
     if one.kind is not None:
         held = action.one.index.text(Literals(one.kind, 0))
         where = f" where {some(held, 4) or 'nothing'} held"
+    if one.condition != NOTHING:
+        where = f" if {listed(action.one.index.text(one.condition))}"
     return (
         f"{words}{where}: {', '.join(shares)}; B {chance.difference(*found.limits)}; {_chance(found.p_value)}"
     )

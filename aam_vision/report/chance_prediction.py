@@ -182,7 +182,7 @@ def _branches(action: ActionKnowledge, state: State, held: int, step: GroundActi
     if not action.executed:
         return []
     case, doubted = action.case(held), action.dependence
-    sure = case.explanation.sure and not doubted.suspected and not doubted.unexplained
+    sure = case.explanation.sure and not action.doubtful and not doubted.unexplained
     found = []
     made = Step(0, step.objects, held)
     for one, often, after in zip(case.outcomes, case.frequencies, case.after(held), strict=True):

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from aam_vision.agents.chance import ChanceAgent
 from aam_vision.chance.interrogating import Options, interrogate
 from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.chance.retelling import precision_of
 from aam_vision.chance.versions import ActionDifferences, differences
-from aam_vision.query import Access
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.query import Access, Query, Situation
+from aam_vision.strips import Atom, GroundAction, State
 
-from .agents import agent
+from .agents import agent, read
 from .domains import SLIPPERY
 
 
@@ -75,3 +79,51 @@ def test_where_outcomes_are_not_certain_trials_of_the_same_kind_are_compared(tim
         told.append(interrogate(asked, np.random.default_rng(3), Options(max_steps=times)).actions)
     (one,) = differences(*told, independent=True)
     assert one.different is (times == 120)
+
+
+SWITCH = """(define (domain switch)
+  (:requirements :strips :typing :conditional-effects :probabilistic-effects)
+  (:predicates (low) (high))
+  (:action push :parameters () :precondition ()
+    :effect (and (when (not (low)) (probabilistic 0.95 (high)))
+                 (when (low) (probabilistic 0.1 (high))))))"""
+OFF = "(define (problem p) (:domain switch) (:init) (:goal (high)))"
+
+
+def switched(domain: str, seed: int, times: int = 150) -> list[ActionKnowledge]:
+    """What so many pushes with the switch high up and low down tell, where the light is out."""
+    model, off = read(domain, OFF)
+    low = State(frozenset([Atom("low", ())]), off.objects)
+    known = ActionKnowledge(AtomIndex(model.vocabulary, model.headers[0]), precision_of(0.1))
+    asked = ChanceAgent(model, [off], np.random.default_rng(seed))
+    for _ in range(times):
+        for state in (off, low):
+            answer = asked.ask(Query(Situation(state, state), (GroundAction("push", ()),)))
+            known.was_executed(state, (), answer.final.state)
+    known.reconsider()
+    return [known]
+
+
+def test_conditional_effects_are_compared_case_by_case() -> None:
+    one, same = switched(SWITCH, 0), switched(SWITCH, 1)
+    other = switched(SWITCH.replace("(probabilistic 0.1", "(probabilistic 0.5"), 2)
+    (equal,) = differences(one, same, independent=True)
+    assert not equal.different
+    assert {len(equal.outcomes), len(equal.one.cases)} == {4, 2}
+    (found,) = differences(one, other, independent=True)
+    assert found.different
+    for outcome in found.outcomes:
+        low, high = outcome.comparison.limits
+        more = 0.4 if outcome.condition.positive else 0.0
+        assert low <= (more if outcome.adds else -more) <= high
+        assert outcome.comparison.different is bool(outcome.condition.positive)
+
+
+def test_versions_with_other_cases_are_compared_by_kinds_of_trials() -> None:
+    always = SWITCH.replace("(probabilistic 0.1", "(probabilistic 0.95")
+    (found,) = differences(switched(SWITCH, 0), switched(always, 1), independent=True)
+    assert not found.certain
+    assert found.different
+    told = {one.kind for one in found.outcomes if one.comparison.different}
+    low = next(bit for bit, atom in enumerate(found.one.index.atoms) if atom.predicate == "low")
+    assert all(kind is not None and kind >> low & 1 for kind in told)
