@@ -174,7 +174,7 @@ class GymnasiumSimulator:
         return False
 
     def _follow(self, instruction: Instruction, objects: tuple[str, ...], told: str) -> bool:
-        """Let a policy act until it is done, at its limit, or the episode is over; False if it does not begin."""
+        """Let a policy act until it is done, its limit, or the episode's end; False if it does not begin."""
         policy, until, ready = instruction.policy, instruction.until, instruction.ready
         assert policy is not None, "there is one"
         assert until is not None, "every policy has one"
@@ -217,11 +217,8 @@ class GymnasiumSimulator:
 
     def _arguments(self, instruction: Instruction) -> list[tuple[str, ...]]:
         """All that the parameters can stand for at present."""
-        name, known = instruction.header.name, self.scene.objects
-        found: list[tuple[str, ...]] = self._users(
-            instruction.understood, f"arguments of {name}", self.present, known
-        )
-        return found
+        about = f"arguments of {instruction.header.name}", self.present, self.scene.objects
+        return list(self._users(instruction.understood, *about))
 
     def _users(self, function: Callable[..., Any], what: str, *arguments: Any) -> Any:
         """Return the result of a user's function; one that raises is named."""

@@ -10,6 +10,8 @@ import gymnasium
 import numpy as np
 import pytest
 
+from aam_vision.agents.image import ChanceImageAgent
+from aam_vision.agents.returning import Passage
 from aam_vision.chance.interrogating import COMPLETE, ChanceResult, Options, interrogate
 from aam_vision.envs.chance_simulator import ChanceSimulator, check_refusals, check_restore
 from aam_vision.envs.controlled import ControlledEnvironment
@@ -18,8 +20,8 @@ from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.envs.with_chance import _gymnasium
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Scene
-from aam_vision.query import Access
-from aam_vision.strips import Objects
+from aam_vision.query import Access, Query
+from aam_vision.strips import GroundAction, Objects
 
 GOAL = 3
 WORDS = vocabulary(
@@ -218,11 +220,9 @@ def test_a_refusal_that_chance_may_feign_is_refused() -> None:
         check_restore("lane", "replay")
 
 
-def learned(environment: ControlledEnvironment, access: Access, within: float = 0.08) -> ChanceResult:
-    from aam_vision.agents.image import ChanceImageAgent
-
+def subject(environment: ControlledEnvironment, access: Access) -> ChanceImageAgent:
     told = environment.told()
-    agent = ChanceImageAgent(
+    return ChanceImageAgent(
         [told.of(simulator(environment))],
         told,
         environment.visual.vocabulary(),
@@ -230,7 +230,10 @@ def learned(environment: ControlledEnvironment, access: Access, within: float = 
         access,
         refuses_surely=True,
     )
-    return interrogate(agent, np.random.default_rng(0), Options(within, max_steps=600))
+
+
+def learned(environment: ControlledEnvironment, access: Access, within: float = 0.08) -> ChanceResult:
+    return interrogate(subject(environment, access), np.random.default_rng(0), Options(within, max_steps=600))
 
 
 @pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
@@ -261,3 +264,18 @@ def test_how_often_a_policy_works_is_as_often_as_it_does(access: Access) -> None
     for one, told in zip(action.outcomes, action.frequencies, strict=True):
         (name,) = {atom.predicate for atom in action.index.select(one.adds)} or {"nothing"}
         assert told.low < often[name] < told.high
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+def test_a_later_process_begins_anew_and_goes_nowhere_that_chance_led_to(access: Access) -> None:
+    environment, told = lane(drive(ready=None)), GroundAction("drive", ("cart",))
+    earlier = subject(environment, access)
+    (first,) = earlier.initial()
+    after = earlier.ask(Query(first, (told,))).final
+    later = subject(environment, access)
+    later.resume(
+        [Passage(None, (), first, earlier.memo(first)), Passage(first, (told,), after, earlier.memo(after))]
+    )
+    with pytest.raises(UnusableInput, match="start a new run"):
+        later.ask(Query(after, (told,)))
+    assert later.ask(Query(first, (told,))).executed == 1
