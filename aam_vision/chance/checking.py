@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from aam_vision.chance.conditions import MOST
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.query import Situation
 
 
-def check_constant(action: ActionKnowledge) -> None:
+def reconsider(actions: Iterable[ActionKnowledge]) -> None:
+    """Look on what the outcomes of every action depend, by all that was seen so far."""
+    for action in actions:
+        action.reconsider()
+
+
+def check_constant(actions: Iterable[ActionKnowledge]) -> None:
     """Raises InconsistentAgent if an outcome's frequency has changed, or depends on more than cases can say."""
+    for action in actions:
+        action.reconsider()
+        _check_constant(action)
+
+
+def _check_constant(action: ActionKnowledge) -> None:
     name, names = action.index.header.name, action.index.header.parameters
     atoms = len(action.index.atoms) if action.dependence.unexplained else 0
     for case in action.cases:
@@ -32,10 +46,11 @@ def check_constant(action: ActionKnowledge) -> None:
         )
 
 
-def check_known(situation: Situation) -> None:
-    """Raises UnusableInput if the agent does not say of every atom of its first situation whether it is true."""
-    if situation.state.unknown:
-        atom = min(map(str, situation.state.unknown))
-        raise UnusableInput(
-            f"an agent with chance has to say of every atom of its first situation whether it is true; it leaves out {atom}"
-        )
+def check_known(situations: Iterable[Situation]) -> None:
+    """Raises UnusableInput if the agent does not say of every atom of its first situations whether it is true."""
+    for situation in situations:
+        if situation.state.unknown:
+            atom = min(map(str, situation.state.unknown))
+            raise UnusableInput(
+                f"an agent with chance has to say of every atom of its first situation whether it is true; it leaves out {atom}"
+            )

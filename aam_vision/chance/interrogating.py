@@ -15,7 +15,7 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.chance.checking import check_constant, check_known
+from aam_vision.chance.checking import check_constant, check_known, reconsider
 from aam_vision.chance.constructing import constructed
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.graph import (
@@ -38,6 +38,7 @@ from aam_vision.query import Access, Agent, Query, Situation
 from aam_vision.strips import State
 
 COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
+_COMPLETE = "no step that can be reached tells any more, and every interval is narrow enough"
 _WALK = 5
 """Steps of a walk, with which an interrogation begins."""
 _IDLE_WALKS = 2
@@ -127,8 +128,7 @@ class _Interrogation:
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)
         self._initial = tuple(self._agent.initial())
-        for one in self._initial:
-            check_known(one)
+        check_known(self._initial)
         self._blocked = False
         """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
@@ -146,10 +146,7 @@ class _Interrogation:
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
     def run(self) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
-        status, why = (
-            COMPLETE,
-            "no step that can be reached tells any more, and every interval is narrow enough",
-        )
+        status, why = COMPLETE, _COMPLETE
         try:
             if self._agent.access is not Access.TRAJECTORY:
                 self._walk()
@@ -164,9 +161,7 @@ class _Interrogation:
                 yield self._actions
             else:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
-            for action in self._actions:
-                action.reconsider()
-                check_constant(action)
+            check_constant(self._actions)
         except InconsistentAgent as error:
             status, why = CONTRADICTED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
@@ -208,8 +203,7 @@ class _Interrogation:
             self._outlook = self._looked()
         found = self._best(self._outlook)
         if found is None:
-            for action in self._actions:
-                action.reconsider()
+            reconsider(self._actions)
             if self._versions() != self._version or self._unlooked:
                 # cases were told apart, or situations have come up since that may be worth something
                 self._outlook = None
