@@ -30,7 +30,7 @@ from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.label_checks import LabelledImage, Labelling, check_together
+from aam_vision.training.label_checks import LabelledImage, Labelling, check_places, check_together
 from aam_vision.training.labels import check_legal
 
 LABELS: Final = "labels.jsonl"
@@ -230,36 +230,10 @@ def labelling(
         UnusableInput: it puts a thing in two places, or describes no legal board.
     """
     state = State(atoms, index.scene.objects)
-    _check_places(domain, atoms)
+    check_places(domain.visual, atoms)
     check_legal(domain.visual, index, state)
     (example,) = examples(domain.visual, index.scene, [(state, frame)], side)
     return Labelling(named.line, named.image, named.problem, atoms, frame, index, example)
-
-
-def _check_places(domain: Labellable, atoms: frozenset[Atom]) -> None:
-    """A thing is in one place at most.
-
-    Raises:
-        UnusableInput: one is in two; both atoms are named.
-    """
-    known: dict[str, Atom] = {}
-    where = _where(domain)
-    for atom in sorted(atoms):
-        if atom.predicate in where:
-            other = known.setdefault(atom.objects[0], atom)
-            if other != atom:
-                raise UnusableInput(
-                    f"{_text(other)} and {_text(atom)} contradict each other: a thing is in one place"
-                )
-
-
-def _where(domain: Labellable) -> frozenset[str]:
-    """The predicates that say where things are."""
-    return frozenset(
-        entry.predicate.name
-        for entry in domain.visual.entries
-        if isinstance(entry, Perceived) and len(entry.predicate.types) > 1
-    )
 
 
 def _text(atom: Atom) -> str:

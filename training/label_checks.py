@@ -9,7 +9,7 @@ from typing import Protocol
 from aam_vision.classifiers.architecture import CROP_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame
+from aam_vision.perception import Frame, Perceived, VisualVocabulary
 from aam_vision.strips import Atom
 from aam_vision.training.boards import Example
 from aam_vision.training.labels import NO_LABEL
@@ -150,3 +150,20 @@ def _contradiction(head: str, one: _Place, value: int, other: _Place) -> str:
         f"({no.labelling.image}) does not at {no.name}, and the two look the same to the pixel: an atom is forgotten "
         f"or wrong, or something hides it"
     )
+
+
+def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:
+    """A thing is in one place at most.
+
+    Raises:
+        UnusableInput: one is in two; both atoms are named.
+    """
+    where = {
+        entry.predicate.name
+        for entry in vocabulary.entries
+        if isinstance(entry, Perceived) and len(entry.predicate.types) > 1
+    }
+    known: dict[str, Atom] = {}
+    for atom in sorted(atoms):
+        if atom.predicate in where and (other := known.setdefault(atom.objects[0], atom)) != atom:
+            raise UnusableInput(f"{other} and {atom} contradict each other: a thing is in one place")
