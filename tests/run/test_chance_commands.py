@@ -29,7 +29,7 @@ from aam_vision.report.chance_prediction import Forecast
 from aam_vision.report.recorded import read_run
 from aam_vision.strips import GroundAction
 from tests.chance.agents import read
-from tests.chance.domains import SLIPPERY
+from tests.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
 from tests.report.conftest import ChanceRuns, Runs, chance_run_of, run_of
 
 __all__ = ["chance_run_of", "run_of"]
@@ -281,3 +281,18 @@ def test_a_model_is_verified_with_fewer_steps(chance_run_of: ChanceRuns) -> None
     assert second["differences"] == []
     assert set(second["as_before"]) == {"grab", "drop"}
     assert second["steps"] < first["steps"] / 2
+
+
+def test_runs_with_conditional_effects_are_compared_asked_and_carried_out(
+    chance_run_of: ChanceRuns, tmp_path: Path
+) -> None:
+    one, other = (chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=seed) for seed in (1, 2))
+    code, said, _ = command("compare", one, other)
+    assert code == 0
+    assert "nothing differs that chance does not explain" in said
+    code, said, _ = command("execute", one, "--goal", "(open a)")
+    assert code == 0
+    assert "Goal reached" in said
+    plan = tmp_path / "plan.txt"
+    plan.write_text("(oil a h)\n(pull a h)\n")
+    assert "+oiled(a), +open(a)" in command("ask", one, "--plan", plan)[1]
