@@ -33,7 +33,7 @@ def _answered(domain, problems, every):
 @pytest.fixture(scope="module")
 def labelled():
     """A pool, answers about some pictures of two boards, and the labelled looks."""
-    pool, answers = _answered(DOMAIN, [DOMAIN.walked[0], DOMAIN.walked[2]], 3)
+    pool, answers = _answered(DOMAIN, [DOMAIN.walked[0], DOMAIN.walked[3]], 3)
     return pool, answers, labelled_looks(pool, answers)
 
 
@@ -72,7 +72,7 @@ def test_limits_tell_how_far_equal_things_are_apart_on_different_boards(labelled
     first = next(iter(answers))
     pool = labelled[0]
     alone = labelled_looks(pool, {first: answers[first]})
-    assert set(alone.limits.tolist()) == {LEAST}  # one board tells nothing of others
+    assert set(alone.limits.tolist()) == {LEAST}  # one shape tells nothing of others
 
 
 def test_layouts_are_read_by_the_others(labelled):
