@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from aam_vision.chance.conditions import MOST
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent, UnusableInput
+from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.query import Situation
 
 
@@ -44,6 +45,16 @@ def _check_constant(action: ActionKnowledge) -> None:
         raise InconsistentAgent(
             f"how often an outcome of {name} comes depends on {atom} and on more than {MOST} atoms in all, or on time"
         )
+
+
+def unsettled_dependence(actions: Iterable[ActionKnowledge]) -> str:
+    """In a line, the first action whose outcomes may depend on atoms of which that was not settled; empty if there is none."""
+    for action in actions:
+        if mask := action.unsettled:
+            index = action.index
+            atoms = " and ".join(index.atom(bit).text(index.header.parameters) for bit in bits(mask))
+            return f"whether what {index.header.name} does depends on {atoms} was not settled by the trials given to that"
+    return ""
 
 
 def check_known(situations: Iterable[Situation]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.chance.checking import check_constant, check_known, reconsider
+from aam_vision.chance.checking import check_constant, check_known, reconsider, unsettled_dependence
 from aam_vision.chance.constructing import constructed
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.graph import (
@@ -64,8 +64,8 @@ class ChanceResult:
     """What was learned of an agent with chance, and what it cost.
 
     ``status`` is ``complete`` if nothing that can be reached tells any more about the structure and every interval of an
-    action that can be executed is narrow enough, ``budget`` if the steps ended before, ``contradicted`` if no model with
-    outcomes explains the answers; ``why`` says it in a line.
+    action that can be executed is narrow enough, ``budget`` if the steps ended before, or those that are given to telling on
+    what outcomes depend, ``contradicted`` if no model with outcomes explains the answers; ``why`` says it in a line.
     """
 
     model: ChanceModel
@@ -162,6 +162,8 @@ class _Interrogation:
             else:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
             check_constant(self._actions)
+            if status == COMPLETE and (unsettled := unsettled_dependence(self._actions)):
+                status, why = BUDGET, unsettled
         except InconsistentAgent as error:
             status, why = CONTRADICTED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
@@ -294,7 +296,5 @@ class _Interrogation:
             if number is not None:
                 self._open.append(number)
             self._unlooked = self._unlooked or number is None
-        if (
-            anywhere or situation.state not in self._seen
-        ):  # under reset access, only the initial situation allows it
+        if anywhere or situation.state not in self._seen:  # only the initial one can be reset to
             self._seen[situation.state] = situation

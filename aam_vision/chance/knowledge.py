@@ -7,12 +7,13 @@ from math import prod
 
 from aam_vision.chance.cases import CaseKnowledge
 from aam_vision.chance.conditions import Dependence, dependence
+from aam_vision.chance.contrasts import tried_in_vain, worth_trying
 from aam_vision.chance.explaining import Change, Explanation, change, explain
 from aam_vision.chance.frequency import Frequency, Precision
 from aam_vision.chance.observations import Observations, holds
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
 from aam_vision.outcomes import Case, ChanceSchema
 from aam_vision.strips import State
 
@@ -26,8 +27,6 @@ _PATIENCE = 10
 """Refusals of an action that was never executed after which another attempt is worth half."""
 _COMPARING = 0.6
 """Worth of a step where only an atom differs on which the outcomes may depend."""
-_COMPARED = 60
-"""Steps in such a context after which no more are made for that."""
 _LOOKS = 10, 1.3
 """Executions after which it is first looked whether outcomes depend on anything, and the factor to the next look."""
 
@@ -265,6 +264,19 @@ class ActionKnowledge:
         return self._unproven | self.dependence.suspected
 
     @property
+    def unsettled(self) -> int:
+        """Those of them of which it was tried as often as it is to be what they change, and could not be told."""
+        return union(
+            Literals(bit, 0) for where, bit in self._doubts if tried_in_vain(self.steps, where, bit)
+        ).positive
+
+    @property
+    def _doubts(self) -> list[tuple[Literals, int]]:
+        """Atoms on which the outcomes may depend, each with the condition under which they may."""
+        places = ((NOTHING, self._unproven), *self.dependence.suspicions)
+        return [(where, bit) for where, mask in places for bit in bits(mask)]
+
+    @property
     def _unproven(self) -> int:
         """The same of those that would explain everything."""
         found = self.dependence
@@ -276,21 +288,7 @@ class ActionKnowledge:
     def _worth_of_comparing(self, held: int) -> float:
         """What a step is worth to tell whether the outcomes depend on an atom: where another context differs in nothing else."""
         if self._compared is None:
-            places = ((NOTHING, self._unproven), *self.dependence.suspicions)
             self._compared = {
-                one for where, mask in places for bit in bits(mask) for one in self._pair(where, bit)
+                one for where, bit in self._doubts for one in worth_trying(self.steps, where, bit)
             }
         return _COMPARING if held in self._compared else 0.0
-
-    def _pair(self, where: Literals, bit: int) -> set[int]:
-        """The contexts in which to try what an atom changes: two that were met, or any that would make one of two."""
-        contexts = [held for held in self.steps.contexts if holds(where, held)]
-        least = {
-            held: min(self.steps.made(held), self.steps.made(held ^ bit))
-            for held in contexts
-            if held ^ bit in self.steps.contexts
-        }
-        if not least:
-            return {held ^ bit for held in contexts}
-        best = max(least, key=lambda held: least[held])
-        return {one for one in (best, best ^ bit) if self.steps.made(one) < _COMPARED}
