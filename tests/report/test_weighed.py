@@ -72,7 +72,8 @@ def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account:
 
 def test_the_reason_is_given_in_words(account: WeighedAccount) -> None:
     console = Console(file=io.StringIO(), width=300)
-    pal = named("holding(?x) in eff of pick-up", account.proofs.hypotheses)
+    actions = account.proofs.hypotheses.actions
+    pal = named("holding(?x) in eff of pick-up", {name: action.index for name, action in actions.items()})
     terminal.proof(account, account.line(pal), console)
     terminal.overview(account, console)
     said = console.file.getvalue()  # type: ignore[attr-defined]

@@ -155,4 +155,4 @@ def test_a_run_that_knew_the_instructions_has_nothing_to_carry_out(tmp_path: Pat
         interrogate_agent(Arguments("gripper", out=tmp_path / "run", quiet=True, max_queries=1))
     code, _, errors = execute(tmp_path / "run", "--goal", "(free left)")
     assert code == 2
-    assert "a run that knew the instructions; give one with --controls or --bare" in errors
+    assert "a run that knew the instructions; give one with --controls, --bare or --chance" in errors
