@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from aam_vision import evaluation
-from aam_vision.agents.encoding import loads
 from aam_vision.arguments import Arguments
 from aam_vision.controls.result import ControlsResult
-from aam_vision.files import read_limited
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.task.differences import differences
 from aam_vision.interrogation.task.result import Result, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
 from aam_vision.interrogation.task.verdict import COMPLETE, UNEXAMINED
+from aam_vision.labelling_note import labelled
 from aam_vision.other_outcomes import not_excluded, sentence
 from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
 from aam_vision.strips import Model
@@ -27,9 +26,6 @@ TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perceptio
 """The figures that differ between equal runs: the seconds that they took."""
 Images = Callable[[], Mapping[Hashable, str]]
 
-LABELLING = "labelling.json"
-"""Beside weights that were learned from few labels: what these took."""
-LABELLING_BYTES = 100_000
 EVALUATION_STATES = 200
 """States of the held-out problems on which functional equivalence is checked."""
 
@@ -54,25 +50,12 @@ def summary(
         "policy": arguments.policy,
         "planner": arguments.planner,
         "repeated_arguments": arguments.repeated_arguments,
-        **labelled_figures(arguments),
+        **labelled(arguments.classifiers),
         **interrogation_figures(result, images),
         **times,
         "differences": None if prior is None else _differences(prior, result),
         **_comparison(target, result, arguments.seed),
     }
-
-
-def labelled_figures(arguments: Arguments) -> dict[str, int | None]:
-    """What the classifiers' labels took, as ``training.label`` has noted beside them; None where it has not."""
-    names = ("labelled_pictures", "labelled_atoms")
-    if arguments.classifiers is None:
-        return dict.fromkeys(names)
-    try:
-        told = loads(read_limited(arguments.classifiers / LABELLING, LABELLING_BYTES))
-    except (OSError, ValueError):
-        return dict.fromkeys(names)
-    found = {name: told.get(name) if isinstance(told, dict) else None for name in names}
-    return {name: value if type(value) is int and value >= 0 else None for name, value in found.items()}
 
 
 def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Images) -> dict[str, Any]:
@@ -88,7 +71,7 @@ def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Im
     curve = [] if inner is None else [[point.queries, point.steps, None] for point in inner.curve]
     return {
         **unknown,
-        **labelled_figures(arguments),
+        **labelled(arguments.classifiers),
         **figures,
         "policy": arguments.policy,
         "planner": arguments.planner,

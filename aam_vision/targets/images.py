@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import AamWarning
+from aam_vision.labelling_note import doubts
 from aam_vision.query import Access
 from aam_vision.targets.target import Target, numbers
 
@@ -107,7 +108,7 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     """What reads the images of an environment.
 
     Warns:
-        AamWarning: some of the classifiers are poor, by the figures of their own card.
+        AamWarning: some of the classifiers are poor, by the figures of their own card, or have not passed the test of their labels.
 
     Raises:
         UnusableInput: no such weights or runtime.
@@ -123,7 +124,7 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     perception = load_perception(domain.visual, domain.name, weights, backend=settings.backend)
     if "torch" in sys.modules:  # one small image at a time: more threads only wait for each other
         sys.modules["torch"].set_num_threads(1)
-    for line in weaknesses(perception.card):
+    for line in (*weaknesses(perception.card), *doubts(settings.classifiers)):
         warnings.warn(line, AamWarning, stacklevel=2)
     return perception
 

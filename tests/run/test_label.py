@@ -8,8 +8,8 @@ from aam_vision.arguments import Arguments
 from aam_vision.classifiers.store import read
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
+from aam_vision.labelling_note import labelled
 from aam_vision.run import _labelled, interrogate_agent
-from aam_vision.summary import labelled_figures
 from aam_vision.training.labelling import free, rounds, session
 from aam_vision.training.labelling.walks import walk
 
@@ -25,18 +25,11 @@ def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monke
     read(board_domain("slidetile").visual, "slidetile", arguments.classifiers)
     lines = (arguments.classifiers / "labels.jsonl").read_text().splitlines()
     places, heads = 9, 9
-    assert labelled_figures(arguments) == {
+    assert labelled(arguments.classifiers) == {
         "labelled_pictures": len(lines),
         "labelled_atoms": len(lines) * places * heads,
     }
-    assert labelled_figures(given) == {"labelled_pictures": None, "labelled_atoms": None}
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"labelled_pictures": "7", "labelled_atoms": -1}'])
-def test_a_summary_of_strangers_is_not_believed(tmp_path, text):
-    (tmp_path / "labelling.json").write_text(text)
-    figures = labelled_figures(Arguments(env="sokoban", classifiers=tmp_path))
-    assert figures == {"labelled_pictures": None, "labelled_atoms": None}
+    assert labelled(given.classifiers) == {"labelled_pictures": None, "labelled_atoms": None}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,42 @@
+"""What ``training.label`` notes beside weights that learned from few labels: what they took, and whether their test was passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from aam_vision.agents.encoding import loads
+from aam_vision.files import read_limited
+
+FILE: Final = "labelling.json"
+_MOST_BYTES = 100_000
+_COUNTS = ("labelled_pictures", "labelled_atoms")
+
+
+def labelled(classifiers: Path | None) -> dict[str, int | None]:
+    """How many pictures and atoms were labelled for the weights of a folder; None where that is not noted."""
+    told = _note(classifiers)
+    found = {name: told.get(name) for name in _COUNTS}
+    return {name: value if type(value) is int and value >= 0 else None for name, value in found.items()}
+
+
+def doubts(classifiers: Path | None) -> list[str]:
+    """A line if labelling ended before the test of the weights of a folder was passed."""
+    if _note(classifiers).get("sure") is not False:
+        return []
+    pictures = labelled(classifiers)["labelled_pictures"]
+    return [
+        f"the classifiers in {classifiers} learned from {pictures} labelled pictures and have not passed their test: "
+        "they may misread pictures; label more"
+    ]
+
+
+def _note(classifiers: Path | None) -> Mapping[str, Any]:
+    if classifiers is None:
+        return {}
+    try:
+        told = loads(read_limited(classifiers / FILE, _MOST_BYTES))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}

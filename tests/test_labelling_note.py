@@ -1,0 +1,33 @@
+"""What is noted beside weights that learned from few labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aam_vision.labelling_note import FILE, doubts, labelled
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"labelled_pictures": "7", "labelled_atoms": -1, "sure": 0}']
+)
+def test_a_note_of_strangers_is_not_believed(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text)
+    assert labelled(tmp_path) == {"labelled_pictures": None, "labelled_atoms": None}
+    assert not doubts(tmp_path)
+
+
+def test_weights_that_have_not_passed_their_test_are_named(tmp_path: Path) -> None:
+    note = tmp_path / FILE
+    note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": false}')
+    assert labelled(tmp_path) == {"labelled_pictures": 10, "labelled_atoms": 900}
+    (line,) = doubts(tmp_path)
+    assert "learned from 10 labelled pictures and have not passed their test" in line
+    note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": true}')
+    assert not doubts(tmp_path)
+
+
+def test_other_weights_have_no_note(tmp_path: Path) -> None:
+    assert labelled(None) == labelled(tmp_path) == {"labelled_pictures": None, "labelled_atoms": None}
+    assert not doubts(None)
