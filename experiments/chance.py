@@ -30,7 +30,7 @@ from experiments.tables import Table
 
 if TYPE_CHECKING:
     from aam_vision.outcomes import ChanceModel
-    from aam_vision.query import Access
+    from aam_vision.query import Access, Agent
 
 BATCH = 25
 """Random domains in one job."""
@@ -72,6 +72,12 @@ def chance(
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
     conditional: Annotated[bool, typer.Option(help="With --random: with conditional effects.")] = False,
+    flips: Annotated[
+        float,
+        typer.Option(
+            min=0, max=0.3, help="With --random: probability that an atom is seen wrongly, at each look anew."
+        ),
+    ] = 0,
     first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     scale: Scale = Scale(out=Path("runs/chance")),
 ) -> int:
@@ -80,19 +86,27 @@ def chance(
     Examples:
         python -m experiments.chance --domains qace --seeds 10
         python -m experiments.chance --random 500 --first-seed 1000
+        python -m experiments.chance --random 50 --flips 0.05
     """
-    kinds = access or ["reset", "settable"]
+    kinds = access or ["reset", "snapshot" if flips else "settable"]
     for kind in kinds:
         if kind not in ("trajectory", "reset", "snapshot", "settable"):
             raise UnusableInput("use trajectory, reset, snapshot or settable", "access", kind)
     if (random is None) == (domains is None):
         raise UnusableInput("give either --domains FOLDER or --random N")
+    if flips and "settable" in kinds:
+        raise UnusableInput(
+            "a state that is asked for cannot be looked at again: use reset, snapshot or trajectory",
+            "access",
+            "settable",
+        )
     if random is not None:
         jobs: list[Parameters] = [
             {
                 "access": kind,
                 "steps": steps,
                 "conditional": conditional,
+                "flips": flips,
                 "seed": seed,
                 "count": min(BATCH, first_seed + random - seed),
             }
@@ -214,7 +228,7 @@ def comparison(rows: Sequence[Row]) -> Table:
 # --- random domains -----------------------------------------------------------------------------
 
 
-def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int) -> Row:
+def batch(*, access: str, steps: int, conditional: bool, flips: float, seed: int, count: int) -> Row:
     """As many random domains from this seed on."""
     from aam_vision.query import Access
 
@@ -222,7 +236,7 @@ def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int) 
     total: Counter[str] = Counter()
     found = []
     for one in range(seed, seed + count):
-        judged = _random(one, Access(access), steps, conditional=conditional)
+        judged = _random(one, Access(access), steps, conditional=conditional, flips=flips)
         if judged is None:
             continue
         total["runs"] += 1
@@ -235,17 +249,23 @@ def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int) 
     return {"total": dict(total), "found": found, "seconds": round(process_time() - began, 2)}
 
 
-def _random(seed: int, access: Access, steps: int, *, conditional: bool) -> Row | None:
+def _random(seed: int, access: Access, steps: int, *, conditional: bool, flips: float) -> Row | None:
     """One random domain; None if it is one in which objects may be named twice."""
     from aam_vision.agents.chance import ChanceAgent
+    from aam_vision.agents.numbered import NumberedAgent
+    from aam_vision.agents.unreliable import UnreliableAgent
     from aam_vision.chance.interrogating import Options, interrogate
+    from aam_vision.chance.looking import LookingAgent
     from aam_vision.chance_evaluation import same_structure, sample_transitions, variational_distance
     from experiments.random_chance import random_chance, random_conditional
 
     truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
         return None
-    agent = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), access)
+    agent: Agent = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), access)
+    if flips:
+        misread = UnreliableAgent(NumberedAgent(agent), flips, 0.0, np.random.default_rng([seed, 7]))
+        agent = LookingAgent(misread)
     result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps))
     held_out = sample_transitions(truth, domain.problems, HELD_OUT_STEPS, np.random.default_rng([seed, 11]))
     found = [one for one in result.actions if one.dependence.atoms]
