@@ -6,16 +6,23 @@ situation tell the two apart, before anything is learned from it. What is read w
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
+from typing import Final
 
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.statistics.error_rates import Misreading
+from aam_vision.interrogation.statistics.sequential_test import SequentialTest
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import Atom, State
+from aam_vision.strips import State
+
+_RATE: Final = 0.25
+_RATES: Final = Misreading(_RATE, _RATE)
+"""Both kinds of error weigh the same: then looks are only counted, whatever the rate."""
 
 
 class LookingAgent(AgentDecorator):
@@ -42,8 +49,9 @@ class LookingAgent(AgentDecorator):
             )
         if not 0 < margin <= most:
             raise UnusableInput(f"a margin of {margin} in at most {most} looks: use one from 1 to {most}")
-        self._margin = margin
         self._most = most
+        self._misreadings = {one.name: _RATES for one in agent.vocabulary.predicates}
+        self._threshold = (margin - 0.5) * log((1 - _RATE) / _RATE)
         self.looks = 0
         """All looks, the first ones included."""
 
@@ -68,22 +76,13 @@ class LookingAgent(AgentDecorator):
 
     def _seen(self, first: Situation) -> Situation:
         """The same situation with what is surely true there."""
-        true, unknown = Counter(first.state.true), Counter(first.state.unknown)
-        looks = 1
-        while looks < self._margin or (looks < self._most and self._open(true, unknown, looks)):
-            state = self.agent.ask(Query(first, ())).final.state
-            true.update(state.true)
-            unknown.update(state.unknown)
-            looks += 1
-        self.looks += looks
-        settled = frozenset(atom for atom in true if 2 * true[atom] + unknown[atom] - looks >= self._margin)
-        state = State(settled, first.state.objects, frozenset(self._open(true, unknown, looks)))
-        return replace(first, state=state)
-
-    def _open(self, true: Counter[Atom], unknown: Counter[Atom], looks: int) -> list[Atom]:
-        """The atoms of which neither value was seen so much more often; one that was never seen as true, or unknown, is not."""
-        return [
-            atom
-            for atom in sorted(true.keys() | unknown.keys())
-            if abs(2 * true[atom] + unknown[atom] - looks) < self._margin
-        ]
+        test = SequentialTest(first.state.objects, dict.fromkeys(self._misreadings, 1))
+        test.add(first.state)
+        while not (read := test.read(self._misreadings, self._threshold)).certain and test.looks < self._most:
+            test.add(self.agent.ask(Query(first, ())).final.state)
+        self.looks += test.looks
+        state = read.state
+        return replace(
+            first,
+            state=State(state.true - read.doubtful, state.objects, state.unknown | read.doubtful),
+        )
