@@ -26,6 +26,7 @@ from aam_vision.report.proof_text import ProofStep, ProofText
 from aam_vision.report.recorded import Recorded, read_model
 from aam_vision.report.weighing import Weighing
 from aam_vision.strips import ActionHeader, Location, Mode, PalTuple
+from aam_vision.wording import counted
 
 PRE, EFF = Location.PRE, Location.EFF
 
@@ -93,7 +94,10 @@ class Account:
         """How sure the model is, why, and on which assumption."""
         if self.run.ending is not None:
             return self.run.ending.verdict
-        return unfinished(*self.decided)
+        decided, size = self.decided
+        return unfinished(
+            f"The answers so far decide {decided} of {counted(size, 'pal tuple')}; the others may have any mode."
+        )
 
     @cached_property
     def abilities(self) -> Abilities:

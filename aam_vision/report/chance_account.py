@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from aam_vision.chance.interrogating import COMPLETE, CONTRADICTED
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.errors import UnusableInput
@@ -17,13 +18,12 @@ from aam_vision.interrogation.task.verdict import Verdict
 from aam_vision.outcomes import ChanceModel
 from aam_vision.report import chance, english
 from aam_vision.report.chance_conditions import PROVEN, Condition, conditions
-from aam_vision.report.ending import printable
+from aam_vision.report.ending import printable, unfinished
 from aam_vision.report.events import Event, Events
 from aam_vision.report.recorded import Recorded
 from aam_vision.strips import LiftedAtom
 from aam_vision.wording import counted
 
-COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
 ASSUMED = "Assumed: refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift."
 MAX_KINDS = 30
 """Kinds of trials of one action that are listed, at most."""
@@ -141,17 +141,7 @@ class ChanceAccount:
         """How sure the model is, why, and on which assumption."""
         figures = self.figures
         if figures is None:
-            details = (
-                "What is told here is what the answers so far say.",
-                "--resume goes on with a run that was stopped.",
-            )
-            return Verdict(
-                "not at its end",
-                "The run has not come to its end: it was stopped, or it still goes on.",
-                "",
-                "",
-                details,
-            )
+            return unfinished("What is told here is what the answers so far say.")
         why = f"{figures['why'][:1].upper()}{figures['why'][1:]}."
         if figures["status"] == CONTRADICTED:
             false = "So no model with fixed outcomes explains the answers: nothing below is certain."

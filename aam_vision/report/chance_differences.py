@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from aam_vision.chance.comparing import ALPHA
-from aam_vision.chance.interrogating import Options
+from aam_vision.chance.interrogating import CONTRADICTED, Options
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.chance.versions import ActionDifferences, AtomDifference, OutcomeDifference, differences
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.report import chance
-from aam_vision.report.chance_account import CONTRADICTED, ChanceAccount
+from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.english import listed
 from aam_vision.strips import Mode
 from aam_vision.wording import counted, some

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from aam_vision import wording
 from aam_vision.chance.frequency import Frequency
+from aam_vision.chance.interrogating import COMPLETE, CONTRADICTED
 from aam_vision.files import read_limited
 from aam_vision.pddl import chance_domain_text
 from aam_vision.report import chance, english, labels, rendering
-from aam_vision.report.chance_account import ASSUMED, COMPLETE, CONTRADICTED, ActionAccount, ChanceAccount
+from aam_vision.report.chance_account import ASSUMED, ActionAccount, ChanceAccount
 from aam_vision.report.events import Event, ShownImage
 from aam_vision.report.result_file import MAX_BYTES
 

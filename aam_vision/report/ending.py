@@ -19,7 +19,6 @@ from aam_vision.interrogation.task.verdict import (
     Verdict,
     verdict,
 )
-from aam_vision.wording import counted
 
 _REASONS = {COMPLETE: "no query could tell any more", UNEXAMINED: "no query could tell any more"}
 """The reasons of runs of earlier versions, which did not record them."""
@@ -102,18 +101,18 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
     return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.",))
 
 
-def unfinished(decided: int, size: int) -> Verdict:
-    """The verdict on a run that has no ``result.json``: it was stopped, or goes on."""
-    details = (
-        f"The answers so far decide {decided} of {counted(size, 'pal tuple')}; the others may have any mode.",
-        "--resume goes on with a run that was stopped.",
-    )
+def unfinished(so_far: str) -> Verdict:
+    """The verdict on a run that has no ``result.json``: it was stopped, or goes on.
+
+    Args:
+        so_far: what its answers tell as yet, as a sentence.
+    """
     return Verdict(
         "not at its end",
         "The run has not come to its end: it was stopped, or it still goes on.",
         "",
         "",
-        details,
+        (so_far, "--resume goes on with a run that was stopped."),
     )
 
 
