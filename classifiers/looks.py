@@ -4,7 +4,8 @@ A network that learned from few labels is sure of things that it never saw. So e
 places. The *look* of a cell is its pixels, in several sizes, because things are drawn in other sizes on boards of other
 shapes. A place is recognised if it is nearer to a labelled one than things of that label are to each other on different
 boards, and farther from all that are labelled otherwise. About any other place nothing is said, and nothing where the
-network surely says otherwise.
+network surely says otherwise of a cell that is not the same as a labelled one: what the network makes of labelled pixels is
+no second opinion, but what it has not learned.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ BLOCK: Final = 256
 
 EDGE: Final = 2
 """Pixels on each side of a cell that do not count: what is beside a cell blends into them."""
+
+IDENTICAL: Final = 1.0
+"""What is nearer than this to a labelled look has its label, whatever the network says: a larger one believes looks more."""
 
 GREY: Final = 128
 """Subtracted from all pixels, so that sums of squares are smaller and lose less to rounding."""
@@ -112,6 +116,19 @@ def cells_of(
 
 
 @dataclass(frozen=True)
+class Recognised:
+    """What a place looks like.
+
+    Args:
+        labels: (heads,), of the labelled places that look the same.
+        identical: whether it is one cell with the pixels of a labelled one.
+    """
+
+    labels: Answers
+    identical: bool
+
+
+@dataclass(frozen=True)
 class LabelledLooks:
     """Places with labels, each by the looks of its cells; what is saved beside weights.
 
@@ -150,10 +167,14 @@ class Recognition:
             asked.tobytes(): _Group(known, np.flatnonzero((known.asked == asked).all(1)))
             for asked in np.unique(known.asked, axis=0)
         }
-        self._memory: dict[tuple[bytes, bytes], Answers | None] = {}
+        self._memory: dict[tuple[bytes, bytes], Recognised | None] = {}
 
     def labels(self, places: Sequence[Looks], asked: NDArray[np.bool_]) -> list[Answers | None]:
-        """Per place the labels, (heads,), of those that look the same; None where there are none.
+        """Per place the labels, (heads,), of those that look the same; None where there are none. See ``recognise``."""
+        return [None if found is None else found.labels for found in self.recognise(places, asked)]
+
+    def recognise(self, places: Sequence[Looks], asked: NDArray[np.bool_]) -> list[Recognised | None]:
+        """What every place looks like; None if it looks like nothing that was labelled.
 
         Args:
             places: the looks of each one's cells.
@@ -166,8 +187,8 @@ class Recognition:
         for kind in dict.fromkeys(kind for kind, _ in new):
             mine = [key for key in new if key[0] == kind]
             group = self._groups.get(kind)
-            labels = [None] * len(mine) if group is None else group.labels([new[key] for key in mine])
-            found.update(zip(mine, labels, strict=True))
+            like = [None] * len(mine) if group is None else group.recognise([new[key] for key in mine])
+            found.update(zip(mine, like, strict=True))
         if len(memory) > REMEMBERED:  # a new one, not the old one emptied: another thread may be reading that
             memory = self._memory = {}
         memory.update(found)
@@ -189,13 +210,14 @@ class Recognition:
             sure: (heads, 1) each, below and above which the network is sure.
         """
         found, (low, high) = probabilities.copy(), (edge[:, 0] for edge in sure)
-        for place, labels in enumerate(self.labels(places, asked)):
-            if labels is None:
+        for place, like in enumerate(self.recognise(places, asked)):
+            if like is None:
                 found[:, place] = 0.5
-            else:
-                said = probabilities[:, place]
-                against = ((labels == 1) & (said < low)) | ((labels == 0) & (said > high))
-                found[labels >= 0, place] = labels[labels >= 0]
+                continue
+            said, labels = probabilities[:, place], like.labels
+            against = ((labels == 1) & (said < low)) | ((labels == 0) & (said > high))
+            found[labels >= 0, place] = labels[labels >= 0]
+            if not like.identical:
                 found[against, place] = 0.5
         return found
 
@@ -223,8 +245,8 @@ class _Group:
                 (labels, (self._labels == labels).all(1)) for labels in np.unique(self._labels, axis=0)
             ]
 
-    def labels(self, places: Sequence[Looks]) -> list[Answers | None]:
-        """The labels of places; None of those that are not recognised."""
+    def recognise(self, places: Sequence[Looks]) -> list[Recognised | None]:
+        """What places look like; None of those that are not recognised."""
         cells, own = np.unique(np.concatenate(places), axis=0, return_inverse=True)
         away, begin, found = distances_in_sizes(cells, self._sized), 0, []
         for place in places:
@@ -233,16 +255,16 @@ class _Group:
             found.append(self._of_cell(rows[0]) if self._single and len(place) == 1 else self._of_cells(rows))
         return found
 
-    def _of_cell(self, away: NDArray[np.float32]) -> Answers | None:
-        """The labels of a place of one cell by its distances (cells,)."""
+    def _of_cell(self, away: NDArray[np.float32]) -> Recognised | None:
+        """What a place of one cell looks like by its distances (cells,)."""
         nearest = int(away.argmin())
         labels = self._labels[self._place[nearest]]
         others = away[(self._labels[self._place] != labels).any(1)].min(initial=np.inf)
         same = _is_same(float(away[nearest]), float(others), float(self._limits[self._place[nearest]]))
-        return labels if same else None
+        return Recognised(labels, bool(away[nearest] <= IDENTICAL)) if same else None
 
-    def _of_cells(self, away: NDArray[np.float32]) -> Answers | None:
-        """The labels of a place of several cells, by their distances (its cells, known cells).
+    def _of_cells(self, away: NDArray[np.float32]) -> Recognised | None:
+        """What a place of several cells looks like, by their distances (its cells, known cells).
 
         All of its cells look like cells of places with these labels; and every place with others has a cell that looks like
         none of such places and none of this one, or this one has a cell that looks like none of the others.
@@ -263,7 +285,7 @@ class _Group:
             )
             if _is_same(least, float(others), float(self._limits[same].max())):
                 found.append(labels)
-        return found[0] if len(found) == 1 else None
+        return Recognised(found[0], identical=False) if len(found) == 1 else None
 
 
 def _is_same(least: float, others: float, limit: float) -> bool:

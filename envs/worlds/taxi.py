@@ -188,9 +188,23 @@ def put(env: gymnasium.Env[Any, Any], kept: tuple[int, Any, int]) -> None:
     taxi.s, taxi.lastaction, taxi.taxi_orientation = kept
 
 
+class Turning(TaxiEnv):
+    """Turns the taxi when it drives, and not when it is drawn.
+
+    Gymnasium's turns it in ``render``, by the last action alone: a picture depends on which situations before it were drawn.
+    """
+
+    def step(self, action: int) -> Any:
+        """Drive, pick up or drop off."""
+        found = super().step(action)
+        if action < len(DIRECTIONS):
+            self.taxi_orientation = action
+        return found
+
+
 def make() -> gymnasium.Env[Any, Any]:
     """The environment, without the limit of its steps."""
-    return TaxiEnv(render_mode="rgb_array")
+    return Turning(render_mode="rgb_array")
 
 
 def shake_among(places: np.ndarray) -> Callable[[Any, np.random.Generator], None]:

@@ -77,12 +77,24 @@ def test_a_place_that_could_be_either_is_unknown():
 
 def test_a_network_is_believed_only_where_the_look_agrees():
     known = Recognition(_known(([100], 0), ([140], 1)))
-    cells = [_look(value)[None] for value in (100, 100, 140, 140, 250)]
+    cells = [_look(value)[None] for value in (103, 103, 137, 137, 250)]
     probabilities = np.array([[0.02, 0.97, 0.6, 0.01, 0.99]], np.float32)
     sure = np.full((1, 1), 0.1, np.float32), np.full((1, 1), 0.9, np.float32)
     found = known.doubted(probabilities, cells, np.ones((1, 5), bool), sure)
     assert found.tolist() == [[0.0, 0.5, 1.0, 0.5, 0.5]]
     assert probabilities[0, 1] == np.float32(0.97)
+
+
+def test_the_pixels_of_a_labelled_cell_have_its_label_whatever_the_network_says():
+    """Unless something with the same pixels was labelled otherwise."""
+    sure = np.full((1, 1), 0.1, np.float32), np.full((1, 1), 0.9, np.float32)
+    against, asked = np.array([[0.99]], np.float32), np.ones((1, 1), bool)
+    known = Recognition(_known(([100], 0), ([140], 1)))
+    assert known.doubted(against, [_look(100)[None]], asked, sure) == 0.0
+    contradicting = Recognition(_known(([100], 0), ([101], 1)))
+    assert contradicting.doubted(against, [_look(100)[None]], asked, sure) == 0.5
+    rooms = Recognition(_known(([100, 100], 0), ([140, 140], 1)))  # only parts of what they are asked about
+    assert rooms.doubted(against, [np.stack([_look(100)] * 2)], asked, sure) == 0.5
 
 
 def test_the_file_gives_back_what_was_saved():
