@@ -14,6 +14,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.wording import counted
 
 if TYPE_CHECKING:
+    from aam_vision.controls.conditional import Split
     from aam_vision.report.chance_prediction import Chance
     from aam_vision.strips import Model, State
 
@@ -46,6 +47,7 @@ def ask_model(
         python -m aam_vision.ask runs/first --plan plan.txt
         python -m aam_vision.ask runs/first --problem 2 --plan plan.txt
     """
+    from aam_vision.controls.conditional import in_cases
     from aam_vision.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import predict, read_doubts
@@ -57,17 +59,28 @@ def ask_model(
         model = _model_of(model)
     learned = read_domain(model)
     initial = _initial(learned, model.parent, problem)
-    steps = read_plan_file(plan, learned, initial.objects)
+    split = _conditional(model, learned)
+    steps = read_plan_file(plan, split.added_to(learned), initial.objects)
     doubts = read_doubts(model.with_name("result.json"), learned)
     done, sure = 0, True
-    for number, told in enumerate(predict(learned, doubts, initial, steps), 1):
+    cases = in_cases(learned, split, initial, steps)
+    predicted = predict(learned, doubts, initial, [case for case in cases if case is not None])
+    for number, (step, case) in enumerate(zip(steps, cases, strict=True), 1):
+        if case is None:
+            print(f"{number}. {step}: done; none of its conditions holds: nothing changes")
+            done += 1
+            continue
+        told = next(predicted, None)
+        if told is None:  # an earlier step cannot be done
+            break
+        named = step if case == step else f"{step}, here {case}"
         done += told.done
         sure = sure and not told.doubts
         certainty = ", but that is not certain" if told.doubts else ""
         if told.done:
-            print(f"{number}. {told.action}: done{certainty}; {', '.join(told.changes) or 'nothing changes'}")
+            print(f"{number}. {named}: done{certainty}; {', '.join(told.changes) or 'nothing changes'}")
         else:
-            print(f"{number}. {told.action}: cannot be done{certainty}: {'; '.join(told.reasons)}")
+            print(f"{number}. {named}: cannot be done{certainty}: {'; '.join(told.reasons)}")
         for doubt in told.doubts:
             print(f"   {doubt}")
     print(
@@ -111,6 +124,21 @@ def _often(chance: Chance) -> str:
 
     low, high = percent(chance.low, up=False).rstrip("%"), percent(chance.high, up=True)
     return f"{100 * chance.estimate:.0f}% of the time ({low}-{high})"
+
+
+def _conditional(model: Path, learned: Model) -> Split:
+    """The actions with conditional effects that a plan may name, too: those of a run that knew only controls.
+
+    Raises:
+        UnusableInput: its ``controls.json`` is damaged, or of another run.
+    """
+    from aam_vision.controls.conditional import Split
+    from aam_vision.controls.joining import conditional
+    from aam_vision.controls.mapping import CONDITIONAL, read_carriers
+
+    if not model.with_name(CONDITIONAL).is_file():
+        return Split((), {})
+    return conditional(learned, read_carriers(model.parent, learned))
 
 
 def _model_of(run: Path) -> Path:

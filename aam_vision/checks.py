@@ -17,7 +17,7 @@ MAX_AGENT_MEMORY = 2**40
 """Megabytes."""
 MIN_WITHIN, MAX_WITHIN = 0.002, 0.4
 """Half widths of intervals: narrower ones would take millions of steps."""
-RESULTS = ("model.pddl", "result.json", "report.html", "truth.pddl", "controls.json")
+RESULTS = ("model.pddl", "model-when.pddl", "result.json", "report.html", "truth.pddl", "controls.json")
 """The files that a run writes into its folder at its end."""
 
 

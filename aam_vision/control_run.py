@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -14,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 from aam_vision.errors import AgentFailed
-from aam_vision.wording import counted
+from aam_vision.wording import counted, listed
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.arguments import Arguments
+    from aam_vision.controls.conditional import Split
     from aam_vision.controls.result import ControlsResult
+    from aam_vision.strips import ActionHeader, LiftedAtom
     from aam_vision.targets.controls import ControlTarget
 
 AGENT_FAILED, CONTRADICTED = 3, 4
@@ -108,6 +111,8 @@ def _save(
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
     from aam_vision.control_folder import keep_operators
+    from aam_vision.controls.conditional_text import conditional_text
+    from aam_vision.controls.mapping import CONDITIONAL
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
@@ -125,6 +130,8 @@ def _save(
     if result.diagnosis is not None:
         told["diagnosis"] = diagnosis_figures(result.diagnosis, partial(images, journal))
     write_atomically(folder / "model.pddl", model)
+    if result.conditional.actions:
+        write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))
     known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
     mapping = [one for one in result.mapping if one["operator"] in known_operators]
     write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
@@ -163,6 +170,8 @@ def figures(
         "idle": list(result.idle),
         "two_ways": None if result.two_ways is None else str(result.two_ways[0].control),
         "guessed": list(result.guessed),
+        "conditional": conditional_figures(result.conditional),
+        "not_conditional": dict(result.conditional.apart),
         "native_equivalent": right / len(steps) if steps else None,
         "native_steps": len(steps),
         "steps": result.steps,
@@ -183,6 +192,34 @@ def figures(
     }
 
 
+def conditional_figures(split: Split) -> list[dict[str, Any]]:
+    """The actions with conditional effects that cases make, for ``result.json``."""
+
+    def literals(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom], header: ActionHeader) -> list[str]:
+        names = header.parameters
+        return sorted(atom.text(names) for atom in true) + sorted(f"not {atom.text(names)}" for atom in false)
+
+    return [
+        {
+            "action": str(action.header),
+            "control": action.control,
+            "precondition": literals(action.positive, action.negative, action.header),
+            "effects": literals(action.effects.add, action.effects.delete, action.header),
+            "one_condition_required": action.one_required,
+            "cases": [
+                {
+                    "operator": one.operator,
+                    "condition": literals(one.positive, one.negative, action.header),
+                    "effects": literals(one.effects.add, one.effects.delete, action.header),
+                }
+                for one in action.branches
+            ],
+            "overlapping": [list(pair) for pair in action.overlapping],
+        }
+        for action in split.actions
+    ]
+
+
 def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
     """The summary for a person."""
     equal = told["native_equivalent"]
@@ -190,6 +227,7 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
         ("status", told["status"] + (f": {told['why']}" if told["why"] else "")),
         ("controls", ", ".join(told["controls"])),
         *(("" if number else "operators", text) for number, text in enumerate(told["operators"])),
+        *_conditional(told),
         ("within", told["certain_within"]),
         ("beyond", told["certain_beyond"]),
         (
@@ -206,3 +244,13 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
         ("time", f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"),
         ("saved in", str(folder)),
     ]
+
+
+def _conditional(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Which cases are one action with conditional effects, and which are not, and why."""
+    found = [
+        f"{listed([case['operator'] for case in one['cases']])} are one action in model-when.pddl: {one['action']}"
+        for one in told["conditional"]
+    ]
+    found += [f"not all cases of {control}: {why}" for control, why in told["not_conditional"].items()]
+    return [("" if number else "when", text) for number, text in enumerate(found)]

@@ -148,6 +148,8 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
     from rich.console import Console
     from rich.text import Text
 
+    from aam_vision.controls.conditional import in_cases
+    from aam_vision.controls.joining import conditional
     from aam_vision.controls.mapping import read_carriers
     from aam_vision.execution.tasks import for_goal, for_plan, goal_text
     from aam_vision.execution.watching import carried_out
@@ -158,7 +160,10 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
     carriers = read_carriers(run, model, target.agent.headers)
     start = target.agent.initial()[0]
     if wanted.plan is not None:
-        task = for_plan(model, start.state, read_plan_file(wanted.plan, model, start.state.objects))
+        split = conditional(model, carriers)
+        given = read_plan_file(wanted.plan, split.added_to(model), start.state.objects)
+        plan = [step for step in in_cases(model, split, start.state, given) if step is not None]
+        task = for_plan(model, start.state, plan)
         what = str(wanted.plan)
     else:
         text, source = goal_text(wanted.goal or "")

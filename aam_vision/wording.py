@@ -44,3 +44,8 @@ def some(parts: Sequence[str], most: int) -> str:
 def times(number: int) -> str:
     """How often: ``once``, ``3 times``."""
     return "once" if number == 1 else f"{number} times"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """All of them: ``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join([part for part in (", ".join(parts[:-1]), *parts[-1:]) if part])

@@ -13,6 +13,8 @@ from aam_vision.files import read_limited
 from aam_vision.strips import ActionHeader, GroundAction, Model
 
 NAME = "controls.json"
+CONDITIONAL = "model-when.pddl"
+"""The file of the model in which cases that are one action are written as one, in the folder of a run; not of every run."""
 MAX_BYTES = 10_000_000
 """Bytes of the file, at most."""
 
@@ -34,8 +36,8 @@ Carriers = Mapping[str, Carrier]
 """By operator, the control that carries it out."""
 
 
-def read_carriers(folder: Path, model: Model, controls: Sequence[ActionHeader]) -> Carriers:
-    """The mapping in the folder of a run.
+def read_carriers(folder: Path, model: Model, controls: Sequence[ActionHeader] | None = None) -> Carriers:
+    """The mapping in the folder of a run; ``controls`` are the agent's, where they are known.
 
     Raises:
         UnusableInput: there is none, it is damaged, or about other operators or controls.
@@ -51,7 +53,7 @@ def read_carriers(folder: Path, model: Model, controls: Sequence[ActionHeader]) 
         raise UnusableInput(f"{path}: damaged, or of another run ({error})") from None
 
 
-def carriers(told: Any, model: Model, controls: Sequence[ActionHeader]) -> Carriers:
+def carriers(told: Any, model: Model, controls: Sequence[ActionHeader] | None = None) -> Carriers:
     """The mapping that the contents of ``controls.json`` state.
 
     Raises:
@@ -59,7 +61,7 @@ def carriers(told: Any, model: Model, controls: Sequence[ActionHeader]) -> Carri
     """
     if not isinstance(told, list):
         raise Malformed("it is no list")
-    offered = {control.name: control for control in controls}
+    offered = None if controls is None else {control.name: control for control in controls}
     headers = {header.name: header for header in model.headers}
     found: dict[str, Carrier] = {}
     for one in told:
@@ -67,14 +69,17 @@ def carriers(told: Any, model: Model, controls: Sequence[ActionHeader]) -> Carri
         arguments = field(one, "arguments", list)
         if name not in headers or name in found:
             raise Malformed(f"the model has no operator {name[:40]!r}, or it comes twice")
-        if control not in offered:
+        if offered is not None and control not in offered:
             raise Malformed(f"the agent has no control {control[:40]!r}")
         parameters = headers[name].parameters
         if tuple(arguments) != parameters[: len(arguments)]:
             raise Malformed(f"the arguments of {control} are not the first parameters of {name}")
-        if len(arguments) != offered[control].arity:
+        if offered is not None and len(arguments) != offered[control].arity:
             raise Malformed(f"{control} takes {offered[control].arity} arguments")
         found[name] = Carrier(control, len(arguments))
+    given = {(carrier.control, carrier.given) for carrier in found.values()}
+    if len(given) > len({control for control, _ in given}):
+        raise Malformed("the operators of one control have different numbers of its arguments")
     missing = [name for name in headers if name not in found]
     if missing:
         raise Malformed(f"no control is given for {missing[0]}")

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from aam_vision.controls.conditional import Split
 from aam_vision.controls.discovery import Discovery
+from aam_vision.controls.joining import conditional
+from aam_vision.controls.mapping import Carrier
 from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition, idle
@@ -65,6 +68,12 @@ class ControlsResult:
     def predictions(self) -> ControlModel:
         """What the model says of controls."""
         return ControlModel(self.model, self.operators if self.interrogation is not None else ())
+
+    @cached_property
+    def conditional(self) -> Split:
+        """The cases that are one action with conditional effects, and why others are not."""
+        carriers = {one.header.name: Carrier(one.control, one.given) for one in self.operators}
+        return conditional(self.model, carriers)
 
     @cached_property
     def unexplained(self) -> tuple[Transition, ...]:

@@ -11,7 +11,7 @@ from aam_vision.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, Lifte
 def domain_text(model: Model) -> str:
     """The model as a PDDL domain, readable by any PDDL tool."""
     negative = " :negative-preconditions" if any(schema.negative for schema in model.actions) else ""
-    actions = [_action_text(schema, model.vocabulary) for schema in model.actions]
+    actions = [action_text(schema, model.vocabulary) for schema in model.actions]
     return domain_of(model.vocabulary, model.headers, f":strips :typing{negative}", actions)
 
 
@@ -89,7 +89,8 @@ def action_of(header: ActionHeader, precondition: str, effect: str) -> str:
     )
 
 
-def _action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
+def action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
+    """The schema as an action of a PDDL domain."""
     header = schema.header
     precondition = literals_text(schema.positive, schema.negative, header, vocabulary)
     effect = literals_text(schema.add, schema.delete, header, vocabulary)

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from aam_vision.controls.conditional import Split
+from aam_vision.controls.conditional_text import conditional_action_text
 from aam_vision.controls.giving import Given
+from aam_vision.controls.joining import conditional
 from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition
@@ -45,6 +48,8 @@ class ControlAccount:
     """How often it was given."""
     changed: int
     """How often it changed something."""
+    conditional: tuple[str, ...] = ()
+    """Cases that are one action with conditional effects, as PDDL."""
 
 
 def controls_of(account: Account) -> ControlsAccount | None:
@@ -84,9 +89,18 @@ class ControlsAccount:
                     ),
                     len(given),
                     sum(bool(one.change) for one in given),
+                    tuple(
+                        conditional_action_text(action, self._account.model.vocabulary)
+                        for action in self._conditional.actions
+                        if action.control == header.name
+                    ),
                 )
             )
         return found
+
+    @cached_property
+    def _conditional(self) -> Split:
+        return conditional(self._account.model, self._carriers)
 
     def _sentence(self, name: str) -> str:
         """All that a case needs and changes, in a sentence."""

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from aam_vision.arguments import Arguments
+from aam_vision.ask import ask_model
 from aam_vision.commandline import run_command
 from aam_vision.execute import execute_plan
 from aam_vision.run import interrogate_agent
@@ -37,6 +38,22 @@ def lamps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     code, run = controls_of_lamps(tmp_path_factory.mktemp("lamps"))
     assert code == 0
     return run
+
+
+def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(
+    lamps: Path, tmp_path: Path
+) -> None:
+    figures = json.loads((lamps / "result.json").read_text(encoding="utf-8"))
+    assert [one["action"] for one in figures["conditional"]] == ["press(?l - lamp)"]
+    assert "(:action press\n" in (lamps / "model-when.pddl").read_text(encoding="utf-8")
+    assert "(when (off ?l)" in (lamps / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "plan.txt").write_text("press(b)\npress(b)\npress-off(a)\n", encoding="utf-8")
+    code, said, _ = execute(lamps, "--plan", tmp_path / "plan.txt")
+    assert (code, said.splitlines()[-1]) == (0, "Carried out: all 3 steps came out as predicted.")
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        ask_model(lamps, tmp_path / "plan.txt")
+    assert "1. press(b), here press-on(b): done" in out.getvalue()
+    assert "2. press(b), here press-off(b): done" in out.getvalue()
 
 
 @pytest.fixture(scope="module")
