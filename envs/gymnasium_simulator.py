@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from aam_vision.envs.meaning import Instruction, differ
+from aam_vision.envs.policies import Policies, result_of
 from aam_vision.envs.rendered import rendered
 from aam_vision.envs.restoring import Env, Restore, way_back
 from aam_vision.errors import AamWarning, AgentFailed, UnusableInput, reason
@@ -84,6 +85,7 @@ class GymnasiumSimulator:
         self._seen: Frame | None = None
         self._observed: Any = None
         """What the environment gave last, which policies act on."""
+        self._policies = Policies(self._name)
         self.start()
         self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
         self._check()
@@ -175,17 +177,15 @@ class GymnasiumSimulator:
 
     def _follow(self, instruction: Instruction, objects: tuple[str, ...], told: str) -> bool:
         """Let a policy act until it is done, its limit, or the episode's end; False if it does not begin."""
-        policy, until, ready = instruction.policy, instruction.until, instruction.ready
-        assert policy is not None, "there is one"
-        assert until is not None, "every policy has one"
-        if ready is not None and not self._users(ready, f"ready of {told}", self.present, *objects):
+        if not self._policies.begins(instruction, told, self.present, objects):
             return False
-        if callable(anew := getattr(policy, "reset", None)):
-            self._users(anew, f"reset of the policy of {told}")
         for _ in range(instruction.limit or 0):
-            if (self._over and self._stops) or self._users(until, f"until of {told}", self.present, *objects):
+            if self._over and self._stops:
                 break
-            self._step(self._users(policy, f"policy of {told}", self._observed, *objects), told)
+            chosen = self._policies.action(instruction, told, self.present, self._observed, objects)
+            if chosen is None:
+                break
+            self._step(*chosen, told)
         return True
 
     def _instruction(self, name: str) -> Instruction:
@@ -222,10 +222,7 @@ class GymnasiumSimulator:
 
     def _users(self, function: Callable[..., Any], what: str, *arguments: Any) -> Any:
         """Return the result of a user's function; one that raises is named."""
-        try:
-            return function(*arguments)
-        except Exception as error:
-            raise UnusableInput(f"{self._name}: {what} raised {reason(error)}; correct it") from error
+        return result_of(self._name, what, function, *arguments)
 
     def _step(self, action: Any, told: str) -> None:
         try:

@@ -20,6 +20,11 @@ from aam_vision.envs.notation import header
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import ActionHeader, Objects
 
+SECONDS = 60.0
+"""That one call of a policy may take, where nothing else is said. Longer: less risk of ending a slow one, such as one that is compiled
+when it is first called; a run that is stuck is told later."""
+MAX_SECONDS = 1e6
+
 
 def differ(before: Any, after: Any) -> bool:
     """Whether two images or watched values differ."""
@@ -34,6 +39,10 @@ def becomes(old: Any, new: Any) -> Callable[[Any, Any], bool]:
 def nothing_named(env: Any) -> tuple[str, ...]:
     """What ``Instruction.arguments`` gives where the parameters alone say what is meant: nothing."""
     return ()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,9 @@ class Instruction:
             is, it was carried out, and what is true then is what came of it.
         ready: of the environment and the arguments: whether the policy begins at all, by the agent's own judgement. Otherwise
             the instruction is refused. None: it always begins.
+        seconds: that one decision may take: whether to begin (``ready``, and the policy's ``reset``), or what to do next (``until``
+            and ``policy``). These are called in a thread of their own, one for each problem. None: in the thread of the run,
+            without a limit, for functions that depend on the thread in which they were made (as some renderers do).
 
     Raises:
         UnusableInput: it has both actions and a policy, or neither; or what belongs to the one beside the other.
@@ -75,14 +87,18 @@ class Instruction:
     until: Callable[..., bool] | None = None
     limit: int | None = None
     ready: Callable[..., bool] | None = None
+    seconds: float | None = SECONDS
 
     def __post_init__(self) -> None:
         name = f"instruction {self.header.name}"
         if (self.actions is None) == (self.policy is None):
             raise UnusableInput(f"{name}: give either actions or a policy")
-        if self.policy is None and (self.until, self.limit, self.ready) != (None, None, None):
+        if self.policy is None and (self.until, self.limit, self.ready, self.seconds) != (
+            *[None] * 3,
+            SECONDS,
+        ):
             raise UnusableInput(
-                f"{name}: until, limit and ready are those of a policy; give one, or leave them out"
+                f"{name}: until, limit, ready and seconds are those of a policy; give one, or leave them out"
             )
         if self.policy is None:
             return
@@ -92,6 +108,11 @@ class Instruction:
             raise UnusableInput(
                 f"{name}: a policy may never end; give until, a function that tells when it is done, and limit, "
                 "a number of actions from 1"
+            )
+        if self.seconds is not None and not (_is_number(self.seconds) and 0 < self.seconds <= MAX_SECONDS):
+            raise UnusableInput(
+                f"{name}: seconds is {self.seconds!r}"[:200]
+                + f"; give how long one call may take, up to {MAX_SECONDS:g}, or None for no limit"
             )
         if self.watch is not None or self.executed is not differ:
             raise UnusableInput(
@@ -141,7 +162,7 @@ def instruction(
 ) -> Instruction:
     """An ``Instruction`` whose header is given in PDDL's notation: ``move ?from ?to - cell ?dir - direction``.
 
-    ``policy``, ``until``, ``limit`` and ``ready`` as of ``Instruction``.
+    ``policy``, ``until``, ``limit``, ``ready`` and ``seconds`` as of ``Instruction``.
 
     Raises:
         UnusableInput: the text is not a name with typed variables.

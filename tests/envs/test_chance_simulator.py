@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -70,6 +71,16 @@ class Lane(gymnasium.Env[Any, Any]):
 def forward(observation: int, *things: str) -> int:
     assert 0 <= observation <= GOAL
     return 0
+
+
+class Sulking:
+    """A policy that can never be begun anew."""
+
+    def reset(self) -> None:
+        threading.Event().wait()
+
+    def __call__(self, observation: int, *things: str) -> int:
+        return 0
 
 
 def drive(policy: Callable[..., Any] = forward, limit: int = 4, **more: Any) -> Instruction:
@@ -173,6 +184,41 @@ def test_a_policy_with_memory_forgets_before_each_execution() -> None:
     assert sum(outcomes(simulator(lane(drive(Counting()))), 20).values()) == 20
 
 
+def never(*given: object) -> int:
+    threading.Event().wait()
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"policy": never}, "policy"),
+        ({"until": never}, "until"),
+        ({"ready": never}, "ready"),
+        ({"policy": Sulking()}, "reset of the policy"),
+    ],
+)
+def test_a_policy_that_never_returns_is_named(more: dict[str, Any], what: str) -> None:
+    one = simulator(lane(drive(**{"seconds": 0.05, **more})))
+    with pytest.raises(UnusableInput, match=rf"{what} of drive\(cart\) did not return within 0\.05 s"):
+        one.instruct("drive", ("cart",))
+
+
+@pytest.mark.parametrize("seconds", [None, 60])
+def test_a_policy_is_called_in_the_thread_of_the_run_only_where_nothing_bounds_it(
+    seconds: float | None,
+) -> None:
+    seen = []
+
+    def noting(observation: int, *things: str) -> int:
+        seen.append(threading.current_thread())
+        return 0
+
+    assert simulator(lane(drive(noting, seconds=seconds))).instruct("drive", ("cart",))
+    assert len(set(seen)) == 1
+    assert (seen[0] is threading.current_thread()) is (seconds is None)
+
+
 def test_a_policy_that_raises_is_named() -> None:
     def broken(observation: int, *things: str) -> int:
         raise KeyError("wheel")
@@ -195,6 +241,13 @@ def test_a_policy_that_raises_is_named() -> None:
         ),
         ({}, "either actions or a policy"),
         ({"actions": 0, "limit": 5}, "those of a policy"),
+        ({"actions": 0, "seconds": 5}, "those of a policy"),
+        ({"policy": forward, "until": lambda env: True, "limit": 5, "seconds": 0}, "seconds is 0"),
+        ({"policy": forward, "until": lambda env: True, "limit": 5, "seconds": "9"}, "seconds is '9'"),
+        (
+            {"policy": forward, "until": lambda env: True, "limit": 5, "seconds": float("nan")},
+            "seconds is nan",
+        ),
         (
             {"policy": forward, "until": lambda env: True, "limit": 5, "watch": lambda env: 0},
             "leave out watch",
