@@ -196,7 +196,7 @@ class Turning(TaxiEnv):
 
     def step(self, action: int) -> Any:
         """Drive, pick up or drop off."""
-        found = super().step(action)
+        found = super().step(action)  # type: ignore[no-untyped-call]
         if action < len(DIRECTIONS):
             self.taxi_orientation = action
         return found
