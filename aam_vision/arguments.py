@@ -88,7 +88,9 @@ class Arguments:
     flip_rate: float = option("Share of the observed atoms that are flipped, each time anew, 0 to 1.", 0.0)
     refusal_rate: float = option("Share of the executable steps that the agent refuses, 0 to 1.", 0.0)
     confidence: float = option("Where answers prove unreliable: how probable the model has to be.", 0.999)
-    confirm: bool = flag("Take no answer at its word, even if none proves unreliable.")
+    confirm: bool = flag(
+        "Take no answer at its word, even if none proves unreliable; with --chance: look at each situation until it is certain."
+    )
     prior: Path | None = option(
         "A model learned earlier (PDDL), with --chance also the folder of its run: verify it, and say what is different now."
     )

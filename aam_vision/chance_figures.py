@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
     from aam_vision.chance.interrogating import ChanceResult
     from aam_vision.chance.knowledge import ActionKnowledge
+    from aam_vision.chance.looking import LookingAgent
     from aam_vision.targets.chance import ChanceTarget
 
 CONFIDENCE = 0.95
@@ -20,8 +21,17 @@ STATES = 200
 """States among them in which the structure is compared."""
 
 
-def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wall_s: float) -> dict[str, Any]:
-    """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation."""
+def figures(
+    arguments: Arguments,
+    known: ChanceTarget,
+    result: ChanceResult,
+    looking: LookingAgent | None,
+    wall_s: float,
+) -> dict[str, Any]:
+    """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation.
+
+    ``looking``: what every situation was looked at with until it was certain, if it was.
+    """
     from aam_vision.planning.planner import cpu_seconds
 
     cpu_s = cpu_seconds()
@@ -31,7 +41,7 @@ def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wal
         "seed": arguments.seed,
         "access": known.target.agent.access.value,
         "status": result.status,
-        "why": result.why,
+        "why": _why(arguments, known, result),
         "within": arguments.within,
         "confidence": CONFIDENCE,
         "actions": len(result.actions),
@@ -40,6 +50,10 @@ def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wal
         "failed_steps": counts.failed_steps,
         "walk_steps": counts.walk_steps,
         "resets": counts.resets,
+        "looks": 0 if looking is None else looking.looks,
+        "situations": None if looking is None else looking.situations,
+        "misread": None if looking is None else round(looking.misread, 6),
+        "reading_error": None if looking is None else round(looking.error, 9),
         "outcomes": {action.index.header.name: _outcomes(action) for action in result.actions},
         "outcomes_certain": {action.index.header.name: action.certain for action in result.actions},
         "not_excluded": {
@@ -59,6 +73,24 @@ def figures(arguments: Arguments, known: ChanceTarget, result: ChanceResult, wal
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
     }
+
+
+def _why(arguments: Arguments, known: ChanceTarget, result: ChanceResult) -> str:
+    """Why the run ended; where no model explains the answers, also whether noise may be the reason."""
+    from aam_vision.chance.interrogating import CONTRADICTED
+
+    if result.status != CONTRADICTED:
+        return result.why
+    if arguments.confirm:
+        return (
+            f"{result.why}; every look showed the same, so that is no noise which differs from look to look"
+        )
+    if not (arguments.flip_rate or arguments.agent or known.target.keep_images):
+        return result.why
+    return (
+        f"{result.why}; noise and chance cannot be told apart by one look: if states may be seen wrongly, "
+        "let each be looked at again with --confirm, under snapshot or reset access"
+    )
 
 
 def _since(result: ChanceResult) -> dict[str, Any]:

@@ -19,12 +19,18 @@ if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.arguments import Arguments
     from aam_vision.chance.interrogating import ChanceResult
+    from aam_vision.chance.looking import LookingAgent
     from aam_vision.chance.prior import Prior
+    from aam_vision.query import Agent
     from aam_vision.targets.chance import ChanceTarget
 
 AGENT_FAILED, NOT_EXPLAINED = 3, 4
 """Exit codes, as of every run."""
-ASSUMED = "refusals are right, and probabilities depend on nothing but the action and what is named, and do not drift"
+ASSUMED = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"
+ASSUMED_OF_LOOKS = ASSUMED.replace(
+    "states are seen rightly", "looks at a situation err independently of each other"
+)
+"""The same where situations were looked at again."""
 TOLD = 1000
 """Steps after which progress is told where there is no limit."""
 
@@ -43,6 +49,7 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.chance.interrogating import CONTRADICTED, Options, interrogate
+    from aam_vision.chance.looking import LookingAgent
     from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.chance import of
 
@@ -61,19 +68,20 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
             clear(folder)
         keep_images(known.target, folder)
         note_origins(known.target, journal)
-        agent = JournalledAgent(known.target.agent, journal, known.target.generators)
+        agent: Agent = JournalledAgent(known.target.agent, journal, known.target.generators)
+        looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
         options = Options(arguments.within, 1 - CONFIDENCE, arguments.max_steps, prior)
         try:
             result = interrogate(
-                agent, np.random.default_rng(arguments.seed), options, _progress(arguments, known)
+                looking or agent, np.random.default_rng(arguments.seed), options, _progress(arguments, known)
             )
         except AgentFailed as error:
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
-        told = _save(folder, arguments, known, result, journal, perf_counter() - began)
+        told = _save(folder, arguments, known, result, looking, journal, perf_counter() - began)
         journal.note("finished", told["status"])
     if result.status == CONTRADICTED:
-        print(f"error: {result.why}; what was learned is saved in {folder}", file=sys.stderr)
+        print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
         return NOT_EXPLAINED
     return 0
 
@@ -102,6 +110,7 @@ def _save(
     arguments: Arguments,
     known: ChanceTarget,
     result: ChanceResult,
+    looking: LookingAgent | None,
     journal: Journal,
     wall_s: float,
 ) -> dict[str, Any]:
@@ -113,7 +122,7 @@ def _save(
     from aam_vision.report.chance_page import page
     from aam_vision.report.recorded import read_journal
 
-    told = figures(arguments, known, result, wall_s)
+    told = figures(arguments, known, result, looking, wall_s)
     model = chance_domain_text(result.model)
     write_atomically(folder / "model.pddl", model)
     if known.truth is not None:
@@ -148,22 +157,11 @@ def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
 
 def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
     """The summary for a person."""
-    widest = max(
-        (
-            (one["interval"][1] - one["interval"][0]) / 2
-            for outcomes in told["outcomes"].values()
-            for one in outcomes
-        ),
-        default=1.0,
-    )
     return [
         ("status", f"{told['status']}: {told['why']}"),
-        ("assumed", ASSUMED),
-        (
-            "sure",
-            f"all intervals of an action hold together with {100 * told['confidence']:.0f}%, however long one looks; the widest "
-            f"is ±{widest:.3f}",
-        ),
+        ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
+        ("sure", _sure(told)),
+        *_looks(told),
         *_open(told),
         *_unread(told),
         *_changed(told),
@@ -175,6 +173,34 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
         ("time", f"{told['cpu_s']:.1f} CPU s"),
         ("saved in", str(folder)),
     ]
+
+
+def _sure(told: dict[str, Any]) -> str:
+    """How sure the intervals are."""
+    from aam_vision.chance.interrogating import CONTRADICTED
+
+    if told["status"] == CONTRADICTED:
+        return "nothing: no model with fixed outcomes explains the answers"
+    halves = [
+        (one["interval"][1] - one["interval"][0]) / 2
+        for outcomes in told["outcomes"].values()
+        for one in outcomes
+    ]
+    return (
+        f"all intervals of an action hold together with {100 * told['confidence']:.0f}%, however long one looks; the widest "
+        f"is ±{max(halves, default=1.0):.3f}"
+    )
+
+
+def _looks(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """How often situations were looked at, where they were looked at again."""
+    if told["misread"] is None:
+        return []
+    text = (
+        f"{told['looks']} beside the first ones at {counted(told['situations'], 'situation')}; one look shows "
+        f"{100 * told['misread']:.1f}% of the atoms wrongly; that any is read wrongly has a probability of at most {told['reading_error']:.2g}"
+    )
+    return [("looks", text)]
 
 
 def _unread(told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -167,12 +167,14 @@ def _check_chance(arguments: Arguments) -> None:
     if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     others = (
-        "policy", "workers", "repeated_arguments", "flip_rate", "refusal_rate", "cache", "record",
-        "write_ppo", "controls", "bare", "exam", "max_queries", "confirm",
+        "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "record", "write_ppo", "controls", "bare",
+        "exam", "max_queries",
     )  # fmt: skip
     for name in others:
         if getattr(arguments, name) != getattr(usual, name):
             raise UnusableInput("cannot be used with --chance", name)
+    if arguments.confidence != usual.confidence and not arguments.confirm:
+        raise UnusableInput("with --chance, says how sure looks are to be: give --confirm, too", "confidence")
 
 
 def _check_ranges(arguments: Arguments) -> None:

@@ -193,6 +193,7 @@ def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -
     from rich.console import Console
     from rich.text import Text
 
+    from aam_vision.chance.looking import LookingAgent
     from aam_vision.execution.replanning import Taken, carry_out, pursue
     from aam_vision.execution.tasks import goal_text
     from aam_vision.pddl import read_chance_domain
@@ -216,17 +217,18 @@ def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -
         known = chance.of(kept)
     with closing(known.target) as target:
         _check_same(model.headers, target.agent.headers, run)
-        start = target.agent.initial()[0]
+        agent = LookingAgent(target.agent, kept.confidence) if kept.confirm else target.agent
+        start = agent.initial()[0]
         what = str(wanted.plan) if wanted.plan is not None else f"the goal, by {wanted.planner}"
         show(f"{target.name}, problem {target.problems[0]}: {what}")
         try:
             if wanted.plan is not None:
                 bare = Model(model.vocabulary, tuple(ActionSchema(header) for header in model.headers))
                 plan = read_plan_file(wanted.plan, bare, start.state.objects)
-                done = carry_out(target.agent, start, model, plan, watch)
+                done = carry_out(agent, start, model, plan, watch)
             else:
                 goal = goal_text(wanted.goal or "")
-                done = pursue(target.agent, start, model, goal, planner, wanted.max_steps, watch)
+                done = pursue(agent, start, model, goal, planner, wanted.max_steps, watch)
         except (AgentFailed, PlannerFailed) as error:
             print(f"error: {error}", file=sys.stderr)
             return FAILED

@@ -72,6 +72,12 @@ def chance(
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
     conditional: Annotated[bool, typer.Option(help="With --random: with conditional effects.")] = False,
+    slips: Annotated[
+        float | None,
+        typer.Option(
+            min=0.01, max=0.5, help="With --random: every action has one other outcome, of this probability."
+        ),
+    ] = None,
     flips: Annotated[
         float,
         typer.Option(
@@ -86,7 +92,7 @@ def chance(
     Examples:
         python -m experiments.chance --domains qace --seeds 10
         python -m experiments.chance --random 500 --first-seed 1000
-        python -m experiments.chance --random 50 --flips 0.05
+        python -m experiments.chance --random 50 --slips 0.2 --flips 0.05
     """
     kinds = access or ["reset", "snapshot" if flips else "settable"]
     for kind in kinds:
@@ -100,12 +106,15 @@ def chance(
             "access",
             "settable",
         )
+    if slips is not None and conditional:
+        raise UnusableInput("give either --slips or --conditional")
     if random is not None:
         jobs: list[Parameters] = [
             {
                 "access": kind,
                 "steps": steps,
                 "conditional": conditional,
+                "slips": slips,
                 "flips": flips,
                 "seed": seed,
                 "count": min(BATCH, first_seed + random - seed),
@@ -228,7 +237,9 @@ def comparison(rows: Sequence[Row]) -> Table:
 # --- random domains -----------------------------------------------------------------------------
 
 
-def batch(*, access: str, steps: int, conditional: bool, flips: float, seed: int, count: int) -> Row:
+def batch(
+    *, access: str, steps: int, conditional: bool, slips: float | None, flips: float, seed: int, count: int
+) -> Row:
     """As many random domains from this seed on."""
     from aam_vision.query import Access
 
@@ -236,11 +247,12 @@ def batch(*, access: str, steps: int, conditional: bool, flips: float, seed: int
     total: Counter[str] = Counter()
     found = []
     for one in range(seed, seed + count):
-        judged = _random(one, Access(access), steps, conditional=conditional, flips=flips)
+        judged = _random(one, Access(access), steps, conditional=conditional, slips=slips, flips=flips)
         if judged is None:
             continue
         total["runs"] += 1
         total[str(judged["status"])] += 1
+        total["amiss"] += judged["status"] == "complete" and not judged["same"]
         for name in ("intervals", "right", "actions", "all_right", "missing", "executed", "steps", *HELD_OUT):
             total[name] += judged[name]
         if judged["wrong"]:
@@ -249,7 +261,9 @@ def batch(*, access: str, steps: int, conditional: bool, flips: float, seed: int
     return {"total": dict(total), "found": found, "seconds": round(process_time() - began, 2)}
 
 
-def _random(seed: int, access: Access, steps: int, *, conditional: bool, flips: float) -> Row | None:
+def _random(
+    seed: int, access: Access, steps: int, *, conditional: bool, slips: float | None, flips: float
+) -> Row | None:
     """One random domain; None if it is one in which objects may be named twice."""
     from aam_vision.agents.chance import ChanceAgent
     from aam_vision.agents.numbered import NumberedAgent
@@ -257,9 +271,12 @@ def _random(seed: int, access: Access, steps: int, *, conditional: bool, flips: 
     from aam_vision.chance.interrogating import Options, interrogate
     from aam_vision.chance.looking import LookingAgent
     from aam_vision.chance_evaluation import same_structure, sample_transitions, variational_distance
-    from experiments.random_chance import random_chance, random_conditional
+    from experiments.random_chance import random_chance, random_conditional, random_slips
 
-    truth, domain = (random_conditional if conditional else random_chance)(seed)
+    if slips is not None:
+        truth, domain = random_slips(seed, slips)
+    else:
+        truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
         return None
     agent: Agent = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), access)
@@ -301,6 +318,7 @@ def coverage(rows: Sequence[Row]) -> Table:
                 f"{100 * total['actions'] / max(1, total['executed']):.1f}",
                 f"{total['proven']}/{total['split']}/{total['conditional']}",
                 total["same"],
+                total["amiss"],
                 round(total["distance"] / max(1, total["runs"]), 3),
                 round(total["steps"] / max(1, total["runs"]), 1),
                 round(sum(row["seconds"] for row in found) / max(1, total["runs"]), 3),
@@ -309,7 +327,7 @@ def coverage(rows: Sequence[Row]) -> Table:
         )
     columns = (
         "access", "runs", "complete", "contradicted", "wrong certain", "intervals", "right %", "all right %", "excluded wrongly",
-        "certain %", "when", "same", "VD", "steps", "CPU s", "seeds",
+        "certain %", "when", "same", "complete, not", "VD", "steps", "CPU s", "seeds",
     )  # fmt: skip
     return Table("Random domains with chance", columns, lines)
 

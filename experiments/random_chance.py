@@ -1,6 +1,6 @@
 """Small random domains with chance: those of ``random_strips`` with several outcomes for about half of the actions.
 
-With conditional effects, what about half of the actions do depends on one atom, or on whether two literals hold.
+With slips, every action has one other outcome, of the same probability in all. With conditional effects, what about half of the actions do depends on one atom, or on whether two literals hold.
 """
 
 from __future__ import annotations
@@ -51,6 +51,22 @@ def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
             shares = LEAST + (1 - LEAST * len(chosen)) * rng.dirichlet(np.ones(len(chosen)))
             outcomes = dict(zip(chosen, shares.tolist(), strict=True))
         actions.append(_schema(schema, outcomes))
+    return ChanceModel(vocabulary, tuple(actions)), domain
+
+
+def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
+    """A model in which every action slips with this probability: nothing changes, or some of the effects come, or another one."""
+    domain = random_domain(seed)
+    rng = np.random.default_rng([seed, 5])
+    vocabulary = domain.model.vocabulary
+    actions = []
+    for schema in domain.model.actions:
+        whole = Effects(schema.add, schema.delete - schema.add)
+        slip = (
+            Effects() if rng.random() < 0.5 else _varied(rng, whole, lifted_atoms(vocabulary, schema.header))
+        )
+        shares = {whole: 1.0 - probability, slip: probability} if slip != whole else {whole: 1.0}
+        actions.append(_schema(schema, shares))
     return ChanceModel(vocabulary, tuple(actions)), domain
 
 

@@ -15,6 +15,9 @@ from aam_vision.strips import ActionHeader, Vocabulary
 class NumberedAgent:
     """A deterministic agent whose handles are numbers; it can be brought back to where it was (``Returning``).
 
+    Or one whose chance is drawn from a generator, for executed steps only: then that has to be as at the beginning, so that the
+    recorded steps draw the same again.
+
     Every look at the agent's world has a number of its own, so that numbers do not tell that two are alike; but
     where no step was executed, it is still the same one.
     """

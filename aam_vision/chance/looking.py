@@ -1,4 +1,4 @@
-"""Chance and noise together: every situation is looked at until it is known what is true there.
+"""Chance and noise together: every situation is looked at until it is certain what is true there.
 
 Noise flips an atom at one look and not at the next; a slip changes the situation, and every look shows it. So looks at one
 situation tell the two apart, before anything is learned from it. What is read wrongly at every look is beyond that.
@@ -6,83 +6,190 @@ situation tell the two apart, before anything is learned from it. What is read w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from math import log
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.encoding import Malformed
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.statistics.error_rates import Misreading
-from aam_vision.interrogation.statistics.sequential_test import SequentialTest
+from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.task.repeated_looks import ANSWERS, RepeatedLooks
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import State
 
-_RATE: Final = 0.25
-_RATES: Final = Misreading(_RATE, _RATE)
-"""Both kinds of error weigh the same: then looks are only counted, whatever the rate."""
+CONFIDENCE: Final = 0.999
 
 
 class LookingAgent(AgentDecorator):
-    """An agent of which every situation is looked at several times.
+    """An agent of which every situation is looked at until each atom is certain, as where there is no chance (``RepeatedLooks``).
 
-    An atom has the value that was seen ``margin`` times more often than the other one: where a look flips an atom with probability
-    p, that is wrong with a probability of at most (p / (1 - p))^margin (Wald's sequential test). An atom of which that is not
-    so after ``most`` looks is unknown. Looks are queries with an empty plan, and no steps.
+    How often that is follows from how much the looks differ. An atom that is not certain after as many as there are at most is
+    unknown. Looks are queries with an empty plan, and no steps.
 
     Args:
-        agent: the one that is asked; what it shows at one look must not depend on what it showed at another.
-        margin: how many looks more have to show one value; 6 errs twice in a hundred million atoms where looks flip 5% of them.
-        most: looks at a situation, at most.
+        agent: the one that is asked. What it shows at one look must not depend on what it showed at another, and a handle
+            must name one situation.
+        confidence: how probable it is that the first thousand situations are read rightly.
 
     Raises:
         UnusableInput: a situation is a state that is asked for (``settable`` access), so there is nothing to look at again.
     """
 
-    def __init__(self, agent: Agent, margin: int = 6, most: int = 40) -> None:
+    def __init__(self, agent: Agent, confidence: float = CONFIDENCE) -> None:
         super().__init__(agent)
-        if agent.access is Access.SETTABLE:
-            raise UnusableInput(
-                "with settable access a state that was seen wrongly cannot be looked at again: use snapshot or reset"
-            )
-        if not 0 < margin <= most:
-            raise UnusableInput(f"a margin of {margin} in at most {most} looks: use one from 1 to {most}")
-        self._most = most
-        self._misreadings = {one.name: _RATES for one in agent.vocabulary.predicates}
-        self._threshold = (margin - 0.5) * log((1 - _RATE) / _RATE)
+        check_access(agent.access)
         self.looks = 0
-        """All looks, the first ones included."""
+        """Looks at situations that were seen before."""
+        self._confidence = confidence
+        self._reading = RepeatedLooks(agent.vocabulary, confidence, self._look)
+        self._certain: dict[Hashable, Situation] = {}
+        """By handle, the situations that are not looked at any more."""
+
+    @property
+    def situations(self) -> int:
+        """The situations that were looked at."""
+        return len(self._certain)
+
+    @property
+    def misread(self) -> float:
+        """The share of the atoms that one look shows wrongly, as far as the looks tell."""
+        counts = list(self._reading.confusion.values())
+        wrong = sum(int(own[0, 1] + own[1, 0]) for own in counts)
+        return wrong / max(1, sum(int(own.sum()) for own in counts))
+
+    @property
+    def error(self) -> float:
+        """The probability that anything was read wrongly, at most."""
+        return min(1.0, self.situations * (1 - self._confidence) / ANSWERS)
 
     def initial(self) -> Sequence[Situation]:
-        return [self._seen(situation) for situation in self.agent.initial()]
+        """The first situations.
+
+        Raises:
+            UnusableInput: looks do not tell what is true there.
+        """
+        seen = [self._kept(one) for one in self._reading.begin(self.agent.initial())]
+        for situation in seen:
+            if situation.state.unknown:
+                raise UnusableInput(
+                    f"{self.looks} looks at the first situations do not tell whether {min(map(str, situation.state.unknown))} is "
+                    f"true (one look shows about {100 * self.misread:.0f}% of the atoms wrongly), so noise and chance cannot be told apart"
+                )
+        return seen
 
     def ask(self, query: Query) -> Response:
         response = self.agent.ask(query)
-        return replace(response, final=self._seen(response.final))
+        return Response(response.executed, self._read(response.final))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent's walk, step by step, for a look is at where the agent stands."""
-        here, walked = start, []
-        for _ in range(steps):
-            step = next(iter(self.agent.walk(here, 1, rng)), None)
-            if step is None:
-                break
-            after = self._seen(step.after)
-            walked.append(WalkStep(here, step.action, after))
-            here = after
+        here, walked = start, list[WalkStep]()
+        while len(walked) < steps and (taken := self.agent.walk(here, 1, rng)):
+            walked.append(WalkStep(here, taken[0].action, self._read(taken[0].after)))
+            here = walked[-1].after
         return walked
 
-    def _seen(self, first: Situation) -> Situation:
-        """The same situation with what is surely true there."""
-        test = SequentialTest(first.state.objects, dict.fromkeys(self._misreadings, 1))
-        test.add(first.state)
-        while not (read := test.read(self._misreadings, self._threshold)).certain and test.looks < self._most:
-            test.add(self.agent.ask(Query(first, ())).final.state)
-        self.looks += test.looks
-        state = read.state
-        return replace(
-            first,
-            state=State(state.true - read.doubtful, state.objects, state.unknown | read.doubtful),
+    def _read(self, shown: Situation) -> Situation:
+        """The same situation with what is certain there."""
+        known = self._certain.get(shown.handle)
+        return self._kept(self._reading.settled(shown)) if known is None else known
+
+    def _kept(self, seen: Situation) -> Situation:
+        return self._certain.setdefault(seen.handle, seen)
+
+    def _look(self, at: Situation) -> Situation:
+        self.looks += 1
+        return self.agent.ask(Query(at, ())).final
+
+
+def check_access(access: Access) -> None:
+    """Refuse the access under which nothing can be looked at again.
+
+    Raises:
+        UnusableInput: a situation is a state that is asked for.
+    """
+    if access is Access.SETTABLE:
+        raise UnusableInput(
+            "a state that is asked for and was seen wrongly cannot be looked at again; use snapshot, reset or trajectory",
+            "access",
+            access.value,
         )
+
+
+def as_read(transcript: Transcript, confidence: float) -> Transcript:
+    """What was certain of the situations of a recorded interrogation in which each was looked at several times.
+
+    The recorded looks are made once more, and are no entries of it any more. What the last question of a run led to that was cut short
+    is left out.
+
+    Raises:
+        Malformed: the looks are not those that such a run makes.
+    """
+    recorded = _RecordedAgent(transcript)
+    entries: list[Entry] = []
+    initial: tuple[Situation, ...] = ()
+    try:
+        looking = LookingAgent(recorded, confidence)
+        initial = tuple(looking.initial())
+        while (entry := recorded.upcoming) is not None:
+            if isinstance(entry, Asked):
+                entries.append(Asked(entry.query, looking.ask(entry.query)))
+            else:
+                start = entry.steps[0].before if entry.steps else initial[0]
+                entries.append(Walked(tuple(looking.walk(start, 1, np.random.default_rng(0)))))
+    except _Ended:
+        pass
+    except UnusableInput as error:
+        raise Malformed(str(error)) from None
+    return Transcript(
+        transcript.vocabulary,
+        transcript.headers,
+        transcript.access,
+        initial,
+        tuple(entries),
+        transcript.repeated,
+    )
+
+
+class _Ended(Exception):
+    """Raised when a run was cut short before its next look."""
+
+
+class _RecordedAgent:
+    """Gives the answers of a transcript once more, in their order."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.vocabulary = transcript.vocabulary
+        self.headers = transcript.headers
+        self.access = transcript.access
+        self._initial = transcript.initial
+        self._entries: Iterator[Entry] = iter(transcript.entries)
+        self.upcoming = next(self._entries, None)
+        """The next entry; None after the last."""
+
+    def initial(self) -> Sequence[Situation]:
+        return self._initial
+
+    def ask(self, query: Query) -> Response:
+        entry = self._next()
+        if (
+            not isinstance(entry, Asked)
+            or entry.query.plan != query.plan
+            or entry.query.initial.handle != query.initial.handle
+        ):
+            raise Malformed("a situation was not looked at as often as it would have been")
+        return entry.response
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        entry = self._next()
+        if not isinstance(entry, Walked) or len(entry.steps) > steps:
+            raise Malformed("a walk was not looked at step by step")
+        return entry.steps
+
+    def _next(self) -> Entry:
+        entry, self.upcoming = self.upcoming, next(self._entries, None)
+        if entry is None:
+            raise _Ended
+        return entry

@@ -25,6 +25,10 @@ from aam_vision.strips import LiftedAtom
 from aam_vision.wording import counted
 
 ASSUMED = "Assumed: refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift."
+ASSUMED_OF_LOOKS = ASSUMED.replace(
+    "states are seen rightly", "looks at a situation err independently of each other"
+)
+"""The same where every situation was looked at until it was certain."""
 MAX_KINDS = 30
 """Kinds of trials of one action that are listed, at most."""
 
@@ -147,7 +151,12 @@ class ChanceAccount:
             false = "So no model with fixed outcomes explains the answers: nothing below is certain."
             return Verdict("no model with outcomes fits", why, "", "", (false,))
         title = COMPLETE if figures["status"] == COMPLETE else "not complete"
-        return Verdict(title, why, ASSUMED, self._sure, self._left)
+        return Verdict(title, why, self.assumed, self._sure, self._left)
+
+    @property
+    def assumed(self) -> str:
+        """What the findings rest on, as a sentence."""
+        return ASSUMED_OF_LOOKS if self.run.looked else ASSUMED
 
     @property
     def _sure(self) -> str:

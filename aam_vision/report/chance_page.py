@@ -11,7 +11,7 @@ from aam_vision.chance.interrogating import COMPLETE, CONTRADICTED
 from aam_vision.files import read_limited
 from aam_vision.pddl import chance_domain_text
 from aam_vision.report import chance, english, labels, rendering
-from aam_vision.report.chance_account import ASSUMED, ActionAccount, ChanceAccount
+from aam_vision.report.chance_account import ActionAccount, ChanceAccount
 from aam_vision.report.events import Event, ShownImage
 from aam_vision.report.result_file import MAX_BYTES
 
@@ -62,7 +62,7 @@ def page(account: ChanceAccount) -> str:
         "chance.html.jinja",
         account=account,
         actions=account.actions,
-        assumed=ASSUMED,
+        assumed=account.assumed,
         compared=list(_compared(account)),
         counted=wording.counted,
         english=english,

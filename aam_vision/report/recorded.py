@@ -11,6 +11,7 @@ from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabul
 from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journal_contents import Contents, memo
 from aam_vision.agents.memos import points
+from aam_vision.chance.looking import as_read
 from aam_vision.chance.prior import MARGIN
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
@@ -64,6 +65,8 @@ class Recorded:
     """Of a run that knew only controls: what was asked of these; ``transcript`` then is about the operators found in it."""
     within: float | None = None
     """Of a run that learned how often: the half width of its intervals."""
+    looked: bool = False
+    """Of such a run: whether every situation was looked at until it was certain."""
     chance_seed: int | None = None
     """Of such a run: the seed from which its agent drew its chance; None if that was of the agent's own."""
 
@@ -96,6 +99,9 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         if arguments.get("chance"):
             seed = None if arguments.get("agent") is not None else field(arguments, "seed", int)
             within = min(max(field(arguments, "within", float), 0.002), 0.4)
+            if arguments.get("confirm"):
+                confidence = field(arguments, "confidence", float)
+                found = replace(found, transcript=as_read(found.transcript, confidence), looked=True)
             within *= 1 if arguments.get("prior") is None else MARGIN  # so wide they were made
             return replace(found, within=within, chance_seed=seed)
         if not (arguments.get("controls") or arguments.get("bare")):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
+from aam_vision.targets.decorated import unreliable
 from aam_vision.targets.images import perception_of, settings_of
 from aam_vision.targets.programs import from_program
 from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem
@@ -36,11 +37,26 @@ class ChanceTarget:
 
 
 def of(arguments: Arguments) -> ChanceTarget:
-    """The agent that a run's arguments name. The chance of a domain or an environment is drawn from their seed.
+    """The agent that a run's arguments name, misread if they say so. The chance of a domain or an environment is drawn from their seed.
 
     Raises:
-        UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
+        UnusableInput: a file cannot be used, no problem is given, or the access is unknown, or does not allow to look again.
     """
+    known = _named(arguments)
+    if arguments.confirm:
+        from aam_vision.chance.looking import check_access
+
+        try:
+            check_access(known.target.agent.access)
+        except UnusableInput:
+            known.target.close()
+            raise
+    if not arguments.flip_rate:
+        return known
+    return replace(known, target=unreliable(known.target, arguments.flip_rate, 0.0, arguments.seed))
+
+
+def _named(arguments: Arguments) -> ChanceTarget:
     if arguments.agent is not None:
         program = from_program(
             arguments.agent,

@@ -18,16 +18,19 @@ def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int)
     """
     import numpy as np
 
+    from aam_vision.agents.chance import ChanceAgent
     from aam_vision.agents.numbered import NumberedAgent
     from aam_vision.agents.symbolic import SymbolicAgent
     from aam_vision.agents.unreliable import UnreliableAgent
 
     faults = np.random.default_rng([seed, 3])
-    agent = target.agent
-    if isinstance(agent, SymbolicAgent) and agent.access is not Access.SETTABLE:
+    agent, generators = target.agent, target.generators
+    if isinstance(agent, SymbolicAgent | ChanceAgent) and agent.access is not Access.SETTABLE:
+        if isinstance(agent, ChanceAgent):
+            generators = ()  # a resumed run takes its steps again, from the seed on
         agent = NumberedAgent(agent)  # its handles are its true states
     agent = UnreliableAgent(agent, flip_rate, refusal_rate, faults)
-    return replace(target, agent=agent, generators=(*target.generators, faults), identity=None)
+    return replace(target, agent=agent, generators=(*generators, faults), identity=None)
 
 
 def cached(target: Target, path: Path) -> Target:

@@ -14,6 +14,7 @@ from aam_vision.chance.interrogating import COMPLETE, CONTRADICTED, Options, int
 from aam_vision.chance.looking import LookingAgent
 from aam_vision.chance_evaluation import check, same_structure, sample_transitions
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.task.repeated_looks import FIRST_LOOKS
 from aam_vision.query import Access, Agent, Query
 from aam_vision.strips import GroundAction
 
@@ -49,18 +50,26 @@ def test_a_walk_is_the_agents_own() -> None:
         assert schema.applicable(step.before.state, step.action.objects)
 
 
-def test_what_looks_do_not_settle_is_unknown() -> None:
-    looking = LookingAgent(misread(Access.RESET, 0, rate=0.5), margin=8, most=12)
-    states = [situation.state for situation in looking.initial()]
-    assert states[0].unknown
-    assert looking.looks == 12
+def test_where_looks_tell_nothing_the_run_says_that_it_cannot_tell() -> None:
+    with pytest.raises(UnusableInput, match="so noise and chance cannot be told apart"):
+        LookingAgent(misread(Access.RESET, 0, rate=0.5)).initial()
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.05, 0.2])
+def test_how_much_looks_differ_decides_how_many_there_are(rate: float) -> None:
+    looking = LookingAgent(misread(Access.RESET, 4, rate))
+    interrogate(looking, np.random.default_rng(4), Options(0.2))
+    assert looking.misread == pytest.approx(rate, abs=0.02)
+    assert looking.error == pytest.approx(looking.situations * 1e-6)
+    per_situation = looking.looks / looking.situations
+    assert (2 if rate else 0) < per_situation < {0.0: 4, 0.05: 12, 0.2: 40}[rate]
 
 
 def test_looks_are_no_steps() -> None:
     counted = CountingAgent(misread(Access.RESET, 0))
     looking = LookingAgent(counted)
     looking.initial()
-    assert looking.looks >= 6
+    assert looking.looks >= FIRST_LOOKS
     assert counted.counts.steps == 0
 
 
@@ -82,9 +91,6 @@ def test_without_looking_again_noise_is_taken_for_no_such_agent() -> None:
     assert result.status == CONTRADICTED
 
 
-@pytest.mark.parametrize(("margin", "most"), [(0, 5), (6, 5)])
-def test_what_cannot_be_is_said(margin: int, most: int) -> None:
-    with pytest.raises(UnusableInput, match="margin"):
-        LookingAgent(misread(Access.RESET, 0), margin, most)
-    with pytest.raises(UnusableInput, match="settable"):
+def test_a_state_that_is_asked_for_cannot_be_looked_at_again() -> None:
+    with pytest.raises(UnusableInput, match="cannot be looked at again; use snapshot, reset or trajectory"):
         LookingAgent(agent(Access.SETTABLE))

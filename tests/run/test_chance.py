@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from aam_vision.agents import reference_agent
 from aam_vision.pddl import read_chance_domain
+from aam_vision.report.chance_account import ChanceAccount
+from aam_vision.report.recorded import read_run
 from aam_vision.summary import TIMES
 from tests.chance.domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
 
@@ -55,6 +59,47 @@ def test_a_run_leaves_model_and_figures_and_can_be_made_again(
     }
 
 
+def test_noise_is_told_from_chance_by_looking_again(files: list[str | Path], tmp_path: Path) -> None:
+    """Whether it is resumed from its end or from the middle, a run of many looks comes to the same figures."""
+    asked = (*files, "--chance", "--flip-rate", "0.05", "--access", "reset", "--within", "0.2", "--quiet")
+    unlooked = command(*asked, "--out", tmp_path / "once", cwd=tmp_path)
+    assert unlooked.returncode == 4
+    assert "noise and chance cannot be told apart by one look" in unlooked.stderr
+    assert "sure          nothing:" in unlooked.stdout
+    folder = tmp_path / "out"
+    done = command(*asked, "--confirm", "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((folder / "result.json").read_text())
+    assert figures["status"] == "complete"
+    assert figures["exact"]
+    assert figures["wrong_certain"] == 0
+    assert figures["intervals_right"] == figures["intervals"] == 5
+    assert figures["looks"] > 2 * figures["situations"] > figures["steps"]
+    assert figures["misread"] == pytest.approx(0.05, abs=0.01)
+    assert "looks at a situation err independently" in re.sub(
+        "<[^>]*>", "", (folder / "report.html").read_text()
+    )
+    account = ChanceAccount(read_run(folder))
+    assert {one.name: [way.way.found.hits for way in one.outcomes] for one in account.actions} == {
+        name: [way["hits"] for way in ways] for name, ways in figures["outcomes"].items()
+    }
+    journal = folder / "transcript.sqlite"
+    with closing(sqlite3.connect(journal)) as connection:
+        (entries,) = connection.execute("SELECT count(*) FROM entries").fetchone()
+        assert entries > figures["looks"]
+        connection.execute("DELETE FROM entries WHERE number > ?", (entries // 2,))
+        connection.execute("DELETE FROM about WHERE name = 'finished'")
+        connection.commit()
+    (folder / "result.json").unlink()
+    assert ChanceAccount(read_run(folder)).knowledge.contradiction is None
+    again = command("--resume", folder, "--quiet", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    repeated = json.loads((folder / "result.json").read_text())
+    assert {k: v for k, v in repeated.items() if k not in TIMES} == {
+        k: v for k, v in figures.items() if k not in TIMES
+    }
+
+
 def test_conditional_effects_come_out_as_one_action(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text(DOORS)
     (tmp_path / "p.pddl").write_text(DOOR_PROBLEM)
@@ -91,6 +136,15 @@ def test_conditional_effects_come_out_as_one_action(tmp_path: Path) -> None:
         (["--chance", "--within", "0"], "--within 0: give a number from 0.002 to 0.4"),
         (["--chance", "--policy", "aia"], "--policy: cannot be used with --chance"),
         (["--chance", "--access", "full"], "--access full: cannot be used"),
+        (
+            ["--chance", "--confirm"],
+            "--access settable: a state that is asked for and was seen wrongly cannot be looked at",
+        ),
+        (
+            ["--chance", "--confidence", "0.9"],
+            "--confidence: with --chance, says how sure looks are to be: give --confirm",
+        ),
+        (["--chance", "--refusal-rate", "0.1"], "--refusal-rate: cannot be used with --chance"),
         ([], "add --chance to interrogate"),
     ],
 )

@@ -17,30 +17,10 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.evidence.refusal_support import REFUSALS
-from aam_vision.interrogation.statistics.counts import Counts, atom_counts
-from aam_vision.interrogation.statistics.error_rates import (
-    EXECUTED,
-    REFUSED,
-    ErrorRates,
-    misreadings,
-    posterior_mean,
-)
-from aam_vision.interrogation.statistics.sequential_test import SequentialTest, estimate
+from aam_vision.interrogation.statistics.error_rates import EXECUTED, REFUSED, ErrorRates, posterior_mean
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.repeated_looks import RepeatedLooks
 from aam_vision.query import Access, Query, Response, Situation, WalkStep, refuses_surely
-from aam_vision.strips import Objects
-
-ANSWERS = 1000
-"""Situations and refusals among which the probability of a mistake is shared out that the confidence leaves: more of them
-make each answer surer, and cost looks and repeated steps."""
-FIRST_LOOKS = 12
-"""Looks at every initial situation, before anything is known of the rates of error: more of them tell the rates better."""
-FIRST_VALUES = 400
-"""Values of atoms to see in these looks at least, so that small problems are looked at more often."""
-MOST_LOOKS = 300
-"""Looks at one situation, at most: what is not certain then stays unknown."""
-ROUNDS = 10
-"""Improvements of the first rates and the first states in turn: they hardly change any more after that."""
 
 
 class Spent(AgentFailed):
@@ -53,7 +33,7 @@ class RepeatingAgent(CountingAgent):
     Args:
         agent: the one to ask; its counts go on.
         starts: the situations that the interrogation begins with.
-        confidence: how probable it is at least that all that is shown is right, for ``ANSWERS`` situations.
+        confidence: how probable it is at least that all that is shown is right, for ``repeated_looks.ANSWERS`` situations.
         budget: how many steps may be attempted altogether.
     """
 
@@ -64,33 +44,24 @@ class RepeatingAgent(CountingAgent):
         self.counts, self._at = agent.counts, agent._at
         self._starts = starts
         self._budget = budget
-        self._allowed_error = (1 - confidence) / ANSWERS
-        """Probability of a mistake that one answer may have."""
-        self._confusion: dict[str, Counts] = {
-            predicate.name: np.zeros((2, 2), dtype=np.int64) for predicate in agent.vocabulary.predicates
-        }
-        """By predicate, what was seen of atoms whose value is certain by now: true value, seen value."""
-        self._misreading_rates = misreadings(self._confusion)
+        self._looks = RepeatedLooks(agent.vocabulary, confidence, self._look)
         self._mistaken_refusals = 0
         """Refused steps that were executed when they were asked for again."""
         self._executions = 0
         self._certain_situations: dict[Hashable, Situation] = {}
         """By handle, the situations that are not looked at any more."""
-        self._known_atom_counts: dict[Objects, dict[str, int]] = {}
 
     @property
     def rates(self) -> ErrorRates:
         """The rates of error, as far as they have shown."""
         executions = posterior_mean(EXECUTED, 0, 0)  # nothing here tells of them: the prior
         surely = refuses_surely(self.agent) and not self._mistaken_refusals
-        return ErrorRates(self._misreading_rates, self._refusal_rate, executions, surely)
+        return ErrorRates(self._looks.misreadings, self._refusal_rate, executions, surely)
 
     @property
     def erred(self) -> bool:
         """Whether anything was misread, or refused by mistake."""
-        return bool(
-            self._mistaken_refusals or any(own[0, 1] or own[1, 0] for own in self._confusion.values())
-        )
+        return bool(self._mistaken_refusals) or self._looks.erred
 
     @property
     def _refusal_rate(self) -> float:
@@ -98,21 +69,7 @@ class RepeatingAgent(CountingAgent):
 
     def initial(self) -> Sequence[Situation]:
         """The situations to begin with; the rates of error are estimated from them first."""
-        seen = []
-        for start in self._starts:
-            atoms = self._atom_counts(start.state.objects)
-            sightings = SequentialTest(start.state.objects, atoms)
-            enough = max(FIRST_LOOKS, min(MOST_LOOKS, FIRST_VALUES // max(1, sum(atoms.values()))))
-            at = start
-            for _ in range(enough):
-                at = self._look(at)
-                sightings.add(at.state)
-            seen.append((at, sightings))
-        for _ in range(ROUNDS):
-            self._misreading_rates = misreadings(
-                estimate([sightings for _, sightings in seen], self._misreading_rates)
-            )
-        return [self._looked_at_until_certain(at, sightings) for at, sightings in seen]
+        return [self._kept(seen) for seen in self._looks.begin(self._starts)]
 
     def ask_again(self, query: Query) -> Response:
         """The answer, every refusal of it repeated and its last situation looked at until they are certain.
@@ -154,30 +111,16 @@ class RepeatingAgent(CountingAgent):
     @property
     def _refusals_needed(self) -> int:
         """Refusals in a row that are not chance."""
-        return max(REFUSALS, ceil(log(self._allowed_error) / log(self._refusal_rate)))
+        return max(REFUSALS, ceil(log(self._looks.allowed_error) / log(self._refusal_rate)))
 
-    def _looked_at_until_certain(self, at: Situation, sightings: SequentialTest | None = None) -> Situation:
+    def _looked_at_until_certain(self, at: Situation) -> Situation:
         """The situation, looked at until every atom is certain; what cannot be is unknown."""
-        if at.handle in self._certain_situations:
-            return self._certain_situations[at.handle]
-        atoms = self._atom_counts(at.state.objects)
-        if sightings is None:
-            sightings = SequentialTest(at.state.objects, atoms)
-            sightings.add(at.state)
-        threshold = log(max(1, sum(atoms.values())) / self._allowed_error)
-        while not (reading := sightings.read(self._misreading_rates, threshold)).certain:
-            if sightings.looks >= MOST_LOOKS:
-                break
-            at = self._look(at)
-            sightings.add(at.state)
-        for name, counts in sightings.confusion(reading.state).items():
-            self._confusion[name] += counts
-        self._misreading_rates = misreadings(self._confusion)
-        state, doubtful = reading.state, reading.doubtful
-        if doubtful:
-            state = replace(state, true=state.true - doubtful, unknown=state.unknown | doubtful)
-        self._certain_situations[at.handle] = Situation(at.handle, state)
-        return self._certain_situations[at.handle]
+        known = self._certain_situations.get(at.handle)
+        return self._kept(self._looks.settled(at)) if known is None else known
+
+    def _kept(self, seen: Situation) -> Situation:
+        """A situation that is not looked at any more, as it was shown first."""
+        return self._certain_situations.setdefault(seen.handle, seen)
 
     def _look(self, at: Situation) -> Situation:
         self._go(at)
@@ -185,8 +128,3 @@ class RepeatingAgent(CountingAgent):
         final = self.agent.ask(Query(at, ())).final
         self._at = final.handle
         return final
-
-    def _atom_counts(self, objects: Objects) -> dict[str, int]:
-        if objects not in self._known_atom_counts:
-            self._known_atom_counts[objects] = dict(atom_counts(self.vocabulary, objects))
-        return self._known_atom_counts[objects]
