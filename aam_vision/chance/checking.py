@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from aam_vision.chance.conditions import MOST
+from aam_vision.chance.graph import MAX_BINDINGS, MAX_STATES, StateGraph, StepTable
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.interrogation.hypotheses.literals import bits
@@ -55,6 +56,35 @@ def unsettled_dependence(actions: Iterable[ActionKnowledge]) -> str:
             atoms = " and ".join(index.atom(bit).text(index.header.parameters) for bit in bits(mask))
             return f"whether what {index.header.name} does depends on {atoms} was not settled by the trials given to that"
     return ""
+
+
+def _not_considered(actions: Sequence[ActionKnowledge], steps: StepTable, graph: StateGraph | None) -> str:
+    """In a line, what there would be to try that was not considered, for there is too much of it; empty if there is nothing."""
+    for number, choices in steps.cut.items():
+        name = actions[number].index.header.name
+        return f"of {choices} choices of arguments of {name} only the first {MAX_BINDINGS} were considered in a situation"
+    if graph is None or graph.complete:
+        return ""
+    return f"no step tells any more in the {MAX_STATES} nearest situations; there are more, which were not considered"
+
+
+def ending(
+    actions: Sequence[ActionKnowledge], steps: StepTable, graph: StateGraph | None
+) -> tuple[bool, str]:
+    """Whether anything is left open where nothing seems worth a step, and in a line what, or what the interrogation has come to.
+
+    ``graph``: the situations that can be reached; None where situations are made for what is open.
+    """
+    if left := unsettled_dependence(actions) or _not_considered(actions, steps, graph):
+        return True, left
+    told = "no step that can be reached tells any more"
+    wide = [one.index.header.name for one in actions if one.executed and one.wide]
+    if not wide:
+        return False, f"{told}, and every interval is narrow enough"
+    return (
+        False,
+        f"{told}; intervals of {', '.join(wide)} stay wider than wanted, for no more trials can be reached",
+    )
 
 
 def check_known(situations: Iterable[Situation]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice, product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,8 @@ class StepTable:
     def __init__(self, actions: Sequence[ActionKnowledge]) -> None:
         self._actions = actions
         self._known: dict[State, tuple[list[Step], list[Step]]] = {}
+        self.cut: dict[int, int] = {}
+        """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
 
     def all(self, state: State) -> list[Step]:
         """Every step, by action and arguments.
@@ -63,6 +66,8 @@ class StepTable:
             first: dict[tuple[int, int], Step] = {}
             for number, action in enumerate(self._actions):
                 pools = [state.objects.of_type(kind) for kind in action.index.header.types]
+                if (choices := prod(map(len, pools))) > MAX_BINDINGS:
+                    self.cut[number] = max(choices, self.cut.get(number, 0))
                 for objects in islice(product(*pools), MAX_BINDINGS):
                     if len(set(objects)) == len(objects) and not action.index.shared(objects):
                         step = Step(number, objects, action.index.values(state, objects)[0])

@@ -15,7 +15,7 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.chance.checking import check_constant, check_known, reconsider, unsettled_dependence
+from aam_vision.chance import checking
 from aam_vision.chance.constructing import constructed
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.graph import (
@@ -38,7 +38,6 @@ from aam_vision.query import Access, Agent, Query, Situation
 from aam_vision.strips import State
 
 COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
-_COMPLETE = "no step that can be reached tells any more, and every interval is narrow enough"
 _WALK = 5
 """Steps of a walk, with which an interrogation begins."""
 _IDLE_WALKS = 2
@@ -128,7 +127,7 @@ class _Interrogation:
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)
         self._initial = tuple(self._agent.initial())
-        check_known(self._initial)
+        checking.check_known(self._initial)
         self._blocked = False
         """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
@@ -146,7 +145,7 @@ class _Interrogation:
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
     def run(self) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
-        status, why = COMPLETE, _COMPLETE
+        status, why = COMPLETE, ""
         try:
             if self._agent.access is not Access.TRAJECTORY:
                 self._walk()
@@ -161,19 +160,21 @@ class _Interrogation:
                 yield self._actions
             else:
                 status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
-            check_constant(self._actions)
-            if status == COMPLETE and (unsettled := unsettled_dependence(self._actions)):
-                status, why = BUDGET, unsettled
+            checking.check_constant(self._actions)
+            if status == COMPLETE:
+                made = self._agent.access is Access.SETTABLE
+                graph = None if made or self._outlook is None else self._outlook.graph
+                left, why = checking.ending(self._actions, self._table, graph)
+                status = BUDGET if left else COMPLETE
         except InconsistentAgent as error:
             status, why = CONTRADICTED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
 
     def _model(self) -> ChanceModel:
-        return ChanceModel(self._agent.vocabulary, tuple(action.schema() for action in self._actions))
+        return ChanceModel(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
 
     def _left(self) -> int:
-        limit = self._options.max_steps
-        return 1 if limit is None else limit - self._agent.counts.steps
+        return 1 if (limit := self._options.max_steps) is None else limit - self._agent.counts.steps
 
     # --- walks -----------------------------------------------------------------------------------
 
@@ -194,8 +195,7 @@ class _Interrogation:
             if walked:
                 self._stand(walked[-1].after)
                 self._watch(self._agent.counts.steps, self._model)
-            idle = 0 if self._versions() != before else idle + 1
-            turn += 1
+            idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
 
     # --- trials ----------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class _Interrogation:
             self._outlook = self._looked()
         found = self._best(self._outlook)
         if found is None:
-            reconsider(self._actions)
+            checking.reconsider(self._actions)
             if self._versions() != self._version or self._unlooked:
                 # cases were told apart, or situations have come up since that may be worth something
                 self._outlook = None

@@ -195,6 +195,11 @@ class ActionKnowledge:
         return max(case.uncertainty for case in self.cases)
 
     @property
+    def wide(self) -> bool:
+        """Whether an interval is wider than is wanted."""
+        return self.uncertainty > self._precision.within
+
+    @property
     def unseen(self) -> float:
         """No outcome that was not seen has a probability above this in its case, at the intervals' confidence."""
         return max(case.unseen for case in self.cases)

@@ -21,7 +21,7 @@ from aam_vision.domains import generate, load
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.outcomes import of_model
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import Atom, LiftedAtom, State
+from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
 from experiments.random_chance import random_chance, random_conditional
 
 from .agents import agent, read
@@ -222,3 +222,83 @@ def test_an_agent_that_no_such_model_describes_is_named(wrong: type[Unchanged], 
     result = interrogate(wrong(agent(Access.RESET)), np.random.default_rng(0))
     assert result.status == CONTRADICTED
     assert told in result.why
+
+
+LAMPS = 11
+ROULETTE = f"""
+(define (domain roulette) (:predicates {" ".join(f"(lamp{n})" for n in range(LAMPS))})
+  (:action spin :parameters () :precondition () :effect (lamp0)))
+"""
+TABLE = "(define (problem p) (:domain roulette) (:init) (:goal (lamp0)))"
+
+
+class Roulette(AgentDecorator):
+    """Whatever it is asked to do, one of eleven lamps is on afterwards, and no other."""
+
+    def __init__(self) -> None:
+        super().__init__(agent(Access.SNAPSHOT, 0, ROULETTE, TABLE))
+        self._rng = np.random.default_rng(5)
+
+    def initial(self) -> Sequence[Situation]:
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        after = self._spun(query.initial) if query.plan else query.initial
+        return Response(len(query.plan), after)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return [WalkStep(start, GroundAction("spin", ()), self._spun(start))]
+
+    def _spun(self, situation: Situation) -> Situation:
+        lamp = Atom(f"lamp{self._rng.integers(LAMPS)}", ())
+        state = State(frozenset([lamp]), situation.state.objects)
+        return Situation(state, state)
+
+
+def test_more_than_ten_outcomes_of_one_action_are_refused_by_name() -> None:
+    result = interrogate(Roulette(), np.random.default_rng(0), Options(0.1))
+    assert result.status == CONTRADICTED
+    assert result.why.startswith("spin has more than 10 outcomes: what it does depends on something that")
+
+
+CROWD = """
+(define (domain crowd) (:predicates (done)) (:types person)
+  (:action meet :parameters (?a - person ?b - person ?c - person) :precondition () :effect (done)))
+"""
+HALLS = """
+(define (domain halls) (:types lamp) (:predicates (on ?l - lamp))
+  (:action press :parameters (?l - lamp) :precondition (not (on ?l)) :effect (probabilistic 0.9 (on ?l))))
+"""
+
+
+def _many(domain: str, kind: str, count: int) -> str:
+    objects = " ".join(f"x{number}" for number in range(count))
+    return f"(define (problem p) (:domain {domain}) (:objects {objects} - {kind}) (:init) (:goal (and)))"
+
+
+@pytest.mark.parametrize(
+    ("domain", "problem", "told"),
+    [
+        (CROWD, _many("crowd", "person", 18), "of 5832 choices of arguments of meet only the first 5000"),
+        (
+            HALLS,
+            _many("halls", "lamp", 13),
+            "no step tells any more in the 3000 nearest situations; there are more",
+        ),
+    ],
+)
+def test_a_run_that_did_not_consider_everything_is_not_complete(domain: str, problem: str, told: str) -> None:
+    result = interrogate(agent(Access.RESET, 0, domain, problem), np.random.default_rng(0), Options(0.3))
+    assert result.status == BUDGET
+    assert result.why.startswith(told)
+
+
+def test_intervals_that_no_more_trials_can_narrow_are_told() -> None:
+    """What can be broken once, on a trajectory, is tried once."""
+    domain = "(define (domain vase) (:predicates (broken)) (:action drop :parameters () :precondition (not (broken)) :effect (broken)))"
+    problem = "(define (problem p) (:domain vase) (:init) (:goal (broken)))"
+    result = interrogate(agent(Access.TRAJECTORY, 0, domain, problem), np.random.default_rng(0), Options(0.1))
+    assert result.status == COMPLETE
+    assert result.why == (
+        "no step that can be reached tells any more; intervals of drop stay wider than wanted, for no more trials can be reached"
+    )
