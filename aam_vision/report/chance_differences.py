@@ -61,14 +61,22 @@ class Versions:
         others = retold(transcript, precision_of(run.within or Options().within)).actions
         return differences(self.one.knowledge.actions, others, independent=self.independent)
 
+    @cached_property
+    def same(self) -> tuple[str, ...]:
+        """The conditions of the interrogations that were the same."""
+        first, second = (_conditions(one) for one in (self.one, self.other))
+        return tuple(name for name, value in first.items() if value == second[name])
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Those that were not."""
+        return tuple(name for name in _conditions(self.one) if name not in self.same)
+
     @property
     def matched(self) -> str:
         """What the runs have in common, and what they have not, as a sentence."""
-        first, second = (_conditions(one) for one in (self.one, self.other))
-        same = [name for name, value in first.items() if value == second[name]]
-        apart = [name for name in first if name not in same]
-        told = f"matched: {f'the same {listed(same)}' if same else 'nothing'}"
-        return f"{told}; NOT matched: {listed(apart)}" if apart else told
+        told = f"matched: {f'the same {listed(self.same)}' if self.same else 'nothing'}"
+        return f"{told}; NOT matched: {listed(self.apart)}" if self.apart else told
 
     @property
     def warnings(self) -> list[str]:

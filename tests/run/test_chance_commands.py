@@ -79,6 +79,47 @@ def test_two_versions_are_compared(chance_run_of: ChanceRuns) -> None:
     assert "Bonferroni" in said
 
 
+def test_a_comparison_of_runs_is_json_too(chance_run_of: ChanceRuns) -> None:
+    careful = SLIPPERY.replace("(not (broken ?b))", "").replace("0.7 (and (holding", "0.3 (and (holding")
+    one, other = chance_run_of(), chance_run_of(careful, seed=1)
+    code, said, _ = command("compare", one, other, "--json")
+    assert code == 0
+    told = json.loads(said)
+    assert (told["a"], told["b"], told["different"]) == (str(one), str(other), True)
+    assert told["not_matched"] == ["seed"]
+    grab, drop = told["actions"]
+    assert (grab["action"], grab["different"], drop["different"]) == ("grab", True, False)
+    assert grab["precondition"]["atoms"] == [{"atom": "broken(?b)", "a": ["negative"], "b": ["absent"]}]
+    (held,) = [found for found in grab["outcomes"] if found["effects"] == ["holding(?b)", "not free(?h)"]]
+    low, high = held["more_often"]
+    assert (
+        low <= held["b"]["hits"] / held["b"]["trials"] - held["a"]["hits"] / held["a"]["trials"] <= high < 0
+    )
+    assert held["p_value"] < 0.05
+    assert held["different"]
+    assert not any(found["different"] for found in drop["outcomes"])
+
+
+def test_a_comparison_of_models_is_json_too(run_of: Runs, tmp_path: Path) -> None:
+    model = run_of("gripper") / "model.pddl"
+    weaker = tmp_path / "weaker.pddl"
+    problem = tmp_path / "p.pddl"
+    weaker.write_text(re.sub(r"\(free \?\w+\)", "", model.read_text(), count=1))
+    problem.write_text(
+        "(define (problem p) (:domain gripper-typed) (:objects r - room b c - ball g - gripper)"
+        "(:init (at_robby r) (at b r) (at c r) (free g)) (:goal (free g)))"
+    )
+    code, said, error = command("compare", model, weaker, "--problem", problem, "--json")
+    assert code == 0, error
+    told = json.loads(said)
+    assert told["different"]
+    (one,) = told["palm_tuples"]
+    assert (one["action"], one["location"], one["b"]) == ("pick", "pre", "absent")
+    (found,) = told["plans"]
+    assert [step[0] for step in found["plan"]][-1] == "pick"
+    assert found["a"] != found["b"]
+
+
 def test_equal_versions_are_the_same_whatever_the_order_in_their_files(chance_run_of: ChanceRuns) -> None:
     reordered = SLIPPERY.replace(
         "(holding ?b - block) (free ?h - hand)", "(free ?h - hand) (holding ?b - block)"
