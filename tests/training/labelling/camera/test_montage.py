@@ -1,0 +1,113 @@
+"""Pictures made of labelled ones show what their labels say: read off the pixels, by a picture in which that is easy."""
+
+import numpy as np
+import pytest
+
+from aam_vision.strips import Atom
+from aam_vision.training.labelling.camera.backdrop import backdrop_of
+from aam_vision.training.labelling.camera.cutouts import taken_apart
+from aam_vision.training.labelling.camera.exchange import cuts_of, exchanged
+from aam_vision.training.labelling.camera.montage import Montage
+from tests.training.labelling.camera.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    rng = np.random.default_rng(4)
+    return [labelled(rng) for _ in range(30)]
+
+
+@pytest.fixture(scope="module")
+def parts(pictures):
+    found = [taken_apart(VOCABULARY, one, backdrop()) for one in pictures]
+    assert None not in found
+    return found
+
+
+def test_the_backdrop_is_what_most_pictures_have_in_common(pictures):
+    assert (backdrop_of([one.frame for one in pictures]) == backdrop()).all()
+
+
+def test_what_hangs_together_is_one_group_and_what_is_held_is_tied(pictures, parts):
+    for one, own in zip(pictures, parts, strict=True):
+        held = [atom.objects[0] for atom in one.true if atom.predicate == "held"]
+        piles = sum(atom.predicate == "on-table" for atom in one.true)
+        assert len(own.groups) == piles + len(held)
+        assert [group.looks for group in own.groups if group.tied] == [(one.scene.looks[x],) for x in held]
+        for group in own.groups:
+            inner = [about for predicate, about in group.atoms if predicate == "on"]
+            assert len(inner) == len(group.looks) - 1
+
+
+def test_the_picture_without_free_groups_has_what_is_held(pictures, parts):
+    for one, own in zip(pictures, parts, strict=True):
+        top, left = HAND
+        hand = np.s_[top : top + SIDE, left : left + SIDE]
+        assert (own.bare[hand] == one.frame[hand]).all()
+        rest = own.bare.copy()
+        rest[top : top + SIDE, left : left + SIDE + 4] = 190
+        assert (rest == backdrop()).all()
+
+
+def test_a_group_beside_another_one_is_not_put_elsewhere(pictures, parts):
+    """What is behind something may lack a part."""
+    for one, own in zip(pictures, parts, strict=True):
+        for group in own.groups:
+            hidden = any((group.owner == number).sum() < SIDE**2 for number in range(len(group.looks)))
+            assert not (hidden and group.whole), one.true
+
+
+def test_parts_of_piles_are_exchanged_with_what_is_true_of_them(parts):
+    cuts = [cut for one in parts for group in one.groups if group.whole for cut in cuts_of(group)]
+    made = [found for below in cuts for above in cuts if (found := exchanged(below, above))]
+    assert max(len(group.looks) for group in made) == 4
+    for group in made:
+        atoms = set(group.atoms)
+        on = {about for predicate, about in atoms if predicate == "on"}
+        assert len(on) == len(group.looks) - 1
+        uppers, lowers = {one for one, _ in on}, {other for _, other in on}
+        for number in range(len(group.looks)):
+            assert (("on-table", (number,)) in atoms) == (number not in uppers)
+            assert (("clear", (number,)) in atoms) == (number not in lowers)
+        for upper, lower in on:
+            rows = [np.nonzero(group.owner == number)[0] for number in (upper, lower)]
+            assert rows[0].max() == rows[1].min() - 1
+
+
+def test_labels_of_made_pictures_are_what_they_show(parts):
+    montage, rng = Montage(VOCABULARY, parts), np.random.default_rng(7)
+    assert montage.usable
+    seen = set()
+    for _ in range(150):
+        one = montage.make(rng)
+        seen.update(atom.predicate for atom in one.true)
+        for thing, look in one.scene.looks.items():
+            mask = one.masks[thing]
+            assert (one.frame[mask] == COLOURS[look]).all()
+            shows = Atom("seen", (thing,))
+            share = mask.sum() / SIDE**2
+            assert (shows in one.true) == (share >= 0.25)
+            assert (shows in one.unknown) == (0.08 < share < 0.25)
+            if share == 1:
+                row, column = (int(side[0]) for side in np.nonzero(mask))
+                held = Atom("held", (thing,)) in one.true
+                assert held == ((row, column) == HAND)
+        for atom in one.true:
+            if atom.predicate == "on" and all(one.masks[thing].sum() == SIDE**2 for thing in atom.objects):
+                upper, lower = (np.argwhere(one.masks[thing])[0] for thing in atom.objects)
+                assert tuple(lower - upper) == (SIDE, 0)
+    assert seen == {"seen", "held", "on-table", "clear", "on"}
+
+
+def test_the_same_chance_makes_the_same_picture(parts):
+    montage = Montage(VOCABULARY, parts)
+    one, other = (montage.make(np.random.default_rng(3)) for _ in range(2))
+    assert (one.frame == other.frame).all()
+    assert one.true == other.true
+
+
+def test_without_masks_or_with_shared_looks_nothing_is_made(pictures):
+    assert taken_apart(VOCABULARY, pictures[0]._replace(masks={}), backdrop()) is None
+    alike = labelled(np.random.default_rng(0), ("red", "red"))
+    assert taken_apart(VOCABULARY, alike, backdrop()) is None
+    assert not Montage(VOCABULARY, []).usable

@@ -1,0 +1,191 @@
+"""What labelled pictures show, cut out along the masks of the things: groups of things that hang together.
+
+Things between which a predicate of two holds (``on(a, b)``) make a *group*, which stays together wherever it is put. A group with
+a thing of which something is true that is counted over the whole scene (``holding``, where the vocabulary says that something is held or
+the hand is empty) is tied to its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.constraints import Number
+from aam_vision.envs.labelled import Labelled
+from aam_vision.perception import Frame, Perceived, Reading, VisualVocabulary
+from aam_vision.strips import Atom
+from aam_vision.training.labelling.camera.backdrop import differs
+
+SHADOW: Final = 30
+"""How far from a group, in pixels of the picture, its shadow reaches at most."""
+
+BESIDE: Final = 2
+"""Pixels: a group that is nearer to another one may be partly behind it, and is not put elsewhere."""
+
+NOTHING: Final = -1
+"""No thing's pixel."""
+
+Spot = tuple[int, int]
+"""Row and column of a pixel."""
+
+Numbers = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of things, cut out of a picture.
+
+    Attributes:
+        looks: of its things.
+        kinds: their types.
+        atoms: what is true of them: predicates with the numbers of things.
+        owner: int8 (h, w), the number of the thing that each pixel shows, ``NOTHING`` elsewhere.
+        pixels: uint8 (h, w, 3).
+        shade: float32 (h, w, 3), what is behind is multiplied by it: below 1 in the group's shadow.
+        corner: of the cut-out in its picture.
+        foot: the middle of its lowest row, in its picture.
+        tied: whether it belongs to its place.
+        whole: whether nothing is in front of it.
+    """
+
+    looks: tuple[str, ...]
+    kinds: tuple[str, ...]
+    atoms: tuple[tuple[str, tuple[int, ...]], ...]
+    owner: Numbers
+    pixels: Frame
+    shade: NDArray[np.float32]
+    corner: Spot
+    foot: Spot
+    tied: bool
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A labelled picture, taken apart: what is true of the scene as a whole, the groups, and the picture without those not tied."""
+
+    alone: tuple[str, ...]
+    groups: tuple[Group, ...]
+    bare: Frame
+
+
+def taken_apart(vocabulary: VisualVocabulary, labelled: Labelled, backdrop: Frame) -> Parts | None:
+    """The groups of a picture; None where masks are missing, or things share a look."""
+    looks, masks = labelled.scene.looks, labelled.masks
+    if len(set(looks.values())) < len(looks) or any(thing not in masks for thing in looks):
+        return None
+    shown = {
+        entry.predicate.name
+        for entry in vocabulary.entries
+        if isinstance(entry, Perceived) and entry.reading is Reading.SHOWN
+    }
+    true = sorted((atom for atom in labelled.true if atom.predicate in shown), key=str)
+    things = [thing for thing in looks if masks[thing].any()]
+    groups = _together(things, true)
+    place = np.full(labelled.frame.shape[:2], NOTHING, np.int8)  # which group each pixel shows
+    for number, own in enumerate(groups):
+        for thing in own:
+            place[masks[thing]] = number
+    changed = differs(labelled.frame, backdrop)
+    near = _nearest(place, changed)
+    tied = _tied(vocabulary)
+    found, bare = [], np.where((near == NOTHING)[..., None], labelled.frame, backdrop)
+    for number, own in enumerate(groups):
+        atoms = [atom for atom in true if atom.objects and set(atom.objects) <= set(own)]
+        group = _cut(labelled, backdrop, own, atoms, place, near == number, tied)
+        if group.tied:
+            bare[near == number] = labelled.frame[near == number]
+        found.append(group)
+    return Parts(tuple(atom.predicate for atom in true if not atom.objects), tuple(found), bare)
+
+
+def _cut(
+    labelled: Labelled,
+    backdrop: Frame,
+    own: Sequence[str],
+    atoms: Sequence[Atom],
+    place: Numbers,
+    near: NDArray[np.bool_],
+    tied: frozenset[str],
+) -> Group:
+    """A group of a picture; ``near``: where it and its shadow are."""
+    rows, columns = np.nonzero(near)
+    top, left, bottom, right = rows.min(), columns.min(), rows.max() + 1, columns.max() + 1
+    part = np.s_[top:bottom, left:right]
+    owner = np.full(place.shape, NOTHING, np.int8)
+    for number, thing in enumerate(own):
+        owner[labelled.masks[thing]] = number
+    behind = np.maximum(backdrop.astype(np.float32), 1)
+    shade = np.where((near & (owner == NOTHING))[..., None], labelled.frame / behind, 1).astype(np.float32)
+    mask = owner != NOTHING
+    low = int(np.nonzero(mask.any(1))[0].max())
+    objects = labelled.scene.objects
+    other = (place != NOTHING) & ~mask
+    return Group(
+        tuple(labelled.scene.looks[thing] for thing in own),
+        tuple(objects[thing] for thing in own),
+        tuple((atom.predicate, tuple(own.index(thing) for thing in atom.objects)) for atom in atoms),
+        owner[part],
+        labelled.frame[part],
+        shade[part].clip(0, 1.2),
+        (int(top), int(left)),
+        (low, round(float(np.nonzero(mask[low])[0].mean()))),
+        any(atom.predicate in tied for atom in atoms),
+        not (_grown(mask, BESIDE) & other).any(),
+    )
+
+
+def _tied(vocabulary: VisualVocabulary) -> frozenset[str]:
+    """The predicates that are counted over the whole scene, together with others."""
+    found: set[str] = set()
+    for item in vocabulary.constraints:
+        if isinstance(item, Number):
+            terms = dict(item.terms())
+            if None in terms.values():
+                found.update(terms)
+    return frozenset(found)
+
+
+def _together(things: Sequence[str], true: Sequence[Atom]) -> list[list[str]]:
+    """Things that are connected by atoms about two of them."""
+    of = {thing: thing for thing in things}
+    for atom in true:
+        if len(atom.objects) == 2 and set(atom.objects) <= of.keys():
+            one, other = (of[thing] for thing in atom.objects)
+            of = {thing: one if root == other else root for thing, root in of.items()}
+    return [[thing for thing in things if of[thing] == root] for root in dict.fromkeys(of.values())]
+
+
+def _nearest(place: Numbers, changed: NDArray[np.bool_]) -> Numbers:
+    """The group that each changed pixel belongs to: that which it shows, else the nearest one within ``SHADOW``."""
+    found, reached = place.copy(), 0
+    while reached < SHADOW:
+        reached += 1
+        step = found.copy()
+        for down, across in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            moved = _moved(found, down, across)
+            step = np.where((step == NOTHING) & changed & (moved != NOTHING), moved, step)
+        if (step == found).all():
+            break
+        found = step
+    return found
+
+
+def _grown(mask: NDArray[np.bool_], pixels: int) -> NDArray[np.bool_]:
+    for _ in range(pixels):
+        numbers = mask.astype(np.int8) - 1
+        mask = mask | np.logical_or.reduce(
+            [_moved(numbers, *way) >= 0 for way in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+        )
+    return mask
+
+
+def _moved(numbers: Numbers, down: int, across: int) -> Numbers:
+    """Moved by one pixel; ``NOTHING`` comes in."""
+    height, width = numbers.shape
+    wide = np.pad(numbers, 1, constant_values=NOTHING)
+    return wide[1 - down : 1 - down + height, 1 - across : 1 - across + width]
