@@ -252,7 +252,10 @@ class _Group:
         for place in places:
             rows = away[own.reshape(-1)[begin : begin + len(place)]][:, self._look]
             begin += len(place)
-            found.append(self._of_cell(rows[0]) if self._single and len(place) == 1 else self._of_cells(rows))
+            if not self._single:
+                found.append(self._of_cells(rows))
+            else:  # places of one cell say nothing of what a larger one looks like
+                found.append(self._of_cell(rows[0]) if len(place) == 1 else None)
         return found
 
     def _of_cell(self, away: NDArray[np.float32]) -> Recognised | None:

@@ -29,8 +29,16 @@ if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain, Pictures
     from aam_vision.training.assessment import PerceptionScores
 
-WAYS = {"active-free": ("active", True), "active": ("active", False), "random": ("random", False)}
-"""Way -> how pictures are chosen, and whether labels that follow from others are learned from."""
+WAYS = {
+    "active-free": ("active", True),
+    "active": ("active", False),
+    "random": ("random", False),
+    "atoms": ("active", True),
+}
+"""Way -> how pictures are chosen, and whether labels that follow from others are learned from; ``atoms`` asks about single ones."""
+
+ANSWERS = 60
+"""Answers about single atoms at most."""
 
 WORLDS = ("minigrid:DoorKey-5x5", "taxi")
 """Ready-made worlds that are measured besides the board domains."""
@@ -86,7 +94,7 @@ def few_labels(
     ] = None,
     scale: Scale = Scale(out=Path("runs/few-labels")),
 ) -> int:
-    """Label pictures of walks, train, and read unseen layouts.
+    """Label pictures of walks, or single atoms of them, train, and read unseen layouts.
 
     Examples:
         python -m experiments.few_labels --processes 1
@@ -103,7 +111,7 @@ def few_labels(
             "env": name,
             "way": one,
             "seed": seed,
-            "most": pictures or (MORE if name in WORLDS else MOST),
+            "most": ANSWERS if one == "atoms" else pictures or (MORE if name in WORLDS else MOST),
             "states": states,
         }
         for one in chosen_domains(way, WAYS)
@@ -133,22 +141,28 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
         env: name of the environment.
         way: one of ``WAYS``.
         seed: of walks, choice and weights.
-        most: pictures to label.
+        most: pictures to label, or atoms.
         states: of unseen layouts, to read.
     """
     from aam_vision.classifiers.architecture import CELL_PIXELS
     from aam_vision.commandline import Progress
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.answers import SimulatorLabels
+    from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
+    from aam_vision.training.labelling.atom_rounds import AtomRounds
     from aam_vision.training.labelling.pool import Pool, rarest
     from aam_vision.training.labelling.rounds import Rounds, Way
+    from aam_vision.training.labelling.sites import Sites
     from aam_vision.training.labelling.walks import walk, walked_problems
 
     began, domain, (choice, free) = process_time(), image_domain(env), WAYS[way]
     pictures = walk(domain, walked_problems(domain), np.random.default_rng([seed, 81]))
     pool = Pool(domain.visual, rarest(pictures, CELL_PIXELS), CELL_PIXELS)
-    how = Way(choice, free, most, seed)
-    perception, found = Rounds(domain, pool, SimulatorLabels(domain), how, Progress(StringIO())).run()
+    how, quiet = Way(choice, free, most, seed), Progress(StringIO())
+    if way == "atoms":
+        rounds: Rounds = AtomRounds(domain, pool, SimulatorAtoms(domain, pool), how, quiet, Sites(pool))
+    else:
+        rounds = Rounds(domain, pool, SimulatorLabels(domain), how, quiet)
+    perception, found = rounds.run()
     seconds = process_time() - began
     scores = _scores(perception, _unseen(domain, states))
     return {

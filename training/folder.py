@@ -6,7 +6,8 @@ A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
 
 ``problem`` is one of the environment's problems (``seed/N`` for one of the user's own), or ``pictures``, described in ``scene.json``: it gives the board and the names of places and
 things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
-taken to be false, except what the image hides. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
+taken to be false, except what the image hides. Lines that say less about their image have ``yes``, ``no`` or ``skipped`` instead:
+``single_answers``. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
 (``labels.check_legal``) and all of them together (``label_checks``). Pictures without cells are labelled in the same way:
 ``camera.folder``.
@@ -14,11 +15,13 @@ back that stand above it, as the labelling page writes it when an answer is undo
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
+
+import torch
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
@@ -28,10 +31,18 @@ from aam_vision.files import read_limited
 from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
+from aam_vision.training.atom_texts import atom_of, text_of
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.label_checks import LabelledImage, Labelling, check_places, check_together
+from aam_vision.training.label_checks import (
+    LabelledImage,
+    Labelling,
+    check_places,
+    check_single,
+    check_together,
+)
 from aam_vision.training.labels import check_legal
+from aam_vision.training.single_answers import Said, labels_of, without
 
 LABELS: Final = "labels.jsonl"
 """Name of the file in a folder of labelled images."""
@@ -39,8 +50,6 @@ MOST_BYTES: Final = 100_000_000
 """Of ``labels.jsonl``; larger ones are not read."""
 
 T = TypeVar("T", bound=LabelledImage)
-
-_ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
 
 class Labellable(Protocol):
@@ -71,12 +80,24 @@ class Named:
 
 
 def labelled_images(domain: Labellable, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
-    """The boards of a folder, in the order of its lines, with cells of ``side`` pixels.
+    """The boards of a folder, in the order of its lines, with cells of ``side`` pixels; each image once.
 
     Raises:
-        UnusableInput: see ``read_labels``.
+        UnusableInput: see ``read_labels``; or all images are skipped.
     """
-    return [labelling.example for labelling in read_labels(domain, folder, side)]
+    found: dict[tuple[str, str], Example] = {}
+    for one in read_labels(domain, folder, side):
+        if one.said is not None and not (one.said.yes or one.said.no):
+            continue
+        former = found.get((one.image, one.problem))
+        if former is None or one.said is None:
+            found[one.image, one.problem] = one.example
+        else:  # labels do not contradict each other: that was checked
+            labels = former.labels.maximum(one.example.labels)
+            found[one.image, one.problem] = replace(former, labels=labels)
+    if not found:
+        raise UnusableInput(f"{folder / LABELS} labels no image: all are skipped")
+    return list(found.values())
 
 
 def read_labels(
@@ -100,11 +121,14 @@ def read_labels(
         if line.problem not in indices:
             indices[line.problem] = SceneIndex(domain.visual, line.scene)
         named = Named(line.line, line.image, line.problem)
+        if line.said is not None:
+            return partly_labelled(domain, indices[line.problem], line.said, line.frame, named, side)
         return labelling(domain, indices[line.problem], line.atoms, line.frame, named, side)
 
     found = read_lines(domain, folder, made, none_is_fine=none_is_fine)
     try:
         check_together(domain.visual.cell_heads(), found)
+        check_single(domain.visual.cell_heads(), found)
     except UnusableInput as error:
         raise UnusableInput(f"{folder / LABELS}: {error}") from None
     return found
@@ -121,6 +145,7 @@ class Line:
         scene: of the problem.
         atoms: the atoms that it says are true.
         frame: the image.
+        said: what it says, if that is not everything.
     """
 
     line: int
@@ -129,6 +154,7 @@ class Line:
     scene: Scene
     atoms: frozenset[Atom]
     frame: Frame
+    said: Said | None = None
 
     @property
     def state(self) -> State:
@@ -150,21 +176,33 @@ def read_lines(
         lines = read_limited(file, MOST_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UnusableInput(f"cannot read {file} ({error}): write one line of JSON per image") from None
+    entries: list[tuple[int, dict[str, Any]]] = []
     found: list[T] = []
     scenes: dict[str, Scene] = {}
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            try:
+            with _told(file, number):
                 facts = _facts(line)
-                if facts.get("withdrawn") is True:
-                    found = _without(found, facts)
+                withdrawn = facts.get("withdrawn")
+                if withdrawn is True or isinstance(withdrawn, list):
+                    entries = without(entries, facts)
                 else:
-                    found.append(made(_line(domain, folder, (number, facts), scenes)))
-            except UnusableInput as error:
-                raise UnusableInput(f"{file} line {number}: {error}") from None
+                    entries.append((number, facts))
+    for number, facts in entries:
+        with _told(file, number):
+            found.append(made(_line(domain, folder, (number, facts), scenes)))
     if not found and not none_is_fine:
         raise UnusableInput(f"{file} labels no image: write one line per image")
     return found
+
+
+@contextmanager
+def _told(file: Path, number: int) -> Iterator[None]:
+    """Say in which line something is wrong."""
+    try:
+        yield
+    except UnusableInput as error:
+        raise UnusableInput(f"{file} line {number}: {error}") from None
 
 
 def _facts(line: str) -> dict[str, Any]:
@@ -183,36 +221,26 @@ def _no_label(error: Exception) -> UnusableInput:
     )
 
 
-def _without(found: list[T], facts: dict[str, Any]) -> list[T]:
-    """The labels so far without those of an image."""
-    image = str(facts.get("image"))
-    rest = [one for one in found if one.image != image]
-    if len(rest) == len(found):
-        raise UnusableInput(
-            f"withdraws the labels of {image!r}, and no line above labels it; remove the line"
-        )
-    return rest
-
-
 def _line(
     domain: Labellable, folder: Path, numbered: tuple[int, dict[str, Any]], scenes: dict[str, Scene]
 ) -> Line:
     number, facts = numbered
+    said = Said.of(facts)
     try:
         image, problem, true = (
             str(facts["image"]),
             str(facts["problem"]),
-            [str(text) for text in facts["true"]],
+            [str(text) for text in facts["true"]] if said is None else [],
         )
     except (TypeError, KeyError) as error:
         raise _no_label(error) from None
     if problem not in scenes:
         scenes[problem] = _scene(domain, folder, problem)
     scene = scenes[problem]
-    atoms = frozenset(_atom(domain, scene, text) for text in true)
+    atoms = frozenset(atom_of(domain.visual, scene, text) for text in true)
     if Path(image).name != image:
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
-    return Line(number, image, problem, scene, atoms, read_image(folder / "images" / image))
+    return Line(number, image, problem, scene, atoms, read_image(folder / "images" / image), said)
 
 
 def _scene(domain: Labellable, folder: Path, problem: str) -> Scene:
@@ -236,33 +264,27 @@ def labelling(
     return Labelling(named.line, named.image, named.problem, atoms, frame, index, example)
 
 
-def _text(atom: Atom) -> str:
-    return f"{atom.predicate}({', '.join(atom.objects)})"
+def partly_labelled(
+    domain: Labellable, index: SceneIndex, said: Said, frame: Frame, named: Named, side: int
+) -> Labelling:
+    """What single answers say, checked by themselves.
 
-
-def _atom(domain: Labellable, scene: Scene, text: str) -> Atom:
-    entries = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
-    match = _ATOM.fullmatch(text.strip())
-    if match is None:
-        raise UnusableInput(f"{text!r} is no atom: write predicate(object, object)")
-    name, objects = match[1], tuple(part.strip() for part in match[2].split(",") if part.strip())
-    if name not in entries:
-        raise UnusableInput(f"no perceived predicate {name!r}: use one of {', '.join(entries)}")
-    kinds = entries[name].predicate.types
-    if len(objects) != len(kinds):
-        raise UnusableInput(f"{text}: {name} takes {len(kinds)} objects, not {len(objects)}")
-    known = scene.objects_of(entries[name])
-    for item, kind in zip(objects, kinds, strict=True):
-        if item not in known.of_type(kind):
-            raise UnusableInput(f"{text}: the problem has no {kind} {item!r}")
-    return Atom(name, objects)
+    Raises:
+        UnusableInput: they name what there is not, or say both yes and no.
+    """
+    labels = labels_of(said, domain.visual.cell_heads(), index)
+    (example,) = examples(
+        domain.visual, index.scene, [(State(frozenset(), index.scene.objects), frame)], side
+    )
+    example = replace(example, labels=torch.from_numpy(labels))
+    return Labelling(named.line, named.image, named.problem, frozenset(), frame, index, example, said)
 
 
 def perceived_atoms(domain: Labellable, scene: Scene, state: State) -> Sequence[str]:
     """The atoms of a state that a line of ``labels.jsonl`` lists, in order."""
     names = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
     return [
-        _text(atom) for atom in sorted(domain.visual.sighted(scene, state.true)) if atom.predicate in names
+        text_of(atom) for atom in sorted(domain.visual.sighted(scene, state.true)) if atom.predicate in names
     ]
 
 

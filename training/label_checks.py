@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from aam_vision.classifiers.architecture import CROP_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.errors import UnusableInput
@@ -14,6 +16,7 @@ from aam_vision.strips import Atom
 from aam_vision.training.boards import Example
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.looks import place_looks
+from aam_vision.training.single_answers import Said, check_possible
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Labelling:
         frame: the image.
         index: the scene of the problem.
         example: the board to learn from.
+        said: what it says, if that is not everything.
     """
 
     line: int
@@ -37,6 +41,7 @@ class Labelling:
     frame: Frame
     index: SceneIndex
     example: Example
+    said: Said | None = None
 
     @property
     def side(self) -> int:
@@ -72,6 +77,9 @@ class LabelledImage(Protocol):
 
     @property
     def frame(self) -> Frame: ...
+
+    @property
+    def said(self) -> Said | None: ...
 
 
 def check_images(labellings: Sequence[LabelledImage]) -> None:
@@ -109,7 +117,7 @@ def _check_same(labellings: Sequence[LabelledImage]) -> None:
             raise UnusableInput(
                 f"{both}: the problem is {one.problem} here, {other.problem} there; correct one of them"
             )
-        if one.atoms != other.atoms:
+        if one.said is None and other.said is None and one.atoms != other.atoms:
             atom = min(one.atoms ^ other.atoms)
             here, there = ("true", "false") if atom in one.atoms else ("false", "true")
             raise UnusableInput(
@@ -150,6 +158,25 @@ def _contradiction(head: str, one: _Place, value: int, other: _Place) -> str:
         f"({no.labelling.image}) does not at {no.name}, and the two look the same to the pixel: an atom is forgotten "
         f"or wrong, or something hides it"
     )
+
+
+def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
+    """Refuse single answers about one image that cannot all be right.
+
+    Raises:
+        UnusableInput: constraints exclude them; the lines are named.
+    """
+    images: dict[tuple[str, str], list[Labelling]] = {}
+    for one in labellings:
+        if one.said is not None:
+            images.setdefault((one.problem, one.image), []).append(one)
+    for (_, image), own in images.items():
+        labels = np.max([one.example.labels.numpy() for one in own], axis=0)
+        try:
+            check_possible(heads, own[0].index, labels)
+        except UnusableInput as error:
+            lines = ", ".join(str(one.line) for one in own)
+            raise UnusableInput(f"lines {lines} ({image}): {error}") from None
 
 
 def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:

@@ -34,6 +34,10 @@ def read_pictures(domain: ImageDomain, plan: CameraPlan, folder: Path) -> list[L
     known: dict[str, SceneAtoms] = {}
 
     def checked(line: Line) -> Line:
+        if line.said is not None:
+            raise UnusableInput(
+                "pictures without cells have no places to answer about: give all true atoms as true"
+            )
         if line.problem not in known:
             known[line.problem] = SceneAtoms(domain.visual, plan, line.scene)
         _check_legal(domain.visual, known[line.problem], line)

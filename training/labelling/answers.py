@@ -13,14 +13,17 @@ from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.shown import Shown
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom, State
+from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.sites import AskedAtom
 from aam_vision.training.labelling.walks import Walked
+from aam_vision.training.labels import NO_LABEL, label
 
 
 class Labeller(Protocol):
     """Tells what pictures show."""
 
-    def label(self, picture: Walked, *, tested: bool = False) -> State:
-        """The perceived atoms that are true in a picture.
+    def label(self, picture: Walked, *, tested: bool = False) -> State | None:
+        """The perceived atoms that are true in a picture; None if nobody can tell.
 
         Args:
             picture: any.
@@ -57,6 +60,26 @@ class SimulatorLabels:
 
     def learned(self, perception: BoardPerception) -> None:
         """Nothing: a simulator needs no help to answer."""
+
+
+class SimulatorAtoms(SimulatorLabels):
+    """Single atoms of the simulator's own states.
+
+    Args:
+        domain: as for ``SimulatorLabels``.
+        pool: the pictures that are asked about.
+    """
+
+    def __init__(self, domain: ImageDomain, pool: Pool) -> None:
+        super().__init__(domain)
+        self._visual, self._pool = domain.visual, pool
+
+    def atom(self, atom: AskedAtom, *, tested: bool = False) -> bool | None:
+        """Whether a picture shows something at a place; None if it is hidden."""
+        one = self._pool.pictures[atom.number]
+        labels = label(self._visual, one.picture.scene, one.index.places, self.label(one.picture))
+        value = int(labels[atom.head, atom.place])
+        return None if value == NO_LABEL else value == 1
 
 
 class _BoardStates:

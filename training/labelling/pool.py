@@ -137,6 +137,7 @@ class KnownLooks:
         self._pool = pool
         self._heads = heads
         self._answered: dict[int, Labels] = {}
+        self._several: dict[tuple[int, int], Labels] = {}
         self.answers: dict[int, Labels] = {}
         """The labels (heads, places) of answered pictures, by number."""
 
@@ -146,6 +147,14 @@ class KnownLooks:
         for place, look in enumerate(self._pool.pictures[number].looks):
             if look != NO_LOOK:
                 self._answered.setdefault(int(look), labels[:, place])
+
+    def answer_place(self, number: int, place: int, labels: Labels) -> None:
+        """Take in the labels (heads,) of one place of a picture."""
+        look = int(self._pool.pictures[number].looks[place])
+        if look == NO_LOOK:
+            self._several[number, place] = labels
+        else:
+            self._answered[look] = labels
 
     def nearest(self) -> NDArray[np.float32]:
         """(looks,): the distance of each from the nearest answered one."""
@@ -186,6 +195,8 @@ class KnownLooks:
             for (number, place), found in zip(rooms, recognition.labels(cells, kinds.T), strict=True):
                 if found is not None:
                     pictures[number][:, place] = found
+        for (number, place), labels in self._several.items():
+            pictures[number][:, place] = labels
         return looks, pictures
 
     def _follows(self, number: int, looks: Labels) -> Labels:

@@ -7,6 +7,7 @@ the test that ends the rounds. Labels that follow from those given, because two 
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import process_time
 from typing import Final
@@ -23,7 +24,7 @@ from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, describe
 from aam_vision.commandline import Progress
-from aam_vision.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.errors import UnusableInput
 from aam_vision.training.boards import fingerprint, positives
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.folder import Labellable
@@ -34,6 +35,7 @@ from aam_vision.training.labelling.free import free_examples
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.stopping import Examination
+from aam_vision.training.labelling.visible import shown
 from aam_vision.training.labels import NO_LABEL, Labels, label
 from aam_vision.training.lesson import teach
 from aam_vision.training.settings import limited_threads
@@ -86,6 +88,7 @@ class Labelled:
 
     Attributes:
         pictures: numbers of the labelled pictures, in order.
+        skipped: numbers of pictures that nobody could label.
         atoms: answers yes or no, about one classifier and place each, that the labels consist of.
         sure: whether the test ended the rounds, and not the number of pictures.
         examination: the test.
@@ -99,6 +102,7 @@ class Labelled:
     """
 
     pictures: list[int] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
     atoms: int = 0
     sure: bool = False
     examination: Examination = field(default_factory=Examination)
@@ -140,53 +144,80 @@ class Rounds:
 
     def run(self) -> tuple[BoardPerception, Labelled]:
         """Label and train until the test is passed or all pictures of ``Way.most`` are labelled."""
-        for _ in range(min(FIRST, self._way.most)):
-            self._ask(self._choose())
+        self._begin()
         with limited_threads(1):
             perception = self._train()
-            while not self._passed() and len(self._answers) < min(self._way.most, len(self._pool.pictures)):
+            while not self._passed() and self._may_ask():
                 self._round(perception)
                 perception = self._train()
         self.found.sure = self._passed()
-        self.found.elsewhere = read_elsewhere(self._pool, self._answers)
+        self.found.elsewhere = read_elsewhere(self._pool, self._references())
         return perception, self.found
 
     def _passed(self) -> bool:
         """Whether the test says that labels are enough."""
         return (
-            self.found.examination.passed
+            self._examined()
             and not self.found.refused
-            and not read_elsewhere(self._pool, self._answers).wrong
+            and not read_elsewhere(self._pool, self._references()).wrong
         )
+
+    def _begin(self) -> None:
+        """Have something labelled before anything is trained."""
+        while len(self._answers) < min(FIRST, self._way.most) and self._may_ask():
+            self._ask(self._choose())
+
+    def _may_ask(self) -> bool:
+        """Whether more may be labelled, and can be."""
+        left = len(self._pool.pictures) - len(self._done)
+        return len(self._answers) < self._way.most and left > 0
+
+    def _examined(self) -> bool:
+        """Whether enough held-out answers were foreseen."""
+        return self.found.examination.passed
+
+    def _references(self) -> Mapping[int, Labels]:
+        """The labels (heads, places) of pictures that unlabelled ones are compared with."""
+        return self._answers
+
+    @property
+    def _done(self) -> list[int]:
+        """The numbers of pictures that are labelled, and of those that are left out."""
+        return [*self.found.pictures, *self.found.skipped]
 
     def _round(self, perception: BoardPerception) -> None:
         """Label some more pictures; the first of them are those to be examined on, once nothing is open."""
         for number in range(min(EACH, self._way.most - len(self._answers))):
-            audited = number < AUDITED and not self._open.any()
-            chosen = least_labelled(self._pool, self.found.pictures, self._rng) if audited else self._choose()
-            if chosen is None:
-                return
-            self._ask(chosen, tested=audited)
-            if audited:
-                self._examine(perception, chosen)
+            audited, told = number < AUDITED and not self._open.any(), False
+            while not told:
+                chosen = least_labelled(self._pool, self._done, self._rng) if audited else self._choose()
+                if chosen is None:
+                    return
+                told = self._ask(chosen, tested=audited)
+                if told and audited:
+                    self._examine(perception, chosen)
 
     def _choose(self) -> int | None:
         if self._way.choice == ACTIVE:
-            return most_telling(self._pool, self._known, self.found.pictures, self._open)
-        return at_random(self._pool, self.found.pictures, self._rng)
+            return most_telling(self._pool, self._known, self._done, self._open)
+        return at_random(self._pool, self._done, self._rng)
 
-    def _ask(self, number: int | None, *, tested: bool = False) -> None:
-        """Have a picture labelled."""
+    def _ask(self, number: int | None, *, tested: bool = False) -> bool:
+        """Have a picture labelled; False if nobody could."""
         if number is None:
-            return
+            return False
         pooled = self._pool.pictures[number]
         state = self._labeller.label(pooled.picture, tested=tested)
+        if state is None:
+            self.found.skipped.append(number)
+            return False
         labels = label(self._visual, pooled.picture.scene, pooled.index.places, state)
         self._answers[number] = labels
         self._known.answer(number, labels)
         self._open.close(self._pool, number)
         self.found.pictures.append(number)
         self.found.atoms += int((labels != NO_LABEL).sum())
+        return True
 
     def _examine(self, perception: BoardPerception, number: int) -> None:
         """Compare the answer about a picture with what was read before."""
@@ -226,7 +257,9 @@ class Rounds:
     def _train(self) -> BoardPerception:
         """New classifiers from all labels."""
         began, way = process_time(), self._way
-        looks = labelled_looks(self._pool, self._answers)
+        if not self._references():
+            raise UnusableInput("nothing was labelled: all was skipped, so there is nothing to learn from")
+        looks = labelled_looks(self._pool, self._references())
         follow = self._known.follow(Recognition(looks))
         self._find_open(follow)
         own = [self._pool.pictures[number].example(labels) for number, labels in self._answers.items()]
@@ -258,24 +291,3 @@ class Rounds:
             f"{self._domain.name}: {counted(len(own), 'picture')} labelled, {self.found.seconds[-1]:.1f} CPU seconds"
         )
         return perception
-
-
-def shown(vocabulary: VisualVocabulary, sure: Truth, doubtful: Truth) -> Truth:
-    """The doubtful answers that the picture shows, hidden by nothing: all are (heads, places)."""
-    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
-    entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
-    looks = {
-        look: rows[head]
-        for entry in entries
-        if entry.reading is Reading.WHERE
-        for look, head in entry.heads.items()
-    }
-    found = doubtful.copy()
-    for entry in entries:
-        if entry.reading is not Reading.WHERE:
-            row = rows[entry.heads[""]]
-            if entry.hidden_by is not None:
-                found[row] &= ~sure[looks[entry.hidden_by]]
-            if entry.reading is Reading.ON:
-                found[row] &= sure[list(looks.values())].any(0)
-    return found

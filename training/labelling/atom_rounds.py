@@ -1,0 +1,213 @@
+"""Rounds in which single atoms are asked about instead of whole pictures: is there a stone at this place?
+
+A place is asked about until all is known that it shows, and then all places that look the same are known, too. Places chosen at random
+are read before they are asked about: that is the test that ends the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+import numpy as np
+
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.commandline import Progress
+from aam_vision.training.folder import Labellable
+from aam_vision.training.labelling.answers import Labeller
+from aam_vision.training.labelling.atom_choice import most_telling_head, strangest_look, surest
+from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.rounds import Rounds, Way
+from aam_vision.training.labelling.sites import AskedAtom, SiteAnswers, Sites
+from aam_vision.training.labelling.stopping import IN_A_ROW
+from aam_vision.training.labels import NO_LABEL, Labels
+
+FIRST: Final = 24
+"""Answers before anything is trained."""
+
+EACH: Final = 12
+"""Answers of every further round."""
+
+TOLERATED: Final = 0.2
+"""Largest share of wrong answers about looks at random, by its upper bound, with which asking stops: .02, as for whole pictures, would
+take 149 answers in a row; this takes 14."""
+
+COVERED: Final = 8.0
+"""No look may be farther from all known ones when asking stops: a smaller distance needs more answers, with a larger one small marks may
+never have been asked about."""
+
+ROOMS: Final = 3
+"""Every so manieth place is one of several cells, while any of them are open."""
+
+
+class AtomLabeller(Labeller, Protocol):
+    """Tells single atoms."""
+
+    def atom(self, atom: AskedAtom, *, tested: bool = False) -> bool | None:
+        """Whether a picture shows something at a place; None if that cannot be told.
+
+        Args:
+            atom: what is asked.
+            tested: whether the answer is compared with what the classifiers read.
+        """
+        ...
+
+
+class AtomRounds(Rounds):
+    """Asks about atoms of a pool's pictures until its classifiers are sure.
+
+    Args:
+        domain: as for ``Rounds``, and the others, too.
+        pool: pictures of walks.
+        labeller: answers.
+        way: ``most`` is the number of answers.
+        progress: is told what is being done.
+        sites: of the pool.
+    """
+
+    def __init__(
+        self,
+        domain: Labellable,
+        pool: Pool,
+        labeller: AtomLabeller,
+        way: Way,
+        progress: Progress,
+        sites: Sites,
+    ) -> None:
+        super().__init__(domain, pool, labeller, way, progress)
+        self._asked_of, self._sites = labeller, sites
+        self._single = SiteAnswers(sites, len(self._heads))
+        self._left_out: set[int] = set()
+        self._open_rooms: list[int] = []
+        self._turn, self._farthest = 0, np.inf
+
+    def _begin(self) -> None:
+        while self.found.atoms < min(FIRST, self._way.most) and self._next_place():
+            pass
+
+    def _may_ask(self) -> bool:
+        return self.found.atoms < self._way.most and any(
+            self._sites.asked(site) and self._single.whole(site) is None and site not in self._left_out
+            for site in range(len(self._sites))
+        )
+
+    def _examined(self) -> bool:
+        test = self.found.examination
+        return test.whole >= IN_A_ROW and test.bound <= TOLERATED and self._farthest <= COVERED
+
+    def _references(self) -> Mapping[int, Labels]:
+        """Places of which all is known: of others it is not known what they look unlike."""
+        found: dict[int, Labels] = {}
+        for number in dict.fromkeys(self._sites.members[site][0][0] for site in self._single.wholes):
+            found[number] = self._single.labels(number, whole=True)
+        return found
+
+    def _round(self, perception: BoardPerception) -> None:
+        """Ask some more; places at random, to be examined on, once nothing is open."""
+        until = min(self._way.most, self.found.atoms + EACH)
+        while self.found.atoms < until:
+            self._next_look()
+            audited = not self._open.any() and self._farthest <= COVERED
+            if not (self._audit(perception, until) if audited else self._next_place(until)):
+                return
+
+    def _next_place(self, until: int | None = None) -> bool:
+        """Ask about the place that says most, until it is known; False if there is none."""
+        site = self._next_site()
+        if site is None:
+            return False
+        self._turn += 1
+        atom: AskedAtom | None = None
+        while (
+            self.found.atoms < (until or min(FIRST, self._way.most))
+            and (head := most_telling_head(self._single, site)) is not None
+        ):
+            atom = AskedAtom(*(self._place(site) if atom is None else (atom.number, atom.place)), head)
+            if self._ask_atom(atom) is None:
+                break
+        return True
+
+    def _next_site(self) -> int | None:
+        rooms = [one for one in self._open_rooms if self._wanted(one)]
+        if rooms and self._turn % ROOMS == ROOMS - 1:
+            return rooms[int(self._rng.integers(len(rooms)))]
+        look = self._next_look()
+        if look is None and rooms:
+            return rooms[0]
+        return look
+
+    def _next_look(self) -> int | None:
+        """The look that is least like all known ones; how far it is from them is noted."""
+        found = strangest_look(self._single, self._open.looks, self._left_out)
+        self._farthest = 0.0 if found is None else found[1]
+        return None if found is None else found[0]
+
+    def _wanted(self, site: int) -> bool:
+        return self._sites.asked(site) and self._single.whole(site) is None and site not in self._left_out
+
+    def _place(self, site: int) -> tuple[int, int]:
+        """A place of a site: in a picture that was shown before, if there is one."""
+        shown = set(self.found.pictures)
+        return next(
+            (one for one in self._sites.members[site] if one[0] in shown), self._sites.members[site][0]
+        )
+
+    def _ask_atom(self, atom: AskedAtom, *, tested: bool = False) -> bool | None:
+        """Have an atom answered."""
+        yes = self._asked_of.atom(atom, tested=tested)
+        if yes is None:
+            self._left_out.add(int(self._sites.of[atom.number][atom.place]))
+            return None
+        self._single.add(atom, yes=yes)
+        self.found.atoms += 1
+        if atom.number not in self.found.pictures:
+            self.found.pictures.append(atom.number)
+        return yes
+
+    def _audit(self, perception: BoardPerception, until: int) -> bool:
+        """Ask all about a place at random, and compare the answers with what is read; False if there is none.
+
+        Every look is as likely as any other, however often it is seen.
+        """
+        wanted = [site for site in range(len(self._sites)) if self._wanted(site)]
+        if not wanted:
+            return False
+        site = wanted[int(self._rng.integers(len(wanted)))]
+        members = self._sites.members[site]
+        number, place = members[int(self._rng.integers(len(members)))]
+        sure, doubtful = self._read(perception, number)
+        while (
+            self.found.atoms < until
+            and (head := surest(sure[:, place], self._single.possible(site))) is not None
+        ):
+            yes = self._ask_atom(AskedAtom(number, place, head), tested=True)
+            if yes is None:
+                break
+            refused = bool(doubtful[head, place])
+            right = not refused and bool(sure[head, place]) == yes
+            self.found.examination.add(int(right), int(not refused and not right), int(refused))
+        return True
+
+    def _train(self) -> BoardPerception:
+        for site in self._single.wholes:
+            labels = self._single.whole(site)
+            assert labels is not None
+            for number, place in (
+                self._sites.members[site] if site >= self._sites.looks else self._sites.members[site][:1]
+            ):
+                self._known.answer_place(number, place, labels)
+        self._answers = {number: self._single.labels(number) for number in self.found.pictures}
+        return super()._train()
+
+    def _find_open(self, follow: tuple[Labels, list[Labels]]) -> None:
+        super()._find_open(follow)
+        asked = np.array([self._sites.asked(look) for look in range(self._sites.looks)], bool)
+        np.logical_and(self._open.looks, asked, out=self._open.looks)
+        self._open_rooms = [
+            site
+            for site in range(self._sites.looks, len(self._sites))
+            if all(
+                (follow[1][number][:, place] == NO_LABEL).all()
+                for number, place in self._sites.members[site][:1]
+            )
+        ]
