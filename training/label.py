@@ -29,7 +29,11 @@ def label(
     labels: Annotated[
         str, typer.Option(help="Who labels the pictures: you, at a page, or the simulator, where it knows.")
     ] = "page",
+    ask: Annotated[
+        str, typer.Option(help="What is asked about: whole pictures, or single atoms of them.")
+    ] = "pictures",
     pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = 10,
+    answers: Annotated[int, typer.Option(min=1, help="With --ask atoms: answers at most.")] = 60,
     steps: Annotated[int, typer.Option(min=1, help="Steps of the walk in every problem.")] = 800,
     seed: Annotated[int, typer.Option(min=0, help="Seed of walks, choice and weights.")] = 0,
     port: Annotated[
@@ -47,6 +51,8 @@ def label(
     The pictures are labelled at a page whose address is printed; it is served to this machine only. Every answer is written
     before the next picture is asked about, so that the same command goes on wherever it was ended.
 
+    With --ask atoms every question is about one thing at one place, yes or no.
+
     With --images no simulator is needed: at the page you also say where the cells are, and how many things there are.
 
     The folder, which run --classifiers reads, receives images/*.png and labels.jsonl, which train --images reads, the weights with their cards, and
@@ -56,13 +62,14 @@ def label(
     Examples:
         python -m aam_vision.training.label --env sokoban --out runs/few
         python -m aam_vision.training.label --env doors --pictures 20
+        python -m aam_vision.training.label --env sokoban --ask atoms --answers 60
         python -m aam_vision.training.label --env sokoban --images my-pictures
         python -m aam_vision.training.label --env sokoban --labels simulator
     """
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.labelling.session import Session, label_pictures, label_walks
 
-    session = Session(labels, pictures, steps, seed, port)
+    session = Session(labels, pictures, ask, answers, steps, seed, port)
     session.check()
     domain = image_domain(env) if images is None else None
     folder = out or Path("runs") / f"label-{env.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"

@@ -155,6 +155,7 @@ class AtomRounds(Rounds):
     def _ask_atom(self, atom: AskedAtom, *, tested: bool = False) -> bool | None:
         """Have an atom answered."""
         yes = self._asked_of.atom(atom, tested=tested)
+        self.found.answers.append((atom, yes))
         if yes is None:
             self._left_out.add(int(self._sites.of[atom.number][atom.place]))
             return None

@@ -63,7 +63,7 @@ class Desk:
             for number, one in enumerate(pool.pictures)
         }
         self._labels: dict[int, Labels] = {}
-        self._former: dict[Digest, State] = {}
+        self._former: dict[Digest, State | None] = {}
         self._changed = Condition()
         self._asked: Question | None = None
         self._correcting: Question | None = None
@@ -72,8 +72,8 @@ class Desk:
         self._told, self._ended = "", False
         self._seen = False
 
-    def label(self, picture: Walked, *, tested: bool = False) -> State:
-        """What a person says about a picture; what is on disk is not asked again.
+    def label(self, picture: Walked, *, tested: bool = False) -> State | None:
+        """What a person says about a picture, None if they skip it; what is on disk is not asked again.
 
         Raises:
             Corrected: an earlier answer was corrected meanwhile.
@@ -81,15 +81,15 @@ class Desk:
         with self._changed:
             self._begin_again()
             known = self._record.known(picture)
-            if known is None:
+            if known is None and not self._record.skipped(picture):
                 number = self._numbers[digest_of(picture.problem, picture.frame)]
                 self._asked = self._question(number, tested=tested)
                 while self._asked is not None:
                     self._changed.wait()
                 self._begin_again()
                 known = self._record.known(picture)
-                assert known is not None
-            self._note(picture, known)
+            if known is not None:
+                self._note(picture, known)
             return known
 
     def learned(self, perception: BoardPerception) -> None:
@@ -147,7 +147,7 @@ class Desk:
         """Do what the page asks for; returns what it should say.
 
         Args:
-            what: ``toggle``, ``clear``, ``next`` or ``undo``.
+            what: ``toggle``, ``clear``, ``next``, ``skip`` or ``undo``.
             facts: ``question``, and for the first two ``places`` (numbers); for the first ``head``, its number.
 
         Raises:
@@ -171,6 +171,8 @@ class Desk:
                 return "Undone." if draft.take_back() else self._withdraw()
             elif what == "next":
                 return self._answer(question)
+            elif what == "skip":
+                return self._skip(question)
             else:
                 raise ValueError(what)
             return ""
@@ -205,18 +207,31 @@ class Desk:
         state = question.draft.state()
         pooled = self._pool.pictures[question.number]
         self._record.add(pooled.picture, pooled.index, state)
+        self._taken(question, state)
+        self._note(pooled.picture, state)
+        self._told = f"Learning from {counted(len(self._record), 'labelled picture')} ..."
+        return f"Picture {len(self._record)} is labelled."
+
+    def _skip(self, question: Question) -> str:
+        """Write that nobody can tell what a picture shows."""
+        pooled = self._pool.pictures[question.number]
+        self._record.skip(pooled.picture, pooled.index)
+        self._taken(question, None)
+        self._told = "Looking for another picture ..."
+        return "The picture is skipped: it is left out."
+
+    def _taken(self, question: Question, state: State | None) -> None:
+        """Give an answer that is written to whoever asked."""
         if question is self._correcting:
-            former = self._former[digest_of(pooled.picture.problem, pooled.picture.frame)]
+            picture = self._pool.pictures[question.number].picture
+            former = self._former[digest_of(picture.problem, picture.frame)]
             self._redo = self._redo or self._withdrawn > 1 or state != former
             self._correcting, self._withdrawn = None, 0
             if self._redo:  # what was asked after it may not be asked now
                 self._asked = None
         else:
             self._asked = None
-        self._note(pooled.picture, state)
-        self._told = f"Learning from {counted(len(self._record), 'labelled picture')} ..."
         self._changed.notify_all()
-        return f"Picture {len(self._record)} is labelled."
 
     def _withdraw(self) -> str:
         """Ask again about the picture that was labelled last."""

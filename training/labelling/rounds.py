@@ -34,6 +34,7 @@ from aam_vision.training.labelling.elsewhere import Elsewhere, read_elsewhere
 from aam_vision.training.labelling.free import free_examples
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
 from aam_vision.training.labelling.references import labelled_looks
+from aam_vision.training.labelling.sites import AskedAtom
 from aam_vision.training.labelling.stopping import Examination
 from aam_vision.training.labelling.visible import shown
 from aam_vision.training.labels import NO_LABEL, Labels, label
@@ -90,6 +91,7 @@ class Labelled:
         pictures: numbers of the labelled pictures, in order.
         skipped: numbers of pictures that nobody could label.
         atoms: answers yes or no, about one classifier and place each, that the labels consist of.
+        answers: about single atoms, where these were asked; None of what could not be told.
         sure: whether the test ended the rounds, and not the number of pictures.
         examination: the test.
         seconds: CPU seconds of every round's training.
@@ -104,6 +106,7 @@ class Labelled:
     pictures: list[int] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
     atoms: int = 0
+    answers: list[tuple[AskedAtom, bool | None]] = field(default_factory=list)
     sure: bool = False
     examination: Examination = field(default_factory=Examination)
     seconds: list[float] = field(default_factory=list)

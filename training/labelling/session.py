@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,10 +18,14 @@ from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.training.described import PROBLEM, read_description
 from aam_vision.training.folder import Labellable
-from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
+from aam_vision.training.labelling.atom_desk import AtomDesk
+from aam_vision.training.labelling.atom_record import AtomRecord
+from aam_vision.training.labelling.atom_rounds import AtomRounds
 from aam_vision.training.labelling.desk import Corrected, Desk
-from aam_vision.training.labelling.files import write_labels
+from aam_vision.training.labelling.files import write_answers, write_labels
 from aam_vision.training.labelling.front import Busy, Front
+from aam_vision.training.labelling.outcome import written
 from aam_vision.training.labelling.own_pictures import (
     DescribedPictures,
     Describer,
@@ -34,12 +38,15 @@ from aam_vision.training.labelling.pool import Pool, rarest
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
 from aam_vision.training.labelling.server import check_installed, served
+from aam_vision.training.labelling.sites import Sites
 from aam_vision.training.labelling.walks import STEPS, Walked, walk, walked_problems
-from aam_vision.training.settings import write_files
 from aam_vision.wording import counted
 
 PAGE, SIMULATOR = "page", "simulator"
 """Who can be asked."""
+
+PICTURES, ATOMS = "pictures", "atoms"
+"""What can be asked about."""
 
 MOST_BYTES: Final = 100_000
 """Of a session's own files."""
@@ -47,7 +54,6 @@ MOST_BYTES: Final = 100_000
 LINGER: Final = 5.0
 """Seconds in which the page can learn that all is done, before its server ends."""
 
-SUMMARY: Final = "labelling.json"
 SESSION: Final = "session.json"
 
 
@@ -58,6 +64,8 @@ class Session:
     Args:
         labels: who is asked, ``PAGE`` or ``SIMULATOR``.
         pictures: to label at most.
+        ask: about whole ``PICTURES`` or single ``ATOMS``.
+        answers: about single atoms at most.
         steps: of the walk in every problem.
         seed: of walks, choice and weights.
         port: of the page; 0 for any free one.
@@ -66,6 +74,8 @@ class Session:
 
     labels: str = PAGE
     pictures: int = 10
+    ask: str = PICTURES
+    answers: int = 60
     steps: int = STEPS
     seed: int = 0
     port: int = 0
@@ -79,8 +89,19 @@ class Session:
         """
         if self.labels not in (PAGE, SIMULATOR):
             raise UnusableInput(f"no --labels {self.labels}: use {PAGE} or {SIMULATOR}")
+        if self.ask not in (PICTURES, ATOMS):
+            raise UnusableInput(f"no --ask {self.ask}: use {PICTURES} or {ATOMS}")
         if self.labels == PAGE:
             check_installed()
+
+    @property
+    def way(self) -> Way:
+        """How labels are come by."""
+        return Way(most=self.answers if self.ask == ATOMS else self.pictures, seed=self.seed)
+
+    def settings(self, **others: Any) -> dict[str, Any]:
+        """What the pictures and the answers of a folder depend on."""
+        return {**others, "seed": self.seed, **({"ask": ATOMS} if self.ask == ATOMS else {})}
 
 
 def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
@@ -105,7 +126,7 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
             f"learned with python -m aam_vision.training.train --env {domain.name}"
         )
     simulator = SimulatorLabels(domain) if session.labels == SIMULATOR else None
-    _keep(folder, {"env": domain.name, "seed": session.seed, "steps": session.steps})
+    _keep(folder, session.settings(env=domain.name, steps=session.steps))
     progress.stage(f"{domain.name}: walking")
     rng = np.random.default_rng([session.seed, 81])
     walked = rarest(walk(domain, walked_problems(domain), rng, session.steps), CELL_PIXELS)
@@ -115,10 +136,15 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
             _tell(address, session.out or folder, progress)
             return _at_page(domain, walked, folder, session, progress, front)
     pool = Pool(domain.visual, walked, CELL_PIXELS)
-    _, found = Rounds(domain, pool, simulator, Way(most=session.pictures, seed=session.seed), progress).run()
+    if session.ask == ATOMS:
+        oracle = SimulatorAtoms(domain, pool)
+        _, found = AtomRounds(domain, pool, oracle, session.way, progress, Sites(pool)).run()
+        write_answers(domain, pool, found.answers, folder)
+        return written(domain, found, len(walked), folder, progress)
+    _, found = Rounds(domain, pool, simulator, session.way, progress).run()
     asked = [pool.pictures[number].picture for number in found.pictures]
     write_labels(domain, [(picture, simulator.label(picture)) for picture in asked], folder)
-    return _written(domain, found, len(walked), folder, progress)
+    return written(domain, found, len(walked), folder, progress)
 
 
 def label_pictures(
@@ -142,7 +168,7 @@ def label_pictures(
         )
     name, visual = vocabulary_named(env)
     frames = pictures_of(images)
-    _keep(folder, {"env": name, "seed": session.seed, "pictures": digest_of_all(frames)})
+    _keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
     front = Front(Busy("Comparing the pictures ..."))
     with served(front, session.port) as address:
         _tell(address, session.out or folder, progress)
@@ -176,17 +202,34 @@ def _at_page(
     front: Front,
 ) -> dict[str, Any]:
     """Have a person label pictures at a page that is served until all is done."""
-    record = LabelRecord(domain, folder)
+    pool = Pool(domain.visual, pictures, CELL_PIXELS)
+    sites = Sites(pool)
+    record = AtomRecord(domain, folder, pool) if session.ask == ATOMS else LabelRecord(domain, folder)
     try:
-        pool = Pool(domain.visual, pictures, CELL_PIXELS)
-        front.shown = desk = Desk(domain.visual, pool, record, session.pictures)
+        desk: Desk | AtomDesk
+        if isinstance(record, AtomRecord):
+            desk = AtomDesk(domain.visual, sites, record, session.answers)
+        else:
+            desk = Desk(domain.visual, pool, record, session.pictures)
+        front.shown = desk
+
+        def made() -> Rounds:
+            if isinstance(desk, AtomDesk):
+                return AtomRounds(domain, pool, desk, session.way, progress, sites)
+            return Rounds(domain, pool, desk, session.way, progress)
+
         if len(record):
-            progress.stage(f"{domain.name}: going on after {counted(len(record), 'labelled picture')}")
-        found = _asked(domain, pool, desk, session, progress)
-        summary = _written(domain, found, len(pictures), folder, progress)
+            what = "answer" if session.ask == ATOMS else "labelled picture"
+            progress.stage(f"{domain.name}: going on after {counted(len(record), what)}")
+        found = _asked(made, desk)
+        summary = written(domain, found, len(pictures), folder, progress)
+        told = (
+            f"{counted(found.atoms, 'answer')} given"
+            if session.ask == ATOMS
+            else f"{counted(len(found.pictures), 'picture')} labelled"
+        )
         desk.end(
-            f"Done: {counted(len(found.pictures), 'picture')} labelled, and learned from. The classifiers are in "
-            f"{folder}. You can close this page.",
+            f"Done: {told}, and learned from. The classifiers are in {folder}. You can close this page.",
             LINGER,
         )
     finally:
@@ -194,12 +237,11 @@ def _at_page(
     return summary
 
 
-def _asked(domain: Labellable, pool: Pool, desk: Desk, session: Session, progress: Progress) -> Labelled:
+def _asked(made: Callable[[], Rounds], desk: Desk | AtomDesk) -> Labelled:
     """What the rounds find with the answers of a person, who may correct them until the end."""
     while True:
         try:
-            way = Way(most=session.pictures, seed=session.seed)
-            _, found = Rounds(domain, pool, desk, way, progress).run()
+            _, found = made().run()
             desk.settle()
         except Corrected:
             continue
@@ -224,36 +266,3 @@ def _keep(folder: Path, settings: dict[str, Any]) -> None:
         raise UnusableInput(
             f"{folder}: holds labels of a session with other options ({json.dumps(known)}); give these, or another --out"
         )
-
-
-def _written(
-    domain: Labellable, found: Labelled, pictures: int, folder: Path, progress: Progress
-) -> dict[str, Any]:
-    """Write weights and summary."""
-    assert found.network is not None
-    assert found.card is not None
-    files = write_files(found.network, found.card, folder, found.looks)
-    test = found.examination
-    summary: dict[str, Any] = {
-        "labelled_pictures": len(found.pictures),
-        "labelled_atoms": found.atoms,
-        "sure": found.sure,
-        "examined_pictures": len(test.history),
-        "mistakes": test.mistakes,
-        "answers_since": test.answers,
-        "bound": round(test.bound, 4),
-        "refused": round(found.refused, 4),
-        "other_layouts": {
-            "right": found.elsewhere.right,
-            "wrong": found.elsewhere.wrong,
-            "refused_places": found.elsewhere.refused,
-            "bound": round(found.elsewhere.bound, 4),
-        },
-        "cpu_s": [round(seconds, 1) for seconds in found.seconds],
-    }
-    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
-    why = "by its test" if found.sure else "at the most that were allowed: the test is not passed"
-    progress.stage(
-        f"{domain.name}: {len(found.pictures)} of {pictures} pictures labelled, stopped {why}; written to {files.weights}"
-    )
-    return summary

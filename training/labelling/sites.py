@@ -104,6 +104,18 @@ class SiteAnswers:
             self._known, self._whole, self.answered = before
             raise
 
+    def check(self, atom: AskedAtom, *, yes: bool) -> None:
+        """Refuse an answer that contradicts others.
+
+        Raises:
+            UnusableInput: it does.
+        """
+        before = self._known.copy(), dict(self._whole), set(self.answered)
+        try:
+            self.add(atom, yes=yes)
+        finally:
+            self._known, self._whole, self.answered = before
+
     def possible(self, site: int) -> Labels:
         """(n, heads): all that a site may show."""
         number, place = self.sites.members[site][0]

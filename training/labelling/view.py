@@ -8,8 +8,8 @@ from aam_vision.classifiers.board import board_box
 from aam_vision.perception import Box, Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.training.labelling.draft import Draft
 
-KEYS: Final = "123456789abcdefghijklmopqrstvwxyz"
-"""By which answers are toggled: neither n nor u nor 0, which mean something else."""
+KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
+"""By which answers are toggled: neither n, s, u nor 0, which mean something else."""
 
 
 def view_of(visual: VisualVocabulary, draft: Draft, frame: Frame) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def view_of(visual: VisualVocabulary, draft: Draft, frame: Frame) -> dict[str, A
         cells = draft.index.cells[number]
         large = len(cells) > 1 or cells in taken
         taken.add(cells)
-        boxes = [_box(scene, cell, height, width) for cell in cells]
+        boxes = [box_of(scene, cell, height, width) for cell in cells]
         asked = draft.asked(number)
         places.append(
             {
@@ -60,7 +60,7 @@ def _descriptions(visual: VisualVocabulary) -> dict[str, str]:
     return found
 
 
-def _box(scene: Scene, cell: int, height: int, width: int) -> Box | None:
+def box_of(scene: Scene, cell: int, height: int, width: int) -> Box | None:
     """Top, bottom, left and right edge of a cell, as shares of the picture; None if it is nowhere."""
     row, column = divmod(cell, scene.columns)
     if scene.boxes is not None:

@@ -28,7 +28,8 @@ function act(what, facts = {}) {
     const told = await answer.json();
     await show(told.view);
     if (told.wrong && view.kind === "ask") toCheck();
-    say(told.wrong || told.said || spoken(), Boolean(told.wrong));
+    const asked = view.kind === "atom" ? view.text : "";
+    say(told.wrong || `${told.said || spoken()} ${asked && told.said ? `Now: ${asked}` : ""}`.trim(), Boolean(told.wrong));
   });
   return waiting;
 }
@@ -70,18 +71,21 @@ async function show(next) {
   const fresh = !view || view.kind !== next.kind || view.question !== next.question;
   view = next;
   get("progress").textContent = view.kind === "describe" ? view.told
-    : `${view.labelled} labelled, ${view.most} at most${view.problem ? ` · ${view.problem}` : ""}`;
-  get("work").hidden = view.kind !== "ask" && view.kind !== "describe";
+    : `${view.labelled} ${view.kind === "atom" ? "answered" : "labelled"}, ${view.most} at most${view.problem ? ` · ${view.problem}` : ""}`;
+  const pictured = view.kind === "ask" || view.kind === "atom" || view.kind === "describe";
+  get("work").hidden = !pictured;
+  get("atom").hidden = view.kind !== "atom";
   get("panel").hidden = view.kind !== "ask";
   get("describe").hidden = view.kind !== "describe";
   for (const id of ["from", "to"]) get(id).hidden = view.kind !== "describe";
-  if (view.kind !== "ask" && view.kind !== "describe") get("lines").replaceChildren();
-  if (fresh && view.kind === "ask") get("lines").replaceChildren();
+  if (fresh) get("lines").replaceChildren();
+  if (view.kind !== "ask") get("places").replaceChildren();
   get("wait").hidden = view.kind !== "busy" && view.kind !== "done";
   get("told").textContent = view.told;
   if (view.kind === "busy") setTimeout(poll, 500);
-  if (fresh && (view.kind === "ask" || view.kind === "describe")) await load();
+  if (fresh && pictured) await load();
   if (view.kind === "describe" && fresh) describe();
+  if (view.kind === "atom") question();
   if (view.kind !== "ask") return;
   if (fresh) build();
   draw();
@@ -184,13 +188,23 @@ function drawChosen() {
     chip.ariaPressed = said.every(Boolean) ? "true" : said.some(Boolean) ? "mixed" : "false";
     chip.querySelector(".yes").textContent = said.every(Boolean) ? "✓" : said.some(Boolean) ? "–" : "";
   }
-  const boxes = one && one.large ? one.boxes : [];
+  drawBoxes(one && one.large ? one.boxes : []);
+}
+
+function drawBoxes(boxes) {
   get("lines").replaceChildren(...boxes.map(([top, bottom, left, right]) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", "rect");
     for (const [name, value] of Object.entries({ x: left, y: top, width: right - left, height: bottom - top })) made.setAttribute(name, value);
     return made;
   }));
 }
+
+function question() {
+  get("asked").textContent = view.text;
+  get("meaning").textContent = view.description;
+  get("atomtest").hidden = !view.tested;
+  drawBoxes(view.boxes);
+  }
 
 function choose(places, extending = false) {
   chosen = places;
@@ -266,6 +280,9 @@ const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 document.addEventListener("keydown", (event) => {
   if (!view || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, summary")) return;
   if (event.key === "u") return act("undo");
+  if (event.key === "s" && (view.kind === "ask" || view.kind === "atom")) return act("skip");
+  if (view.kind === "atom" && event.key === "y") return act("yes");
+  if (view.kind === "atom" && event.key === "n") return act("no");
   if (view.kind !== "ask") return;
   const control = event.target.closest("button:not([data-place])");
   const head = view.heads.findIndex((one) => one.key === event.key);
@@ -282,5 +299,7 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("pointerup", () => { dragging = false; });
 get("next").addEventListener("click", () => act("next"));
-get("undo").addEventListener("click", () => act("undo"));
+for (const id of ["undo", "undoatom"]) get(id).addEventListener("click", () => act("undo"));
+for (const id of ["skip", "skipatom"]) get(id).addEventListener("click", () => act("skip"));
+for (const id of ["yes", "no"]) get(id).addEventListener("click", () => act(id));
 get("look").addEventListener("click", toCheck);

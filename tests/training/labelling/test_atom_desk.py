@@ -1,0 +1,190 @@
+"""Questions about single atoms that wait for a person: answers, skips, corrections, and what is kept on disk."""
+
+import json
+from threading import Event, Thread
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
+
+from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.envs.registry import board_domain
+from aam_vision.errors import UnusableInput
+from aam_vision.training.folder import labelled_images, read_labels
+from aam_vision.training.labelling.answers import SimulatorAtoms
+from aam_vision.training.labelling.atom_desk import AtomDesk
+from aam_vision.training.labelling.atom_record import AtomRecord
+from aam_vision.training.labelling.desk import Corrected, Stale
+from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.record import LabelRecord
+from aam_vision.training.labelling.sites import AskedAtom, Sites
+from aam_vision.training.labelling.walks import walk
+from aam_vision.training.labels import label
+
+DOMAIN = board_domain("sokoban")
+CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return Pool(DOMAIN.visual, walk(DOMAIN, [("train", 0)], np.random.default_rng(3), 12)[:4], CELL_PIXELS)
+
+
+@pytest.fixture(scope="module")
+def oracle(pool):
+    return SimulatorAtoms(DOMAIN, pool)
+
+
+@pytest.fixture(scope="module")
+def atoms(pool, oracle):
+    """Some atoms that do not follow from each other."""
+    one = pool.pictures[0]
+    truth = label(DOMAIN.visual, one.picture.scene, one.index.places, oracle.label(one.picture))
+    place = {head: int(np.flatnonzero(truth[head] == 1)[0]) for head in (CLEAR, STONE)}
+    return [
+        AskedAtom(0, place[STONE], STONE),
+        AskedAtom(0, place[CLEAR], CLEAR),
+        AskedAtom(1, int(np.flatnonzero(truth[CLEAR] == 0)[0]), CLEAR),
+    ]
+
+
+class _Asking:
+    """Rounds that ask about all atoms, and begin again where they are told to."""
+
+    def __init__(self, pool, folder, atoms):
+        self.record = AtomRecord(DOMAIN, folder, pool)
+        self.desk = AtomDesk(DOMAIN.visual, Sites(pool), self.record, 60)
+        self.atoms, self.begun, self.found, self.ended = atoms, 0, None, Event()
+        Thread(target=self._ask, daemon=True).start()
+
+    def _ask(self):
+        while True:
+            self.begun += 1
+            try:
+                found = [self.desk.atom(one) for one in self.atoms]
+                self.desk.settle()
+            except Corrected:
+                continue
+            self.found = found
+            self.ended.set()
+            return
+
+    def question(self):
+        until = monotonic() + 10
+        while (view := self.desk.view())["kind"] != "atom":
+            assert monotonic() < until
+            sleep(0.002)
+        return view
+
+    def say(self, what):
+        return self.desk.act(what, {"question": self.question()["question"]})
+
+
+@pytest.fixture
+def asking(pool, atoms, tmp_path):
+    made = _Asking(pool, tmp_path, atoms)
+    yield made
+    made.record.close()
+
+
+def test_answers_are_kept_and_read_and_nothing_else_is_taken_for_false(asking, pool, atoms, tmp_path):
+    view = asking.question()
+    assert view["text"] == f"at(stone, {pool.pictures[0].index.places[atoms[0].place]})?"
+    assert len(view["boxes"]) == 1
+    for what in ("yes", "skip", "no"):
+        asking.say(what)
+    assert asking.ended.wait(10)
+    assert asking.found == [True, None, False]
+    assert len(asking.record) == 2
+    assert len(read_labels(DOMAIN, tmp_path)) == 3
+    examples = labelled_images(DOMAIN, tmp_path)
+    assert [int((one.labels >= 0).sum()) for one in examples] == [1, 1]
+    assert examples[0].labels[STONE, atoms[0].place] == 1
+    again = AtomRecord(DOMAIN, _copy(tmp_path), pool)
+    assert [again[one] for one in atoms] == [True, None, False]
+    again.close()
+
+
+def _copy(folder):
+    """The same files, which nobody writes to."""
+    other = folder / "copy"
+    (other / "images").mkdir(parents=True)
+    for path in [folder / "labels.jsonl", *(folder / "images").iterdir()]:
+        (other / path.relative_to(folder)).write_bytes(path.read_bytes())
+    return other
+
+
+def test_a_corrected_answer_counts_as_if_it_had_never_been_wrong(asking, tmp_path):
+    asking.say("no")
+    asking.say("yes")
+    asking.say("undo")
+    assert asking.question()["corrected"]
+    asking.say("undo")
+    assert len(asking.record) == 0
+    asking.say("yes")
+    for what in ("skip", "no"):
+        asking.say(what)
+    assert asking.ended.wait(10)
+    assert asking.begun == 2
+    assert asking.found == [True, None, False]
+    lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
+    assert sum("withdrawn" in line for line in lines) == 2
+    assert len(read_labels(DOMAIN, tmp_path)) == 3
+
+
+def test_what_contradicts_is_not_taken(pool, atoms, tmp_path):
+    same = AskedAtom(atoms[0].number, atoms[0].place, PLAYER)
+    asking = _Asking(pool, tmp_path, [atoms[0], same])
+    asking.say("yes")
+    with pytest.raises(UnusableInput, match="look the same"):
+        asking.say("yes")
+    asking.say("no")
+    assert asking.ended.wait(10)
+    assert asking.found == [True, False]
+    asking.record.close()
+
+
+def test_pages_that_are_late_or_wrong_change_nothing(asking):
+    first = asking.question()["question"]
+    asking.say("yes")
+    asking.question()
+    for what in ("yes", "undo"):
+        with pytest.raises(Stale):
+            asking.desk.act(what, {"question": first})
+    with pytest.raises(ValueError, match="dance"):
+        asking.say("dance")
+    assert len(asking.record) == 1
+
+
+def test_answers_and_whole_labels_do_not_mix(asking, pool, tmp_path):
+    asking.say("yes")
+    asking.record.close()
+    with pytest.raises(UnusableInput, match="--ask atoms"):
+        LabelRecord(DOMAIN, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"yes": ["ghost at pos-1-1"]}, "no classifier 'ghost'"),
+        ({"yes": ["stone at moon"]}, "no such place"),
+        ({"yes": ["stone"]}, "CLASSIFIER at PLACE"),
+        ({"yes": "stone at pos-1-1"}, "write"),
+        ({"yes": ["stone at pos-1-1"], "no": ["stone at pos-1-1"]}, "both yes and no"),
+        ({"yes": ["stone at pos-1-1", "player at pos-1-1"]}, "constraints exclude"),
+        ({"yes": ["player at pos-1-1", "player at pos-1-2"]}, "player is in 2 places"),
+        ({"yes": [], "true": []}, "give true if"),
+        ({"skipped": True, "yes": []}, "whole image is skipped"),
+        ({"skipped": True}, "all are skipped"),
+        ({"withdrawn": ["stone at pos-1-1"]}, "no line above labels it"),
+    ],
+)
+def test_lines_that_cannot_be(asking, tmp_path, facts, told):
+    asking.say("yes")
+    other = _copy(tmp_path)
+    (other / "labels.jsonl").write_text(
+        json.dumps({"image": "0001.png", "problem": "train/0", **facts}) + "\n"
+    )
+    with pytest.raises(UnusableInput, match=told) as caught:
+        labelled_images(DOMAIN, other)
+    assert "\n" not in str(caught.value)

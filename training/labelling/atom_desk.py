@@ -1,0 +1,238 @@
+"""Where questions about single atoms wait for a person; see ``desk``, which does the same with whole pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Condition
+from typing import Any
+
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.pictures import encode
+from aam_vision.strips import State
+from aam_vision.training.labelling.atom_record import AtomRecord
+from aam_vision.training.labelling.desk import Corrected, Stale
+from aam_vision.training.labelling.sites import AskedAtom, SiteAnswers, Sites
+from aam_vision.training.labelling.view import box_of
+from aam_vision.training.labelling.walks import Walked
+from aam_vision.wording import counted
+
+ANSWERS: dict[str, bool | None] = {"yes": True, "no": False, "skip": None}
+
+
+@dataclass(frozen=True)
+class Question:
+    """An atom that is asked about."""
+
+    serial: int
+    atom: AskedAtom
+    tested: bool
+
+
+class AtomDesk:
+    """Questions and answers of one session; an ``AtomLabeller``.
+
+    Args:
+        visual: the vocabulary.
+        sites: of the pictures.
+        record: where answers are kept.
+        most: answers at most, as the page tells it.
+
+    Raises:
+        UnusableInput: the answers in the record contradict each other.
+    """
+
+    def __init__(self, visual: VisualVocabulary, sites: Sites, record: AtomRecord, most: int) -> None:
+        self._visual, self._sites, self._record, self._most = visual, sites, record, most
+        self._heads = visual.cell_heads()
+        self._entries = {
+            head: entry
+            for entry in visual.entries
+            if isinstance(entry, Perceived)
+            for head in entry.heads.values()
+        }
+        self._answers = self._rebuilt()
+        self._changed = Condition()
+        self._asked: Question | None = None
+        self._correcting: Question | None = None
+        self._former: dict[AskedAtom, bool | None] = {}
+        self._serial, self._withdrawn, self._redo = 0, 0, False
+        self._told, self._ended, self._seen = "", False, False
+
+    def label(self, picture: Walked, *, tested: bool = False) -> State | None:
+        """None: nobody is asked about whole pictures here."""
+        return None
+
+    def atom(self, atom: AskedAtom, *, tested: bool = False) -> bool | None:
+        """What a person says about an atom, None if they skip it; what is on disk is not asked again.
+
+        Raises:
+            Corrected: an earlier answer was corrected meanwhile.
+        """
+        with self._changed:
+            self._begin_again()
+            if atom not in self._record:
+                self._asked = self._question(atom, tested=tested)
+                while self._asked is not None:
+                    self._changed.wait()
+                self._begin_again()
+            return self._record[atom]
+
+    def learned(self, perception: BoardPerception) -> None:
+        """Nothing: no answer is filled in, so that it is the person's own."""
+
+    def stage(self, text: str) -> None:
+        """Tell the page what is being done while nothing is asked."""
+        with self._changed:
+            self._told = text
+
+    def settle(self) -> None:
+        """Wait until no earlier answer is being corrected.
+
+        Raises:
+            Corrected: one was.
+        """
+        with self._changed:
+            while self._correcting is not None:
+                self._changed.wait()
+            self._begin_again()
+
+    def end(self, text: str, seconds: float) -> None:
+        """Tell the page that all is done, and wait for so long at most until it has seen it."""
+        with self._changed:
+            self._told, self._ended = text, True
+            self._changed.wait_for(lambda: self._seen, seconds)
+
+    def view(self) -> dict[str, Any]:
+        """All that the page shows."""
+        with self._changed:
+            facts: dict[str, Any] = {"labelled": len(self._record), "most": self._most, "told": self._told}
+            question = self._correcting or self._asked
+            if question is None:
+                self._seen = self._ended
+                return {"kind": "done" if self._ended else "busy", **facts}
+            atom = question.atom
+            pooled = self._sites.pool.pictures[atom.number]
+            height, width = pooled.picture.frame.shape[:2]
+            boxes = [
+                box_of(pooled.index.scene, cell, height, width) for cell in pooled.index.cells[atom.place]
+            ]
+            return {
+                "kind": "atom",
+                **facts,
+                "question": question.serial,
+                "problem": pooled.picture.problem,
+                "tested": question.tested,
+                "corrected": question is self._correcting,
+                "width": width,
+                "height": height,
+                "boxes": [[round(edge, 5) for edge in box] for box in boxes if box is not None],
+                **self._text(atom),
+            }
+
+    def picture(self, serial: int) -> bytes:
+        """The picture of the present question, as PNG; Stale if it is another one."""
+        with self._changed:
+            return encode(self._sites.pool.pictures[self._present(serial).atom.number].picture.frame)
+
+    def act(self, what: str, facts: dict[str, Any]) -> str:
+        """Do what the page asks for; returns what it should say.
+
+        Args:
+            what: ``yes``, ``no``, ``skip`` or ``undo``.
+            facts: ``question``.
+
+        Raises:
+            Stale: something else is asked by now.
+            UnusableInput: the answer cannot be right, or cannot be written.
+            ValueError: the page sent something else.
+        """
+        with self._changed:
+            if what == "undo":
+                if facts.get("question") is not None:  # else it was asked while the page waited
+                    self._present(facts["question"])
+                return self._withdraw()
+            question = self._present(facts.get("question"))
+            if what not in ANSWERS:
+                raise ValueError(what)
+            return self._answer(question, what)
+
+    def _present(self, serial: object) -> Question:
+        question = self._correcting or self._asked
+        if question is None or question.serial != serial:
+            raise Stale("this is not asked any more")
+        return question
+
+    def _question(self, atom: AskedAtom, *, tested: bool) -> Question:
+        self._serial += 1
+        return Question(self._serial, atom, tested)
+
+    def _answer(self, question: Question, what: str) -> str:
+        """Write an answer, and give it to whoever asked."""
+        atom, value = question.atom, ANSWERS[what]
+        if value is not None:
+            self._answers.check(atom, yes=value)
+        self._record.add(atom, value)
+        if value is not None:
+            self._answers.add(atom, yes=value)
+        if question is self._correcting:
+            self._redo = self._redo or self._withdrawn > 1 or value != self._former[atom]
+            self._correcting, self._withdrawn = None, 0
+            if self._redo:  # what was asked after it may not be asked now
+                self._asked = None
+        else:
+            self._asked = None
+        self._told = f"Learning from {counted(len(self._record), 'answer')} ..."
+        self._changed.notify_all()
+        return f"{self._text(atom)['text']} {'skipped' if value is None else what}"
+
+    def _withdraw(self) -> str:
+        """Ask again what was answered last."""
+        if self._ended:
+            return "The answers are learned: start the command again to go on."
+        found = self._record.withdraw()
+        if found is None:
+            return "There is nothing to undo."
+        atom, value = found
+        self._answers = self._rebuilt()
+        self._withdrawn += 1
+        if atom is None:  # of another walk
+            self._redo, self._asked = True, None
+        else:
+            self._former[atom] = value
+            self._correcting = self._question(atom, tested=False)
+        self._changed.notify_all()
+        return "The last answer is withdrawn: correct it."
+
+    def _begin_again(self) -> None:
+        """Raise ``Corrected`` once the corrected answer is there."""
+        if self._redo and self._correcting is None:
+            self._redo = False
+            raise Corrected("an answer was corrected")
+
+    def _rebuilt(self) -> SiteAnswers:
+        """What the record says."""
+        found = SiteAnswers(self._sites, len(self._heads))
+        for atom, value in self._record.answers():
+            try:
+                found.add(atom, yes=value)
+            except UnusableInput as error:
+                raise UnusableInput(
+                    f"the answers on disk contradict each other at {self._text(atom)['text']} {error}"
+                ) from None
+        return found
+
+    def _text(self, atom: AskedAtom) -> dict[str, str]:
+        """A question in words, and what its predicate means."""
+        head = self._heads[atom.head]
+        entry, place = self._entries[head], self._sites.pool.pictures[atom.number].index.places[atom.place]
+        name = entry.predicate.name
+        if entry.reading is Reading.WHERE:
+            look = next(look for look, own in entry.heads.items() if own == head)
+            text = f"{name}({look}, {place})?"
+        elif entry.reading is Reading.ON:
+            text = f"{name}(what is at {place})?"
+        else:
+            text = f"{name}({place})?"
+        return {"text": text, "description": entry.description, "place": place}

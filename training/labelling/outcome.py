@@ -1,0 +1,51 @@
+"""What labelling leaves behind: the weights, and a summary of what they took."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from aam_vision.commandline import Progress, write_atomically
+from aam_vision.training.folder import Labellable
+from aam_vision.training.labelling.rounds import Labelled
+from aam_vision.training.settings import write_files
+from aam_vision.wording import counted
+
+SUMMARY: Final = "labelling.json"
+
+
+def written(
+    domain: Labellable, found: Labelled, pictures: int, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    """Write weights and summary."""
+    assert found.network is not None
+    assert found.card is not None
+    files = write_files(found.network, found.card, folder, found.looks)
+    test = found.examination
+    summary: dict[str, Any] = {
+        "labelled_pictures": len(found.pictures),
+        "labelled_atoms": found.atoms,
+        "sure": found.sure,
+        "examined_pictures": len(test.history),
+        "mistakes": test.mistakes,
+        "answers_since": test.answers,
+        "bound": round(test.bound, 4),
+        "refused": round(found.refused, 4),
+        "other_layouts": {
+            "right": found.elsewhere.right,
+            "wrong": found.elsewhere.wrong,
+            "refused_places": found.elsewhere.refused,
+            "bound": round(found.elsewhere.bound, 4),
+        },
+        "cpu_s": [round(seconds, 1) for seconds in found.seconds],
+    }
+    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
+    why = "by its test" if found.sure else "at the most that were allowed: the test is not passed"
+    what = (
+        f"{counted(found.atoms, 'answer')} about {len(found.pictures)} of {pictures} pictures"
+        if found.answers
+        else f"{len(found.pictures)} of {pictures} pictures labelled"
+    )
+    progress.stage(f"{domain.name}: {what}, stopped {why}; written to {files.weights}")
+    return summary
