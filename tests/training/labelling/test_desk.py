@@ -9,7 +9,7 @@ import pytest
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
-from aam_vision.training.folder import read_labels
+from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.desk import Corrected, Desk, Stale
 from aam_vision.training.labelling.pool import Pool
@@ -187,3 +187,28 @@ def test_pages_that_are_late_or_wrong_change_nothing(asking, truth):
     with pytest.raises(ValueError, match="dance"):
         asking.desk.act("dance", {"question": now})
     assert len(asking.record) == 1
+
+
+def test_a_picture_that_nobody_can_judge_is_left_out_and_comes_back_when_that_is_undone(
+    asking, truth, tmp_path
+):
+    view = asking.question()
+    assert "left out" in asking.desk.act("skip", {"question": view["question"]})
+    asking.say(truth[1])
+    asking.undo()
+    assert asking.question()["corrected"]
+    again = asking.undo()  # the skip, too
+    assert again["problem"] == view["problem"]
+    assert len(asking.record) == 0
+    asking.desk.act("skip", {"question": again["question"]})
+    for right in truth[1:]:
+        asking.say(right)
+    assert asking.ended.wait(10)
+    assert asking.found[0] is None
+    assert all(state is not None for state in asking.found[1:])
+    assert len(asking.record) == len(truth) - 1
+    assert len(labelled_images(DOMAIN, tmp_path)) == len(truth) - 1
+    asking.record.close()
+    record = LabelRecord(DOMAIN, tmp_path)
+    assert record.skipped(asking.pool.pictures[0].picture)
+    record.close()

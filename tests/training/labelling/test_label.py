@@ -7,7 +7,7 @@ import pytest
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
-from aam_vision.training.folder import read_labels
+from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label import label
 from aam_vision.training.labelling import rounds
 
@@ -47,12 +47,29 @@ def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, caps
     assert "5 of" in capsys.readouterr().err
 
 
+def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(rounds, "STEPS", 10)
+    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
+    folder = tmp_path / "few"
+    options = ["--env", "sokoban", "--labels", "simulator", "--ask", "atoms", "--answers", "24", "--steps", "20"]
+    assert _ended(monkeypatch, *options, "--out", str(folder)) in (0, None)
+    images = labelled_images(board_domain("sokoban"), folder)
+    told = json.loads((folder / "labelling.json").read_text())
+    assert len(images) == told["labelled_pictures"] <= 24
+    assert sum(int((one.labels >= 0).sum()) for one in images) == told["labelled_atoms"] == 24
+    assert not told["sure"]
+    assert "24 answers about" in capsys.readouterr().err
+    assert _ended(monkeypatch, "--env", "sokoban", "--steps", "20", "--out", str(folder)) == 2
+    assert "session with other options" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["--env", "chess"], "no environment 'chess'"),
         (["--env", "tabletop"], "only boards can be labelled"),
         (["--env", "sokoban", "--labels", "oracle"], "no --labels oracle: use page or simulator"),
+        (["--env", "sokoban", "--ask", "them"], "no --ask them: use pictures or atoms"),
         (["--env", "sokoban", "--pictures", "0"], "0"),
     ],
 )

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from contextlib import suppress
 from hashlib import sha256
 from threading import Thread
 
@@ -13,10 +14,13 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.folder import read_labels
-from aam_vision.training.labelling.desk import Desk
+from aam_vision.training.labelling.atom_desk import AtomDesk
+from aam_vision.training.labelling.atom_record import AtomRecord
+from aam_vision.training.labelling.desk import Corrected, Desk
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.server import served
+from aam_vision.training.labelling.sites import AskedAtom, Sites
 from aam_vision.training.labelling.walks import walk
 from aam_vision.training.train import train
 from tests.report.test_browser import CHROMIUM
@@ -162,18 +166,80 @@ def asked(tmp_path_factory):
     record.close()
 
 
+@pytest.fixture(scope="module")
+def asked_atoms(tmp_path_factory):
+    """A page that asks about single atoms, of a room first, and its address; nothing is trained."""
+    domain, folder = board_domain("doors"), tmp_path_factory.mktemp("atoms")
+    walked = walk(domain, [("train", 0)], np.random.default_rng(0), 12)
+    pool = Pool(domain.visual, walked, CELL_PIXELS)
+    record, sites = AtomRecord(domain, folder, pool), Sites(pool)
+    desk = AtomDesk(domain.visual, sites, record, 60)
+    first = [sites.looks, *range(sites.looks)]
+    heads = [
+        int(np.argmax(pool.pictures[n].index.legality.asked[:, p]))
+        for n, p in (sites.members[one][0] for one in first)
+    ]
+    atoms = [AskedAtom(*sites.members[site][0], head) for site, head in zip(first, heads, strict=True)]
+
+    def ask():
+        while True:
+            with suppress(Corrected):
+                return [desk.atom(one, tested=True) for one in atoms]
+
+    Thread(target=ask, daemon=True).start()
+    with served(desk) as address:
+        yield address, folder
+    record.close()
+
+
+def test_single_atoms_by_keyboard_and_mouse(browser, asked_atoms):
+    address, folder = asked_atoms
+    wrong = []
+    page = _opened(browser, address, wrong, 400)
+    page.wait_for_function("() => view && view.kind === 'atom' && document.querySelector('#lines rect')")
+    first = page.inner_text("#asked")
+    assert first == "unlocked(room-0)?"
+    assert page.locator("#lines rect.inner").count() == len(page.evaluate("view.boxes")) > 1
+    for press in (lambda: page.keyboard.press("s"), page.get_by_role("button", name="No", exact=False).click):
+        before = page.inner_text("#asked")
+        press()
+        page.evaluate("waiting")
+        page.wait_for_function(
+            "before => document.getElementById('asked').textContent !== before", arg=before
+        )
+    assert [list(one)[-1] for one in _labels(folder)] == ["skipped", "no"]
+    assert page.inner_text("#said") == f"{before} no"
+    for wanted in (before, first):  # back over the skip, too
+        page.keyboard.press("u")
+        page.evaluate("waiting")
+        assert page.inner_text("#asked") == wanted
+    assert [one["withdrawn"] for one in _labels(folder)[2:]] == [
+        _labels(folder)[1]["no"],
+        ["unlocked at room-0"],
+    ]
+    page.keyboard.press("y")
+    page.evaluate("waiting")
+    assert _labels(folder)[-1]["yes"] == ["unlocked at room-0"]
+    assert wrong == []
+    page.close()
+
+
+@pytest.mark.parametrize("kind", ["ask", "atom"])
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
-def test_everybody_can_use_it(browser, asked, scheme, width):
+def test_everybody_can_use_it(browser, asked, asked_atoms, kind, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
     page, wrong = context.new_page(), []
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.goto(asked)
-    page.wait_for_function("() => view && view.kind === 'ask' && chosen.length")
-    page.keyboard.press("1")
-    page.get_by_role("button", name="room-0").click()
-    page.get_by_text("How it works").click()
+    page.goto(asked if kind == "ask" else asked_atoms[0])
+    if kind == "ask":
+        page.wait_for_function("() => view && view.kind === 'ask' && chosen.length")
+        page.keyboard.press("1")
+        page.get_by_role("button", name="room-0").click()
+        page.get_by_text("How it works").click()
+    else:
+        page.wait_for_function("() => view && view.kind === 'atom' && document.querySelector('#lines rect')")
     page.evaluate("waiting")
     found = axe.Axe().run(page)
     assert len(found.response["passes"]) > 10
@@ -182,7 +248,8 @@ def test_everybody_can_use_it(browser, asked, scheme, width):
     box = page.locator("#picture").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
-    assert page.get_by_role("button", name="Next").is_visible()
+    assert page.get_by_role("button", name="Next" if kind == "ask" else "Yes").is_visible()
+    assert page.get_by_role("button", name="Skip").is_visible()
     assert wrong == []
     context.close()
 

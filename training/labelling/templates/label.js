@@ -28,8 +28,7 @@ function act(what, facts = {}) {
     const told = await answer.json();
     await show(told.view);
     if (told.wrong && view.kind === "ask") toCheck();
-    const asked = view.kind === "atom" ? view.text : "";
-    say(told.wrong || `${told.said || spoken()} ${asked && told.said ? `Now: ${asked}` : ""}`.trim(), Boolean(told.wrong));
+    say(told.wrong || told.said || spoken(), Boolean(told.wrong));
   });
   return waiting;
 }
@@ -192,11 +191,14 @@ function drawChosen() {
 }
 
 function drawBoxes(boxes) {
-  get("lines").replaceChildren(...boxes.map(([top, bottom, left, right]) => {
+  const rectangle = (kind) => ([top, bottom, left, right]) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    for (const [name, value] of Object.entries({ x: left, y: top, width: right - left, height: bottom - top })) made.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: left, y: top, width: right - left, height: bottom - top, class: kind })) made.setAttribute(name, value);
     return made;
-  }));
+  };
+  // a light and a dark edge are seen on any picture; one cell is left as it is, so that small marks on it show
+  const outer = boxes.length > 1 ? "outer several" : "outer";
+  get("lines").replaceChildren(...boxes.map(rectangle(outer)), ...boxes.map(rectangle("inner")));
 }
 
 function question() {
