@@ -13,15 +13,26 @@ from typing import Annotated
 import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command
+from aam_vision.errors import UnusableInput
 
 
 def label(
     env: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Environment whose images are to be read, e.g. sokoban; with --images it brings the vocabulary only."
         ),
-    ],
+    ] = None,
+    domain: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --images, instead of --env: a PDDL domain file, whose predicates are asked about."
+        ),
+    ] = None,
+    cell: Annotated[
+        str | None,
+        typer.Option(help="With --domain: the type of the cells, where the file does not tell it."),
+    ] = None,
     images: Annotated[
         Path | None,
         typer.Option(help="Label the pictures of this folder (*.png, of one size), whatever they come from."),
@@ -53,7 +64,8 @@ def label(
 
     With --ask atoms every question is about one thing at one place, yes or no.
 
-    With --images no simulator is needed: at the page you also say where the cells are, and how many things there are.
+    With --images no simulator is needed: at the page you also say where the cells are, and how many things there are. The
+    predicates are those of --env, or of a PDDL file (--domain).
 
     The folder, which run --classifiers reads, receives images/*.png and labels.jsonl, which train --images reads, the weights with their cards, and
     labelling.json: labelled_pictures, labelled_atoms, whether a test on held-out answers ended the labelling, and the
@@ -64,21 +76,39 @@ def label(
         python -m aam_vision.training.label --env doors --pictures 20
         python -m aam_vision.training.label --env sokoban --ask atoms --answers 60
         python -m aam_vision.training.label --env sokoban --images my-pictures
+        python -m aam_vision.training.label --domain D.pddl --images my-pictures
         python -m aam_vision.training.label --env sokoban --labels simulator
     """
     from aam_vision.envs.registry import image_domain
+    from aam_vision.training.labelling.own_pictures import vocabulary_named
+    from aam_vision.training.labelling.pddl_vocabulary import pddl_vocabulary
     from aam_vision.training.labelling.session import Session, label_pictures, label_walks
 
     session = Session(labels, pictures, ask, answers, steps, seed, port)
     session.check()
-    domain = image_domain(env) if images is None else None
-    folder = out or Path("runs") / f"label-{env.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
-    check_writable(folder)
-    if domain is not None:
-        label_walks(domain, folder, session, Progress())
+    if (env is None) == (domain is None):
+        raise UnusableInput("give --env, or --domain with --images")
+    if domain is not None and images is None:
+        raise UnusableInput(
+            "no simulator belongs to it: give the pictures to label with --images", "domain", domain
+        )
+    if cell is not None and domain is None:
+        raise UnusableInput("is of use with --domain only; leave it out", "cell", cell)
+    if images is None:
+        assert env is not None
+        walked, source = image_domain(env), env
+    elif domain is not None:
+        visual = pddl_vocabulary(domain, cell)
+        named, source = (visual.name, visual), domain.stem
     else:
-        assert images is not None
-        label_pictures(env, images, folder, session, Progress())
+        assert env is not None
+        named, source = vocabulary_named(env), env
+    folder = out or Path("runs") / f"label-{source.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
+    check_writable(folder)
+    if images is None:
+        label_walks(walked, folder, session, Progress())
+    else:
+        label_pictures(named, images, folder, session, Progress())
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
+from aam_vision.perception import VisualVocabulary
 from aam_vision.training.described import PROBLEM, read_description
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
@@ -32,7 +33,6 @@ from aam_vision.training.labelling.own_pictures import (
     chosen,
     digest_of_all,
     pictures_of,
-    vocabulary_named,
 )
 from aam_vision.training.labelling.pool import Pool, rarest
 from aam_vision.training.labelling.record import LabelRecord
@@ -148,12 +148,12 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
 
 
 def label_pictures(
-    env: str, images: Path, folder: Path, session: Session, progress: Progress
+    named: tuple[str, VisualVocabulary], images: Path, folder: Path, session: Session, progress: Progress
 ) -> dict[str, Any]:
     """Have a person describe and label pictures of any origin; see ``label_walks``.
 
     Args:
-        env: names the vocabulary, see ``vocabulary_named``.
+        named: name and vocabulary, see ``vocabulary_named`` and ``pddl_vocabulary``.
         images: the folder of the pictures.
         folder: as for ``label_walks``; this and the next two.
         session: its labels are those of a page.
@@ -166,7 +166,7 @@ def label_pictures(
         raise UnusableInput(
             f"no simulator knows what these pictures show: use --labels {PAGE}", "images", images
         )
-    name, visual = vocabulary_named(env)
+    name, visual = named
     frames = pictures_of(images)
     _keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
     front = Front(Busy("Comparing the pictures ..."))

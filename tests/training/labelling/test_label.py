@@ -51,7 +51,18 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(rounds, "STEPS", 10)
     monkeypatch.setattr(rounds, "MOST_STEPS", 10)
     folder = tmp_path / "few"
-    options = ["--env", "sokoban", "--labels", "simulator", "--ask", "atoms", "--answers", "24", "--steps", "20"]
+    options = [
+        "--env",
+        "sokoban",
+        "--labels",
+        "simulator",
+        "--ask",
+        "atoms",
+        "--answers",
+        "24",
+        "--steps",
+        "20",
+    ]
     assert _ended(monkeypatch, *options, "--out", str(folder)) in (0, None)
     images = labelled_images(board_domain("sokoban"), folder)
     told = json.loads((folder / "labelling.json").read_text())

@@ -75,7 +75,10 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
 
     session = Session(pictures=2)
     thread = Thread(
-        target=lambda: found.append(label_pictures("sokoban", folder, out, session, Told())), daemon=True
+        target=lambda: found.append(
+            label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())
+        ),
+        daemon=True,
     )
     thread.start()
     with playwright.sync_playwright() as running:
@@ -130,10 +133,10 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     assert [one.problem for one in labels] == ["pictures"] * 2
     assert (out / "sokoban.safetensors").exists()
     # the same again asks for nothing, and pictures of another folder are not mixed with these
-    assert label_pictures("sokoban", folder, out, session, Told())["labelled_pictures"] == 2
+    assert label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())["labelled_pictures"] == 2
     next(iter(folder.iterdir())).unlink()
     with pytest.raises(UnusableInput, match="other options"):
-        label_pictures("sokoban", folder, out, session, Told())
+        label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())
 
 
 @pytest.mark.parametrize(
