@@ -93,8 +93,7 @@ def labelled_images(domain: Labellable, folder: Path, side: int = CELL_PIXELS) -
         if former is None or one.said is None:
             found[one.image, one.problem] = one.example
         else:  # labels do not contradict each other: that was checked
-            labels = former.labels.maximum(one.example.labels)
-            found[one.image, one.problem] = replace(former, labels=labels)
+            found[one.image, one.problem] = replace(former, labels=former.labels.maximum(one.example.labels))
     if not found:
         raise UnusableInput(f"{folder / LABELS} labels no image: all are skipped")
     return list(found.values())
@@ -183,14 +182,13 @@ def read_lines(
         if line.strip():
             with _told(file, number):
                 facts = _facts(line)
-                withdrawn = facts.get("withdrawn")
-                if withdrawn is True or isinstance(withdrawn, list):
+                if facts.get("withdrawn") is True or isinstance(facts.get("withdrawn"), list):
                     entries = without(entries, facts)
                 else:
                     entries.append((number, facts))
-    for number, facts in entries:
-        with _told(file, number):
-            found.append(made(_line(domain, folder, (number, facts), scenes)))
+    for numbered in entries:
+        with _told(file, numbered[0]):
+            found.append(made(_line(domain, folder, numbered, scenes)))
     if not found and not none_is_fine:
         raise UnusableInput(f"{file} labels no image: write one line per image")
     return found
@@ -227,11 +225,8 @@ def _line(
     number, facts = numbered
     said = Said.of(facts)
     try:
-        image, problem, true = (
-            str(facts["image"]),
-            str(facts["problem"]),
-            [str(text) for text in facts["true"]] if said is None else [],
-        )
+        image, problem = str(facts["image"]), str(facts["problem"])
+        true = [str(text) for text in facts["true"]] if said is None else []
     except (TypeError, KeyError) as error:
         raise _no_label(error) from None
     if problem not in scenes:
