@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 from aam_vision.errors import AgentFailed
+from aam_vision.labelling_note import with_other_cause
 from aam_vision.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def _why(told: dict[str, Any], folder: Path) -> str:
         return str(told["why"])
     names = [one["image"] for one in diagnosis["examples"]]
     shown = " and ".join(f"{folder}/frames/{name}.png" for name in names)
+    if diagnosis["otherwise"]:
+        return f"{diagnosis['why']}; or pictures were misread (diagnosis in result.json)"
     return f"{diagnosis['why']}{'' if not names or None in names else f' (compare {shown})'}"
 
 
@@ -128,7 +131,8 @@ def _save(
         **figures(arguments, known, result, wall_s),
     }
     if result.diagnosis is not None:
-        told["diagnosis"] = diagnosis_figures(result.diagnosis, partial(images, journal))
+        diagnosis = with_other_cause(result.diagnosis, arguments.classifiers)
+        told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
     write_atomically(folder / "model.pddl", model)
     if result.conditional.actions:
         write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from aam_vision.agents.encoding import loads
 from aam_vision.files import read_limited
+from aam_vision.interrogation.examination.diagnosis import Diagnosis
 
 FILE: Final = "labelling.json"
+OTHER_CAUSE: Final = (
+    "Or pictures were misread: the classifiers learned from few labels and have not passed their test, so this may be no fault "
+    "of the agent; label more, and run again."
+)
 _MOST_BYTES = 100_000
 _COUNTS = ("labelled_pictures", "labelled_atoms")
 
@@ -30,6 +36,11 @@ def doubts(classifiers: Path | None) -> list[str]:
         f"the classifiers in {classifiers} learned from {pictures} labelled pictures and have not passed their test: "
         "they may misread pictures; label more"
     ]
+
+
+def with_other_cause(found: Diagnosis, classifiers: Path | None) -> Diagnosis:
+    """A diagnosis with what else may be behind it, if the weights of a folder have not passed the test of their labels."""
+    return replace(found, otherwise=OTHER_CAUSE) if doubts(classifiers) else found
 
 
 def _note(classifiers: Path | None) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ from aam_vision.commandline import (
     told_warnings,
 )
 from aam_vision.errors import AccessViolation, UnusableInput
+from aam_vision.labelling_note import with_other_cause
 from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
@@ -169,6 +170,8 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
+        if result.diagnosis is not None:
+            result = replace(result, diagnosis=with_other_cause(result.diagnosis, arguments.classifiers))
         times = Times(began, clock.seconds, planner.seconds, target.perception_s())
         status = save(folder, arguments, target, result, times, interrogation.prior, journal)
         if failure is None or failure.contradicted:  # then the same answers would be the same again
@@ -185,7 +188,10 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
 def _accusation(result: Result) -> str:
     """What is wrong with the agent, in a line."""
     assert result.diagnosis is not None, "only then it is accused"
-    return result.diagnosis.why
+    found = result.diagnosis
+    return (
+        f"{found.why}; or pictures were misread (diagnosis in result.json)" if found.otherwise else found.why
+    )
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

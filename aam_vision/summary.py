@@ -154,6 +154,7 @@ def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any]
         "family": found.family.value,
         "culprit": found.culprit,
         "why": found.why,
+        "otherwise": found.otherwise or None,
         "literal": found.literal,
         "seen": found.seen,
         "tried": found.tried,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.labelling_note import FILE, doubts, labelled
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.labelling_note import FILE, doubts, labelled, with_other_cause
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,11 @@ def test_weights_that_have_not_passed_their_test_are_named(tmp_path: Path) -> No
 def test_other_weights_have_no_note(tmp_path: Path) -> None:
     assert labelled(None) == labelled(tmp_path) == {"labelled_pictures": None, "labelled_atoms": None}
     assert not doubts(None)
+
+
+def test_a_diagnosis_by_weights_that_have_not_passed_their_test_names_the_other_cause(tmp_path: Path) -> None:
+    found, note = Diagnosis(Family.CONDITIONAL, "move", "move: depends on the state"), tmp_path / FILE
+    note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": false}')
+    assert "pictures were misread" in with_other_cause(found, tmp_path).otherwise
+    note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": true}')
+    assert with_other_cause(found, tmp_path) == with_other_cause(found, None) == found

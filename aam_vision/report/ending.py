@@ -136,6 +136,7 @@ def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
         _number(told, "tried"),
         None if pixels_differ is None else bool(pixels_differ),
         steps=_number(told, "steps"),
+        otherwise=_text(told, "otherwise"),
     )
     examples = tuple(
         ShownExample(

@@ -62,3 +62,6 @@ class Diagnosis:
     """Whether chance may be the reason, so that weighing the answers may make up for it: misreadings, refusals."""
     steps: int = 0
     """The number of steps that the experiments took."""
+    otherwise: str = ""
+    """What else may be behind it that no experiment with the agent tells apart, as a sentence: classifiers that are not to be
+    relied on misread the same picture in the same way again."""

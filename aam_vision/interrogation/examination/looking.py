@@ -56,8 +56,11 @@ def _at_rest(one: Situation, other: Situation, changed: Sequence[Atom], *, by_ch
 
 def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
     """Misread, if a step changed the image and no atom: a classifier overlooks it, or a predicate is missing."""
+    agent = inquiry.trials.agent
     for trial in inquiry.trials.seen[: inquiry.trials.known]:
-        if trial.after is not None and unseen_change(inquiry.trials.agent, trial.before, trial.after):
+        if trial.after is not None and unseen_change(
+            agent, trial.before, trial.step, trial.after, agent.vocabulary.constants
+        ):
             culprit = _usually_changed(inquiry, trial) or trial.step.name
             why = f"{culprit}: misread after {trial.step.name}, or a predicate is missing: only the image changed"
             return Diagnosis(Family.MISREAD, culprit, why, (example(trial),), pixels_differ=True)

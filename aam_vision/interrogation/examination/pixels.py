@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol, cast
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.query import Agent, Query, Situation
+from aam_vision.strips import GroundAction
 
 
 class Pictured(Protocol):
@@ -44,6 +46,21 @@ def is_steady(agent: CountingAgent, situation: Situation) -> bool:
     return found is not None and len(found) == 1
 
 
-def unseen_change(agent: Agent, before: Situation, after: Situation) -> bool:
-    """Whether the image changed with a step, and no atom did."""
-    return before.state == after.state and pixels_differ(agent, before, after) is True
+def unseen_change(
+    agent: Agent, before: Situation, step: GroundAction, after: Situation, constants: Collection[str] = ()
+) -> bool:
+    """Whether the image changed with a step, and no atom did.
+
+    Not if an atom that the step can change could not be read, before or after: then that may have changed.
+
+    Args:
+        agent: knows the images.
+        before: the situation before the step.
+        step: was executed.
+        after: the situation after it.
+        constants: objects that every step can change.
+    """
+    if before.state != after.state or pixels_differ(agent, before, after) is not True:
+        return False
+    within = {*step.objects, *constants}
+    return not any(within.issuperset(atom.objects) for atom in before.state.unknown)

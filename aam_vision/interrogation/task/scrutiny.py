@@ -98,7 +98,7 @@ class Inspection:
         else:
             return None
         for before, action, after in steps:
-            if unseen_change(self.agent, before, after):
+            if unseen_change(self.agent, before, action, after, self.constants):
                 if self.steady is None:
                     self.steady = is_steady(self.agent, steps[-1][2])
                 return action if self.steady else None

@@ -135,6 +135,9 @@ def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
 def _not_strips(found: Diagnosis) -> Verdict:
     false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
     details = (*kind_of_fault(found), false)
+    if found.otherwise:
+        title, details = "no STRIPS model fits, or pictures are misread", (found.otherwise, *details)
+        return Verdict(title, _sentence(found.why, capital=False), "", "", details)
     return Verdict("no STRIPS model fits", _sentence(found.why, capital=False), "", "", details)
 
 

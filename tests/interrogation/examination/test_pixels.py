@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,8 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.scrutiny import DOUBTED
 from aam_vision.perception import Frame, Percept, Scene
-from aam_vision.query import Access
+from aam_vision.query import Access, Situation
+from aam_vision.strips import Atom, GroundAction, State
 from tests.agents.image_agents import agent_on
 from tests.agents.line import HEADERS, VOCABULARY, Line, Reader
 
@@ -37,7 +40,25 @@ def test_situations_are_compared_by_their_images() -> None:
     first, second, *_ = walked(agent).steps
     assert pixels_differ(agent, first.before, first.after) is True
     assert pixels_differ(agent, first.before, first.before) is False
-    assert not unseen_change(agent, second.before, second.after), "an atom changed as well"
+    assert not unseen_change(agent, second.before, second.action, second.after), "an atom changed as well"
+
+
+def test_a_change_of_what_could_not_be_read_is_no_sign_of_a_missing_predicate() -> None:
+    """Only atoms about what the step names can have changed with it."""
+    agent = agent_on(Line(still=True), reader=Blind())
+    first = walked(agent).steps[0]
+    before, step, after = first.before, GroundAction("light", ("lamp",)), first.after
+    assert unseen_change(agent, before, step, after)
+
+    def unread(*objects: str) -> tuple[Situation, Situation]:
+        state = State(before.state.true, before.state.objects, frozenset({Atom("lit", objects)}))
+        return replace(before, state=state), replace(after, state=state)
+
+    one, other = unread("lamp")
+    assert not unseen_change(agent, one, step, other)
+    one, other = unread("lamp", "room")
+    assert unseen_change(agent, one, step, other)
+    assert not unseen_change(agent, one, step, other, constants=["room"])
 
 
 def test_a_change_that_no_atom_shows_ends_certainty() -> None:

@@ -87,6 +87,14 @@ def test_a_diagnosis_begins_with_the_culprit_and_names_its_family(family: Family
     assert "once in 3 tries" in told
     assert "pictures differ" in told
     assert "nothing in the model below is certain" in told
+    assert "misread" not in found.title
+
+
+def test_a_diagnosis_that_may_have_another_cause_is_not_told_as_sure() -> None:
+    diagnosis = Diagnosis(Family.CONDITIONAL, "push", "push: refused", otherwise="Or pictures were misread.")
+    found = verdict(_ending(NOT_STRIPS, doubt="x", diagnosis=diagnosis))
+    assert found.title == "no STRIPS model fits, or pictures are misread"
+    assert found.details[0] == "Or pictures were misread."
 
 
 @thorough(40)

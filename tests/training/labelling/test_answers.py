@@ -7,7 +7,7 @@ from aam_vision.envs.registry import image_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.walks import FURTHER, Walked, walk, walked_problems
+from aam_vision.training.labelling.walks import FURTHER, SHORTER, Walked, walk, walked_problems
 
 
 @pytest.mark.parametrize(("name", "package"), [("taxi", "pygame"), ("minigrid:DoorKey-5x5", "minigrid")])
@@ -34,9 +34,31 @@ def test_further_problems_are_walked_in_where_seeds_make_them():
     domain = image_domain("minigrid:DoorKey-5x5")
     problems = walked_problems(domain)
     assert len(problems) == len(set(problems)) == len(domain.interrogated) + FURTHER
-    walked = walk(domain, problems[-1:], np.random.default_rng(0), 5)
+    walked = walk(domain, problems[-1:], np.random.default_rng(0), 5 * SHORTER)
     assert {picture.problem for picture in walked} == {"{}/{}".format(*problems[-1])}
+    assert len(walked) <= 5
     assert walked_problems(image_domain("sokoban")) == image_domain("sokoban").walked
+
+
+def test_a_taxi_looks_the_same_whatever_was_drawn_before():
+    pytest.importorskip("pygame")
+    domain = image_domain("taxi")
+    drawn, other = domain.made(), domain.made()
+    drawn.reset(seed=0)
+    other.reset(seed=0)
+    for action in (
+        0,
+        4,
+        5,
+        1,
+        4,
+        3,
+        5,
+    ):  # the last one before the picture is no driving: the taxi stays turned
+        drawn.step(action)
+        drawn.render()
+        other.step(action)
+    assert np.array_equal(drawn.render(), other.render())
 
 
 def test_a_simulator_without_states_cannot_answer():
