@@ -110,6 +110,8 @@ class Vocabulary:
     predicates: tuple[Predicate, ...]
     types: Types = field(default_factory=Types)
     constants: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    """Predicates of the file it was read from that are no concepts but instructions; problems may mention them."""
 
     def predicate(self, name: str) -> Predicate:
         """The predicate of that name; KeyError if the vocabulary has none."""

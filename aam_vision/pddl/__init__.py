@@ -3,7 +3,7 @@
 Only STRIPS with typing, constants and negative preconditions is read; every other feature is named and
 refused, in one line that says where. ``syntax`` turns text into nested lists that remember their lines,
 ``declarations`` and ``literals`` check them, ``library`` has unified-planning read what passed, ``reading``
-makes models and problems of that, ``writing`` prints them. ``goal`` reads a goal that stands alone. ``probabilistic``
+makes models and problems of that, ``writing`` prints them. ``instructions`` leaves out what PDDLGym's files say of instructions. ``goal`` reads a goal that stands alone. ``probabilistic``
 reads and prints models with outcomes.
 
 The check is ours because unified-planning seldom says where a mistake is and insists on one order of the

@@ -13,10 +13,11 @@ from pathlib import Path
 from aam_vision.outcomes import Case, ChanceModel, ChanceSchema, Effects, Outcome
 from aam_vision.pddl.declarations import fields, objects, parameters, predicates, sections, types_of
 from aam_vision.pddl.effects import EffectReader
+from aam_vision.pddl.instructions import read_without_instructions
 from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.reading import DOMAIN_SECTIONS, read_problem
-from aam_vision.pddl.syntax import Definition, Group, read_definition, show
+from aam_vision.pddl.syntax import Definition, Group, show
 from aam_vision.pddl.writing import action_of, conjunction, domain_of, literals_text
 from aam_vision.strips import ActionHeader, Model, Predicate, Vocabulary
 
@@ -28,13 +29,13 @@ def read_chance_domain(path: Path | str) -> ChanceModel:
     """The model with outcomes that a PPDDL domain file states; a domain without chance has one outcome per action.
 
     A predicate that has an action's name and stands in no other place than that action's precondition is how PDDLGym writes
-    the instruction itself; it is left out.
+    the instruction itself; it is left out, and so is what PDDLGym's ``(:actions ...)`` names.
 
     Raises:
         UnusableInput: the file cannot be read, uses another feature, the probabilities of an effect add up to more than
             one, an action has more than ten outcomes, or its effect depends on more than six atoms.
     """
-    definition = read_definition(Path(path), "domain")
+    definition, left_out = read_without_instructions(Path(path))
     found = sections(definition, DOMAIN_SECTIONS)
     types = types_of(definition, found[":types"])
     constants = objects(definition, found[":constants"], types, {})
@@ -53,6 +54,7 @@ def read_chance_domain(path: Path | str) -> ChanceModel:
         tuple(Predicate(one, kinds) for one, kinds in names.predicates.items() if one not in instructions),
         types,
         constants,
+        (*left_out, *sorted(instructions)),
     )
     return ChanceModel(vocabulary, tuple(_without(schema, instructions) for schema in actions.values()))
 

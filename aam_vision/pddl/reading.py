@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aam_vision.pddl.declarations import contents, fields, objects, parameters, predicates, sections, types_of
+from aam_vision.pddl.instructions import read_without_instructions, without
 from aam_vision.pddl.library import CheckedAction, parse, plain
 from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
@@ -37,11 +38,13 @@ _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric",
 def read_domain(path: Path | str) -> Model:
     """The model that a PDDL domain file states; all names in lower case.
 
+    Predicates that PDDLGym's ``(:actions ...)`` names are instructions, and left out.
+
     Raises:
         UnusableInput: the file cannot be read, does not parse, contradicts itself, or uses a feature outside
             STRIPS with typing, constants and negative preconditions.
     """
-    definition = read_definition(Path(path), "domain")
+    definition, left_out = read_without_instructions(Path(path))
     found = sections(definition, DOMAIN_SECTIONS)
     types = types_of(definition, found[":types"])
     names = Names(
@@ -57,6 +60,7 @@ def read_domain(path: Path | str) -> Model:
         tuple(Predicate(plain(fluent), _kinds(fluent.signature)) for fluent in parsed.fluents),
         _types(parsed),
         {plain(constant): plain(constant.type) for constant in parsed.all_objects},
+        left_out,
     )
     model = Model(vocabulary, tuple(_schema(action) for action in parsed.actions))
     if (size := count_lifted_atoms(vocabulary, model.headers)) > MAX_LIFTED_ATOMS:
@@ -76,7 +80,7 @@ def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:
     """
     vocabulary = (domain if isinstance(domain, Model) else read_domain(domain)).vocabulary
     names = Names(vocabulary.types, {p.name: p.types for p in vocabulary.predicates}, vocabulary.constants)
-    definition = read_definition(Path(problem), "problem")
+    definition = without(read_definition(Path(problem), "problem"), vocabulary.left_out)
     found = sections(definition, _PROBLEM)
     _check_domain(definition, found[":domain"], vocabulary.name)
     name_of(definition, definition.name, "the name of the problem")

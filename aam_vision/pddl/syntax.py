@@ -23,6 +23,8 @@ MAX_DEPTH = 200
 """Parentheses (and type hierarchies) nested deeper than this are refused."""
 
 _COMMENT = re.compile(r";[^\n]*")
+_INSTRUCTIONS = re.compile(r";[ \t;]*\(:actions\b([^()\n]*)\)", re.IGNORECASE)
+"""PDDLGym names the predicates that are instructions in a comment."""
 _BLANK = " \t\n\r\f\v"
 _TOKEN = re.compile(r"\s+|[()]|[^\s()]+", re.ASCII)
 
@@ -58,6 +60,8 @@ class Definition:
     kind: str
     name: Word
     sections: tuple[Group, ...]
+    instructions: tuple[str, ...] = ()
+    """What a comment ``; (:actions move)`` names: see ``instructions``."""
 
     def refuse(self, line: int, what: str) -> NoReturn:
         """Raises UnusableInput for a line of this file."""
@@ -86,7 +90,8 @@ def read_definition(path: Path, kind: str) -> Definition:
         UnusableInput: the file cannot be read, is too large, is not one balanced ``(define ...)``, or defines
             something else.
     """
-    outer = read_group(path, _text(path))
+    text = _text(path)
+    outer = read_group(path, text)
     if outer.head != "define":
         refuse(path, outer.line, f"expected '(define', found {show(outer)}; is it a PDDL file?")
     title = outer.parts[1] if len(outer.parts) > 1 else outer
@@ -102,7 +107,8 @@ def read_definition(path: Path, kind: str) -> Definition:
         if not isinstance(part, Group) or not part.head.startswith(":"):
             refuse(path, part.line, f"expected a section such as '(:init', found {show(part)}")
         sections.append(part)
-    return Definition(path, kind, name, tuple(sections))
+    named = [one for found in _INSTRUCTIONS.findall(text) for one in found.lower().split()]
+    return Definition(path, kind, name, tuple(sections), tuple(named))
 
 
 def _printable(text: str) -> str:

@@ -12,6 +12,7 @@ from aam_vision.query import Access
 from aam_vision.targets.decorated import unreliable
 from aam_vision.targets.images import perception_of, settings_of
 from aam_vision.targets.programs import from_program
+from aam_vision.targets.symbolic import tell_left_out
 from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def _named(arguments: Arguments) -> ChanceTarget:
     if access is Access.TRAJECTORY:
         one_problem(problems)
     model = read_chance_domain(domain)
+    tell_left_out(domain, model.vocabulary)
     initial = [read_chance_problem(model, problem).initial for problem in problems]
     names = [Path(problem).name for problem in problems]
     return _symbolic(model, names, initial, initial, access, _chance(arguments))

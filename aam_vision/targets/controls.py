@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.query import Access
 from aam_vision.targets.images import PerceptionSettings, perception_of, settings_of
+from aam_vision.targets.symbolic import tell_left_out
 from aam_vision.targets.target import Target, access_of, numbers
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def from_bare(
     if not problems:
         raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
     model = read_domain(domain)
-    initial = [read_problem(domain, problem).initial for problem in problems]
+    tell_left_out(domain, model.vocabulary)
+    initial = [read_problem(model, problem).initial for problem in problems]
     controls = read_controls(model, bare)
     agent = BareSymbolicAgent(model, controls, initial)
     target = Target(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.query import Access
 from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem
+from aam_vision.wording import listed
 
 if TYPE_CHECKING:
-    from aam_vision.strips import Model
+    from aam_vision.strips import Model, Vocabulary
 
 GENERATED_PROBLEMS = 3
 """Problems that are generated for one interrogation, and as many more to evaluate on."""
@@ -33,7 +35,8 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
     if allowed is Access.TRAJECTORY:
         one_problem(problems)
     model = read_domain(domain)
-    initial = [read_problem(domain, problem).initial for problem in problems]
+    tell_left_out(domain, model.vocabulary)
+    initial = [read_problem(model, problem).initial for problem in problems]
     return Target(
         model.vocabulary.name,
         tuple(Path(problem).name for problem in problems),
@@ -42,6 +45,19 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
         held_out=lambda: initial,
         identity=_identity(model),
     )
+
+
+def tell_left_out(domain: Path, vocabulary: Vocabulary) -> None:
+    """Say which predicates of a domain file are instructions, as PDDLGym writes them, and so are left out.
+
+    Warns:
+        AamWarning: there are some.
+    """
+    found = vocabulary.left_out
+    if found:
+        what = "is an instruction and no concept" if len(found) == 1 else "are instructions and no concepts"
+        line = f"{domain}: {listed(found)} {what}; left out"
+        warnings.warn(line, AamWarning, stacklevel=2)
 
 
 def from_generated(

@@ -156,7 +156,7 @@ def test_both_readers_agree_on_pddlgym_s_domains() -> None:
         if isinstance(model, str):
             continue
         read += 1
-        if read % 6 == 0:  # unified-planning takes its time
+        if read % 6 == 0 and not model.vocabulary.left_out:  # unified-planning takes its time
             assert second_opinion(path) == own_opinion(model), path
     assert read > 50
 

@@ -1,0 +1,73 @@
+"""How many of PDDLGym's own files are read with ``--domain`` and ``--problem``, with ``--chance`` where that is needed, and why others are not.
+
+``python -m experiments.pddlgym_files`` prints a line for each domain of the installed package that is not read, or of which a problem
+is not, and the sums.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from aam_vision.commandline import run_command
+from aam_vision.errors import UnusableInput
+from aam_vision.outcomes import ChanceModel
+from aam_vision.pddl import read_chance_domain, read_domain, read_problem
+from aam_vision.strips import Model
+
+
+def pddlgym_files() -> None:
+    """Read all domains and problems of the installed PDDLGym, and count."""
+    from aam_vision.envs.pddlgym_files import pddl_folder
+
+    folder, counts = pddl_folder(), Counter[str]()
+    for path in sorted(folder.glob("*.pddl")):
+        counts["domains"] += 1
+        model = _read(path)
+        if isinstance(model, str):
+            print(f"{path.stem}: refused: {model}")
+            counts["refused"] += 1
+            continue
+        counts["read with --chance only" if isinstance(model, ChanceModel) else "read"] += 1
+        counts["with instructions as predicates"] += bool(model.vocabulary.left_out)
+        problems = [
+            one for end in ("", "_test") for one in sorted((folder / f"{path.stem}{end}").glob("*.pddl"))
+        ]
+        refused = [said for one in problems if (said := _problem(model, one))]
+        counts["problems"] += len(problems)
+        counts["problems refused"] += len(refused)
+        for said in refused[:1]:
+            print(f"{path.stem}: {len(refused)} of {len(problems)} problems refused: {said}")
+    print(", ".join(f"{name}: {number}" for name, number in counts.items()))
+
+
+def _read(path: Path) -> Model | ChanceModel | str:
+    """The model of a domain; why it is refused, if it is."""
+    try:
+        return read_domain(path)
+    except UnusableInput as error:
+        if "--chance" not in str(error):
+            return _without(path, error)
+    try:
+        return read_chance_domain(path)
+    except UnusableInput as error:
+        return _without(path, error)
+
+
+def _problem(model: Model | ChanceModel, path: Path) -> str:
+    """Why a problem is refused; empty if it is not."""
+    try:
+        read_problem(Model(model.vocabulary, ()), path)
+    except UnusableInput as error:
+        return _without(path, error)
+    return ""
+
+
+def _without(path: Path, error: UnusableInput) -> str:
+    """What an error says, without the folder."""
+    return str(error).replace(str(path), path.name)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(pddlgym_files))
