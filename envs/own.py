@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
 from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Pictures, Problem
-from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelled_images
+from aam_vision.envs.labelled import Labelled, LabelledImages, labelled_images
+from aam_vision.envs.lessons import pictures_of
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.envs.restoring import Env, Restore
@@ -31,8 +32,6 @@ from aam_vision.outcomes import ChanceModel
 from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, Model, State
-
-T = TypeVar("T")
 
 __all__ = [
     "Instruction",
@@ -222,35 +221,7 @@ class OwnEnvironment:
     def _labelled(
         self, source: LabelledImages | None, number: int, rng: np.random.Generator
     ) -> Iterator[Pictures]:
-        found = 0
-        try:
-            for one in distinct(source, number, rng) if source else ():
-                found += 1
-                state = State(one.true, one.scene.objects, one.unknown)
-                yield Pictures(
-                    one.scene,
-                    (state,),
-                    _Always(one.frame),
-                    complete=False,
-                    checked=False,
-                    masks=_Always(one.masks),
-                )
-        except Exception as error:
-            raise UnusableInput(
-                f"environment {self.name}: its labelled images raised {reason(error)}; correct them"
-            ) from error
-        if not found:
-            raise UnusableInput(f"environment {self.name}: gives no labelled images; yield some")
-
-
-class _Always(Generic[T]):
-    """What belongs to the only state of a labelled image."""
-
-    def __init__(self, kept: T) -> None:
-        self._kept = kept
-
-    def __call__(self, state: State) -> T:
-        return self._kept
+        return pictures_of(self.name, source, number, rng)
 
 
 def names() -> tuple[str, ...]:

@@ -8,43 +8,25 @@ read an image, the same situation is looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import blake2b
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.encoding import Malformed, field
-from aam_vision.agents.memos import points
 from aam_vision.agents.returning import Passage, Ways
+from aam_vision.agents.seen import Seen, digest, digests, memo_of, remembered
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Frame, Percept, Perception, Scene
 from aam_vision.query import Access, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.simulator import Foreseeing, Simulator
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
 
+__all__ = ["LOOKS", "ChanceImageAgent", "ImageAgent", "digests"]
+
 LOOKS = 8
 """Images of one situation that are tried, at most, when perception cannot read them."""
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """A situation: which simulator, in which state, and how it was perceived.
-
-    ``snapshot`` is None where the access does not allow one to be taken, or an earlier process has taken it.
-    """
-
-    problem: int
-    snapshot: object | None
-    percept: Percept
-    image: str | None
-    """The name under which ``keep_images`` has kept the image."""
-    passed: tuple[str, ...] = ()
-    """The names of the images since the query's first, in order."""
-    pixels: frozenset[str] = frozenset()
-    """Digests of the images that were seen of it."""
 
 
 class ImageAgent:
@@ -72,7 +54,7 @@ class ImageAgent:
         """CPU seconds spent on reading images."""
         self._simulators = tuple(simulators)
         self._perception = perception
-        self._seen: dict[int, _Seen] = {}
+        self._seen: dict[int, Seen] = {}
         self._next = 0
         self._standing: dict[int, int] = {}
         self._ways = Ways()
@@ -101,7 +83,7 @@ class ImageAgent:
             )
             number = _number(query.initial)
             seen = self._seen[number]
-            self._seen[number] = replace(seen, pixels=seen.pixels | {_digest(frame)})
+            self._seen[number] = replace(seen, pixels=seen.pixels | {digest(frame)})
             return Response(0, Situation(number, percept.state))
         executed = 0
         situation = query.initial
@@ -145,17 +127,7 @@ class ImageAgent:
 
     def memo(self, situation: Situation) -> dict[str, Any]:
         """The problem, where things were seen, in which image, and after which other images."""
-        seen = self._seen[_number(situation)]
-        percept = seen.percept
-        memo = {
-            "problem": seen.problem,
-            "places": dict(percept.places),
-            "refused": percept.refused,
-            "pixels": sorted(seen.pixels),
-        }
-        positions = {thing: list(position) for thing, position in percept.positions.items()}
-        more = {"image": seen.image, "passed": list(seen.passed), "positions": positions}
-        return {**memo, **{name: kept for name, kept in more.items() if kept}}
+        return memo_of(self._seen[_number(situation)])
 
     def pixels(self, situation: Situation) -> frozenset[str] | None:
         """Digests of the images of a situation: more than one where the same situation was seen in several ways."""
@@ -172,9 +144,9 @@ class ImageAgent:
             if passage.before is not None:
                 self._ways.came(number, _number(passage.before), passage.steps)
             if number not in self._seen:
-                problem, percept = self._remembered(passage)
+                problem, percept = remembered(passage, self._simulators)
                 image = passage.memo.get("image")  # a name for others, never a path for us
-                self._seen[number] = _Seen(
+                self._seen[number] = Seen(
                     problem,
                     None,
                     percept,
@@ -185,30 +157,7 @@ class ImageAgent:
         self._next = max(self._seen, default=-1) + 1
         self._elsewhere = set(self._standing)
 
-    def _remembered(self, passage: Passage) -> tuple[int, Percept]:
-        """The problem and percept of a situation that was seen in an earlier process."""
-        try:
-            problem = field(passage.memo, "problem", int)
-            places = field(passage.memo, "places", dict)
-            refused = field(passage.memo, "refused", bool)
-            if not 0 <= problem < len(self._simulators):
-                raise Malformed(f"there is no problem {problem}")
-            scene = self._simulators[problem].scene
-            if passage.after.state.objects != scene.objects or not places.keys() <= scene.looks.keys():
-                raise Malformed(f"other things than those of problem {problem}")
-            if not all(
-                place is None or (isinstance(place, str) and place in scene.cells)
-                for place in places.values()
-            ):
-                raise Malformed(f"other places than those of problem {problem}")
-            positions = points(passage.memo, "positions")
-        except Malformed as error:
-            raise UnusableInput(
-                f"the transcript does not say what was seen ({error}); start a new run instead"
-            ) from None
-        return problem, Percept(passage.after.state, places, refused, positions)
-
-    def _return_to(self, situation: Situation) -> _Seen:
+    def _return_to(self, situation: Situation) -> Seen:
         number = _number(situation)
         seen = self._seen[number]
         simulator = self._simulators[seen.problem]
@@ -278,7 +227,7 @@ class ImageAgent:
         number = self._next
         self._next += 1
         image = None if self._keep is None else self._keep(frame)
-        self._seen[number] = _Seen(problem, snapshot, percept, image, pixels=frozenset({_digest(frame)}))
+        self._seen[number] = Seen(problem, snapshot, percept, image, pixels=frozenset({digest(frame)}))
         self._standing[problem] = number
         return Situation(number, percept.state)
 
@@ -293,16 +242,6 @@ class ChanceImageAgent(ImageAgent):
                 "a run with chance that is seen in images cannot be gone on with: chance would lead elsewhere; start a new run"
             )
         super()._lead_back(number)
-
-
-def digests(memo: object) -> frozenset[str]:
-    """The digests of images that a situation's memo has kept; none if it is of another kind."""
-    found = memo.get("pixels") if isinstance(memo, Mapping) else None
-    return frozenset(one for one in found if isinstance(one, str)) if isinstance(found, list) else frozenset()
-
-
-def _digest(frame: Frame) -> str:
-    return blake2b(np.ascontiguousarray(frame).data, digest_size=8).hexdigest()
 
 
 def _number(situation: Situation) -> int:
