@@ -98,7 +98,7 @@ def few_labels(
 
     Examples:
         python -m experiments.few_labels --processes 1
-        python -m experiments.few_labels --env doors --way random --pictures 5 --out runs/few
+        python -m experiments.few_labels --env doors --way atoms --out runs/few
     """
     from aam_vision.envs import DOMAINS
     from aam_vision.envs.registry import image_domain
