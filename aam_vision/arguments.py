@@ -67,7 +67,11 @@ class Arguments:
         "page",
         kept=False,
     )
-    pictures: int = option("With --label: pictures to label at most.", 10, min=1, kept=False)
+    pictures: int | None = option(
+        "With --label: pictures to label at most; default 10 of boards, 60 of pictures without cells.",
+        min=1,
+        kept=False,
+    )
     seed: int = option("Seed of every random choice.", 0, min=0)
     workers: int = option(
         "Copies of the agent that answer at a time, each in a process of its own.", 1, min=1

@@ -21,7 +21,7 @@ from aam_vision.envs.control_simulator import ControlSimulator, random_choice
 from aam_vision.envs.controls import WALK, NativeStep
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Pictures, Problem
-from aam_vision.envs.labelled import Explored, LabelledImages, explored_images, labelled_images
+from aam_vision.envs.labelled import Explored, Labelled, LabelledImages, explored_images, labelled_images
 from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.own import HELD_OUT, PICTURES, SPLIT, OwnEnvironment
 from aam_vision.envs.restoring import Env, Restore
@@ -41,11 +41,14 @@ class ControlledEnvironment(OwnEnvironment):
         controls: names of its actions, see ``control_names``; None where the environment is to tell.
         shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true. None: not known.
         shake: brings ``env.unwrapped`` into a random legal state; None: random controls do.
+        labelled: a function of ``env.unwrapped``: its present picture with all that a label says of it, which pixels show each
+            thing included. It answers where pictures without cells are labelled. None: not known.
     """
 
     controls: Controls | tuple[Instruction, ...] = None
     shown: Callable[[Any], Iterable[Atom]] | None = None
     shake: Callable[[Any, np.random.Generator], None] | None = None
+    labelled: Callable[[Any], Labelled] | None = None
 
     @cached_property
     def control_instructions(self) -> tuple[Instruction, ...]:

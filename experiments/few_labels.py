@@ -25,9 +25,11 @@ from experiments.report import Presentation, report
 from experiments.tables import Table
 
 if TYPE_CHECKING:
+    from aam_vision.classifiers.camera.perception import CameraPerception
     from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.envs.image_domain import ImageDomain, Pictures
     from aam_vision.training.assessment import PerceptionScores
+    from aam_vision.training.labelling.rounds import Labelled, Way
 
 WAYS = {
     "active-free": ("active", True),
@@ -43,8 +45,11 @@ ANSWERS = 60
 WORLDS = ("minigrid:DoorKey-5x5", "taxi")
 """Ready-made worlds that are measured besides the board domains."""
 
-MOST, MORE = 10, 20
-"""Pictures to label at most: in a board domain, and in one of the worlds, which show more kinds of things."""
+CAMERAS = ("tabletop",)
+"""Worlds whose pictures have no cells: measured where they are named, for each takes ten minutes of CPU."""
+
+MOST, MORE, MOST_SCENES = 10, 20, 60
+"""Pictures to label at most: in a board domain, in one of the worlds, which show more kinds of things, and from a camera."""
 
 CHUNK = 64
 """Pictures that are read together: more of them cost memory."""
@@ -81,12 +86,13 @@ LABELLED = "the first and the last states of 70 to 2,500 traces"
 
 def few_labels(
     env: Annotated[
-        list[str] | None, typer.Option(help="An environment (repeatable); default: all that are measured.")
+        list[str] | None, typer.Option(help="An environment (repeatable); default: all but tabletop.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds: of walks, choice and weights.")] = 3,
     first_seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
     pictures: Annotated[
-        int | None, typer.Option(min=1, help="Pictures to label at most.  [10; DoorKey and Taxi 20]")
+        int | None,
+        typer.Option(min=1, help="Pictures to label at most.  [10; DoorKey and Taxi 20, tabletop 60]"),
     ] = None,
     states: Annotated[int, typer.Option(min=1, help="States of unseen layouts to read.")] = 1000,
     way: Annotated[
@@ -99,11 +105,12 @@ def few_labels(
     Examples:
         python -m experiments.few_labels --processes 1
         python -m experiments.few_labels --env doors --way atoms --out runs/few
+        python -m experiments.few_labels --env tabletop --way active-free --seeds 1
     """
     from aam_vision.envs import DOMAINS
     from aam_vision.envs.registry import image_domain
 
-    names = chosen_domains(env, (*DOMAINS, *WORLDS))
+    names = chosen_domains(env, (*DOMAINS, *WORLDS, *CAMERAS), (*DOMAINS, *WORLDS))
     for name in names:
         image_domain(name)  # an unknown one is told now, in one line
     jobs: list[Parameters] = [
@@ -111,12 +118,13 @@ def few_labels(
             "env": name,
             "way": one,
             "seed": seed,
-            "most": ANSWERS if one == "atoms" else pictures or (MORE if name in WORLDS else MOST),
+            "most": ANSWERS if one == "atoms" else pictures or _most(name),
             "states": states,
         }
         for one in chosen_domains(way, WAYS)
         for name in names
         for seed in range(first_seed, first_seed + seeds)
+        if not (one == "atoms" and name in CAMERAS)  # which are labelled picture by picture
     ]
     return report("few-labels", jobs, Presentation(summary, further=published), scale, work=labelling)
 
@@ -144,27 +152,19 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
         most: pictures to label, or atoms.
         states: of unseen layouts, to read.
     """
-    from aam_vision.classifiers.architecture import CELL_PIXELS
-    from aam_vision.commandline import Progress
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
-    from aam_vision.training.labelling.atom_rounds import AtomRounds
-    from aam_vision.training.labelling.pool import Pool, rarest
-    from aam_vision.training.labelling.rounds import Rounds, Way
-    from aam_vision.training.labelling.sites import Sites
-    from aam_vision.training.labelling.walks import walk, walked_problems
+    from aam_vision.training.labelling.rounds import Way
 
     began, domain, (choice, free) = process_time(), image_domain(env), WAYS[way]
-    pictures = walk(domain, walked_problems(domain), np.random.default_rng([seed, 81]))
-    pool = Pool(domain.visual, rarest(pictures, CELL_PIXELS), CELL_PIXELS)
-    how, quiet = Way(choice, free, most, seed), Progress(StringIO())
-    if way == "atoms":
-        rounds: Rounds = AtomRounds(domain, pool, SimulatorAtoms(domain, pool), how, quiet, Sites(pool))
+    how = Way(choice, free, most, seed)
+    if domain.visual.cellless:
+        eyes, found = _learned_scenes(domain, how)
+        seconds = process_time() - began
+        scores = _scores_of_scenes(domain, eyes, states)
     else:
-        rounds = Rounds(domain, pool, SimulatorLabels(domain), how, quiet)
-    perception, found = rounds.run()
-    seconds = process_time() - began
-    scores = _scores(perception, _unseen(domain, states))
+        perception, found = _learned(domain, how, atoms=way == "atoms")
+        seconds = process_time() - began
+        scores = _scores(perception, _unseen(domain, states))
     return {
         "pictures": len(found.pictures),
         "atoms": found.atoms,
@@ -177,6 +177,40 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
         "round CPU s": round(max(found.seconds), 1),
         "CPU s": round(seconds),
     }
+
+
+def _most(env: str) -> int:
+    """Pictures to label at most."""
+    return MOST_SCENES if env in CAMERAS else MORE if env in WORLDS else MOST
+
+
+def _learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[BoardPerception, Labelled]:
+    """What is learned from labelled boards of walks, or from single atoms of them."""
+    from aam_vision.classifiers.architecture import CELL_PIXELS
+    from aam_vision.commandline import Progress
+    from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
+    from aam_vision.training.labelling.atom_rounds import AtomRounds
+    from aam_vision.training.labelling.pool import Pool, rarest
+    from aam_vision.training.labelling.rounds import Rounds
+    from aam_vision.training.labelling.sites import Sites
+    from aam_vision.training.labelling.walks import walk, walked_problems
+
+    pictures = walk(domain, walked_problems(domain), np.random.default_rng([how.seed, 81]))
+    pool, quiet = Pool(domain.visual, rarest(pictures, CELL_PIXELS), CELL_PIXELS), Progress(StringIO())
+    if atoms:
+        return AtomRounds(domain, pool, SimulatorAtoms(domain, pool), how, quiet, Sites(pool)).run()
+    return Rounds(domain, pool, SimulatorLabels(domain), how, quiet).run()
+
+
+def _learned_scenes(domain: ImageDomain, how: Way) -> tuple[CameraPerception, Labelled]:
+    """What is learned from labelled pictures of walks that have no cells."""
+    from aam_vision.commandline import Progress
+    from aam_vision.training.labelling.answers import SimulatorPictures
+    from aam_vision.training.labelling.camera.rounds import PictureRounds
+    from aam_vision.training.labelling.walks import walk_scenes
+
+    pictures = walk_scenes(domain, np.random.default_rng([how.seed, 81]))
+    return PictureRounds(domain, pictures, SimulatorPictures(domain), how, Progress(StringIO())).run()
 
 
 def _unseen(domain: ImageDomain, states: int) -> list[Pictures]:
@@ -198,6 +232,13 @@ def _scores(perception: BoardPerception, unseen: Sequence[Pictures]) -> Percepti
             known = samples(perception.vocabulary, pictures, pictures.states[begin : begin + CHUNK])
             assess(perception, pictures.scene, known, [one.frame for one in known], scores)
     return scores
+
+
+def _scores_of_scenes(domain: ImageDomain, perception: CameraPerception, states: int) -> PerceptionScores:
+    """How pictures of scenes are read in which nobody walks, one after the other: many do not fit in memory."""
+    from aam_vision.training.evaluation import evaluate_domain
+
+    return evaluate_domain(domain, perception, states=states, seed=0)["unseen"]
 
 
 if __name__ == "__main__":

@@ -43,9 +43,13 @@ def label(
     ask: Annotated[
         str, typer.Option(help="What is asked about: whole pictures, or single atoms of them.")
     ] = "pictures",
-    pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = 10,
+    pictures: Annotated[
+        int | None, typer.Option(min=1, help="Pictures to label at most.  [10; 60 without cells]")
+    ] = None,
     answers: Annotated[int, typer.Option(min=1, help="With --ask atoms: answers at most.")] = 60,
-    steps: Annotated[int, typer.Option(min=1, help="Steps of the walk in every problem.")] = 800,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Steps of the walk in every problem.  [800; 40 without cells]")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of walks, choice and weights.")] = 0,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Of the page, on this machine; 0 for any free one.")
@@ -78,6 +82,7 @@ def label(
         python -m aam_vision.training.label --env sokoban --images my-pictures
         python -m aam_vision.training.label --domain D.pddl --images my-pictures
         python -m aam_vision.training.label --env sokoban --labels simulator
+        python -m aam_vision.training.label --env tabletop --labels simulator
     """
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.labelling.own_pictures import vocabulary_named

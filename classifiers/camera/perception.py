@@ -24,6 +24,7 @@ from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.store import Card, read
+from aam_vision.classifiers.weak import untaught
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Percept, Point, Scene, VisualVocabulary
 
@@ -95,6 +96,7 @@ class CameraPerception:
         heads = vocabulary.cell_heads()
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)
         self._thresholds = np.array([card.thresholds[head] for head in heads], np.float32)  # (heads, 2)
+        self._thresholds[[untaught(card, head) for head in heads]] = -1, 2  # no answer is below or above
         self._remembered = remembered
         self._memory: Recent[tuple[bytes, tuple[int, ...]], Raw] = Recent(remembered)
         self._scenes: Recent[int, _Indexed] = Recent(SCENES)

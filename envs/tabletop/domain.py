@@ -94,6 +94,11 @@ def hardly_shown(table: TabletopEnv) -> frozenset[Atom]:
     return frozenset(Atom(SEEN, (name,)) for name in pixels if HIDDEN < pixels[name] < SHOWS)
 
 
+def labelled(table: TabletopEnv) -> Labelled:
+    """The present picture with all that a label says of it."""
+    return Labelled(scene(table), shown(table), table.picture(), table.masks(), hardly_shown(table))
+
+
 def shake(table: TabletopEnv, rng: np.random.Generator) -> None:
     """Put the same things elsewhere, one of them perhaps into the hand."""
     table.set_up(rearranged(rng, table.layout, highest=HIGHEST, holding=HOLDING))
@@ -187,7 +192,7 @@ def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Label
         crowded = apart and rng.random() < CROWDED
         things = random_layout(rng, MANY if crowded else None, apart=apart)
         table.set_up(rearranged(rng, things, highest=HIGHEST, holding=HOLDING, crowded=crowded))
-        yield Labelled(scene(table), shown(table), table.picture(), table.masks(), hardly_shown(table))
+        yield labelled(table)
 
 
 def world(alike: int = 1) -> Table:
@@ -210,6 +215,7 @@ def world(alike: int = 1) -> Table:
         truth=intended,
         shown=shown,
         shake=shake,
+        labelled=labelled,
         held_out=HELD_OUT,
         controls=INSTRUCTIONS,
     )

@@ -17,8 +17,10 @@ from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.network import SHRUNK, resized
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
 from aam_vision.envs.image_domain import ImageDomain, Pictures
+from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Mask, Scene
+from aam_vision.perception import Mask, Scene, VisualVocabulary
+from aam_vision.strips import State
 from aam_vision.training.camera.labels import row
 
 UNKNOWN: Final = 255
@@ -98,6 +100,22 @@ def lessons(
         taken,
         torch.stack(where)[order].contiguous(),
     )
+
+
+def lessons_of(vocabulary: VisualVocabulary, plan: CameraPlan, pictures: Sequence[Labelled]) -> Lessons:
+    """Some labelled pictures of one size, at least one, in their order."""
+    seen, labels, where = [], [], []
+    for one in pictures:
+        size = one.frame.shape[0], one.frame.shape[1]
+        atoms, state = (
+            SceneAtoms(vocabulary, plan, one.scene),
+            State(one.true, one.scene.objects, one.unknown),
+        )
+        small = resized(torch.from_numpy(one.frame).permute(2, 0, 1)[None], seen_size(*size))
+        seen.append((small[0] * 255).round().to(torch.uint8))
+        labels.append(torch.from_numpy(row(vocabulary, plan, atoms, one.scene, state)))
+        where.append(places(plan, one.scene, one.masks, size))
+    return Lessons(torch.stack(seen).contiguous(), torch.stack(labels), size, torch.stack(where).contiguous())
 
 
 def places(plan: CameraPlan, scene: Scene, masks: Mapping[str, Mask], size: Size) -> Tensor:

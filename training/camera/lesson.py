@@ -149,6 +149,7 @@ def teach(
     held: Lessons | None = None,
     options: TrainingOptions | None = None,
     start: PictureStart | None = None,
+    further: CameraNetwork | None = None,
 ) -> CameraNetwork:
     """Train a network on labelled pictures; the same seed gives the same weights.
 
@@ -161,12 +162,15 @@ def teach(
         held: pictures that are not learned from.
         options: where checkpoints go, when to stop, and on which devices.
         start: the network to begin with; by default a fresh one.
+        further: a network of the same plan whose training goes on; it stays as it is.
 
     Raises:
         UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
     options = options or TrainingOptions()
     network = new_network(plan, seed)
+    if further is not None:
+        network.load_state_dict(further.state_dict())
     if start is not None:
         start.keep(network)
         network.freeze_shared(start.base)

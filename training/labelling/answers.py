@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.board import BoardDomain
@@ -10,8 +10,10 @@ from aam_vision.envs.board_env import Snapshot
 from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.shown import Shown
-from aam_vision.errors import UnusableInput
+from aam_vision.errors import UnusableInput, reason
+from aam_vision.simulator import Simulator
 from aam_vision.strips import Atom, State
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labelling.sites import AskedAtom
@@ -33,6 +35,14 @@ class Labeller(Protocol):
 
     def learned(self, perception: BoardPerception) -> None:
         """Take note of classifiers that were trained on the answers so far."""
+        ...
+
+
+class PictureLabeller(Protocol):
+    """Tells what pictures without cells show."""
+
+    def label_picture(self, picture: Walked) -> Labelled:
+        """The perceived atoms that are true in a picture, which things show, and which pixels show each of them."""
         ...
 
 
@@ -112,3 +122,38 @@ class _ShownStates:
         simulator = self._simulators[picture.problem]
         simulator.restore(picture.token)
         return State(self._shown.atoms(simulator.present, picture.scene), picture.scene.objects)
+
+
+class SimulatorPictures:
+    """What the simulator tells of its pictures without cells.
+
+    Args:
+        domain: an environment with a function ``labelled``.
+
+    Raises:
+        UnusableInput: it has none.
+    """
+
+    def __init__(self, domain: ImageDomain) -> None:
+        labelled = domain.labelled if isinstance(domain, ControlledEnvironment) else None
+        if labelled is None:
+            raise UnusableInput(
+                f"the simulator of {domain.name} does not tell what its pictures show: give the environment a "
+                f"function `labelled`, or learn with python -m aam_vision.training.train"
+            )
+        self._domain, self._labelled = domain, labelled
+        self._simulators: dict[str, Simulator] = {}
+
+    def label_picture(self, picture: Walked) -> Labelled:
+        """As of ``PictureLabeller``."""
+        if picture.problem not in self._simulators:
+            split, number = picture.problem.rsplit("/", 1)
+            self._simulators[picture.problem] = self._domain.simulator((split, int(number)))
+        simulator: Any = self._simulators[picture.problem]
+        simulator.restore(picture.token)
+        try:
+            return Labelled(*self._labelled(simulator.present))
+        except Exception as error:  # the function is the user's: anything may go wrong
+            raise UnusableInput(
+                f"environment {self._domain.name}: labelled raised {reason(error)}; correct it"
+            ) from error

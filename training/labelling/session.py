@@ -17,9 +17,10 @@ from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import VisualVocabulary
+from aam_vision.strips import State
 from aam_vision.training.described import PROBLEM, read_description
 from aam_vision.training.folder import Labellable
-from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
+from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels, SimulatorPictures
 from aam_vision.training.labelling.atom_desk import AtomDesk
 from aam_vision.training.labelling.atom_record import AtomRecord
 from aam_vision.training.labelling.atom_rounds import AtomRounds
@@ -39,7 +40,7 @@ from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
 from aam_vision.training.labelling.server import check_installed, served
 from aam_vision.training.labelling.sites import Sites
-from aam_vision.training.labelling.walks import STEPS, Walked, walk, walked_problems
+from aam_vision.training.labelling.walks import SCENE_STEPS, STEPS, Walked, walk, walk_scenes, walked_problems
 from aam_vision.wording import counted
 
 PAGE, SIMULATOR = "page", "simulator"
@@ -50,6 +51,10 @@ PICTURES, ATOMS = "pictures", "atoms"
 
 MOST_BYTES: Final = 100_000
 """Of a session's own files."""
+
+MOST: Final = 10
+MOST_SCENES: Final = 60
+"""Pictures to label at most, where nobody says how many: of boards, and of pictures without cells."""
 
 LINGER: Final = 5.0
 """Seconds in which the page can learn that all is done, before its server ends."""
@@ -63,20 +68,20 @@ class Session:
 
     Args:
         labels: who is asked, ``PAGE`` or ``SIMULATOR``.
-        pictures: to label at most.
+        pictures: to label at most; None: ``MOST``, or ``MOST_SCENES`` where pictures have no cells.
         ask: about whole ``PICTURES`` or single ``ATOMS``.
         answers: about single atoms at most.
-        steps: of the walk in every problem.
+        steps: of the walk in every problem; None: ``walks.STEPS``, or ``walks.SCENE_STEPS``.
         seed: of walks, choice and weights.
         port: of the page; 0 for any free one.
         out: the folder that a command is to be given to go on, where it is another one than that of the labels.
     """
 
     labels: str = PAGE
-    pictures: int = 10
+    pictures: int | None = None
     ask: str = PICTURES
     answers: int = 60
-    steps: int = STEPS
+    steps: int | None = None
     seed: int = 0
     port: int = 0
     out: Path | None = None
@@ -97,7 +102,7 @@ class Session:
     @property
     def way(self) -> Way:
         """How labels are come by."""
-        return Way(most=self.answers if self.ask == ATOMS else self.pictures, seed=self.seed)
+        return Way(most=self.answers if self.ask == ATOMS else self.pictures or MOST, seed=self.seed)
 
     def settings(self, **others: Any) -> dict[str, Any]:
         """What the pictures and the answers of a folder depend on."""
@@ -121,15 +126,13 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     """
     session.check()
     if domain.visual.cellless:
-        raise UnusableInput(
-            f"{domain.name}: its pictures have no cells, and only boards can be labelled here; its scenes are "
-            f"learned with python -m aam_vision.training.train --env {domain.name}"
-        )
+        return _label_scenes(domain, folder, session, progress)
+    steps = session.steps or STEPS
     simulator = SimulatorLabels(domain) if session.labels == SIMULATOR else None
-    _keep(folder, session.settings(env=domain.name, steps=session.steps))
+    _keep(folder, session.settings(env=domain.name, steps=steps))
     progress.stage(f"{domain.name}: walking")
     rng = np.random.default_rng([session.seed, 81])
-    walked = rarest(walk(domain, walked_problems(domain), rng, session.steps), CELL_PIXELS)
+    walked = rarest(walk(domain, walked_problems(domain), rng, steps), CELL_PIXELS)
     if simulator is None:
         front = Front(Busy("Comparing the pictures ..."))
         with served(front, session.port) as address:
@@ -144,6 +147,29 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     _, found = Rounds(domain, pool, simulator, session.way, progress).run()
     asked = [pool.pictures[number].picture for number in found.pictures]
     write_labels(domain, [(picture, simulator.label(picture)) for picture in asked], folder)
+    return written(domain, found, len(walked), folder, progress)
+
+
+def _label_scenes(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
+    """The same for pictures without cells, which only a simulator can label so far."""
+    from aam_vision.training.labelling.camera.rounds import PictureRounds
+
+    if session.labels != SIMULATOR or session.ask != PICTURES:
+        raise UnusableInput(
+            f"{domain.name}: its pictures have no cells, and only boards can be labelled at the page or by single "
+            f"atoms; give --labels {SIMULATOR}, or learn with python -m aam_vision.training.train --env {domain.name}"
+        )
+    simulator = SimulatorPictures(domain)
+    steps = session.steps or SCENE_STEPS
+    _keep(folder, session.settings(env=domain.name, steps=steps))
+    progress.stage(f"{domain.name}: walking")
+    walked = walk_scenes(domain, np.random.default_rng([session.seed, 81]), steps)
+    way = Way(most=session.pictures or MOST_SCENES, seed=session.seed)
+    rounds = PictureRounds(domain, walked, simulator, way, progress)
+    _, found = rounds.run()
+    labelled = [(walked[one], rounds.labelled(one)) for one in found.pictures]
+    states = [(picture, State(one.true, picture.scene.objects)) for picture, one in labelled]
+    write_labels(domain, states, folder)
     return written(domain, found, len(walked), folder, progress)
 
 
@@ -210,7 +236,7 @@ def _at_page(
         if isinstance(record, AtomRecord):
             desk = AtomDesk(domain.visual, sites, record, session.answers)
         else:
-            desk = Desk(domain.visual, pool, record, session.pictures)
+            desk = Desk(domain.visual, pool, record, session.pictures or MOST)
         front.shown = desk
 
         def made() -> Rounds:

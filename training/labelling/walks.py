@@ -49,6 +49,13 @@ FIRST_SEED: Final = 100_000
 """Of these, far from the seeds that are interrogated or held out."""
 
 
+SCENES: Final = 25
+"""Problems besides those that are interrogated, where pictures have no cells: more of them show more looks, and take time."""
+
+SCENE_STEPS: Final = 40
+"""Steps in each of these."""
+
+
 def walked_problems(domain: ImageDomain) -> tuple[Problem, ...]:
     """The problems in which an agent may walk for pictures: those for training, then those that are interrogated.
 
@@ -74,19 +81,34 @@ def walk(
         steps: of the walk in every problem; ``SHORTER`` in further ones.
     """
     found: list[Walked] = []
-    for split, number in problems:
-        further = isinstance(domain, OwnEnvironment) and number >= FIRST_SEED
-        simulator = domain.simulator((split, number))
-        simulator.start()
-        seen: dict[bytes, object] = {}
-        for _ in range(ceil(steps / SHORTER) if further else steps):
-            frame = simulator.frame()
-            if (content := frame.tobytes()) not in seen:
-                seen[content] = token = simulator.snapshot()
-                found.append(Walked(f"{split}/{number}", simulator.scene, frame.copy(), token))
-            choice = None if rng.random() < RETURN else simulator.choose(rng)
-            if choice is None:
-                simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
-            else:
-                simulator.instruct(*choice)
+    for problem in problems:
+        further = isinstance(domain, OwnEnvironment) and problem[1] >= FIRST_SEED
+        found += _walked(domain, problem, rng, ceil(steps / SHORTER) if further else steps)
+    return found
+
+
+def walk_scenes(domain: ImageDomain, rng: np.random.Generator, steps: int = SCENE_STEPS) -> list[Walked]:
+    """The same where pictures have no cells: short walks in many scenes, as in each of them most things stay as they are."""
+    problems = domain.interrogated
+    if isinstance(domain, OwnEnvironment):
+        problems = (*problems, *((SPLIT, FIRST_SEED + number) for number in range(SCENES)))
+    return [picture for problem in problems for picture in _walked(domain, problem, rng, steps)]
+
+
+def _walked(domain: ImageDomain, problem: Problem, rng: np.random.Generator, steps: int) -> list[Walked]:
+    """The different pictures of a walk in one problem."""
+    found: list[Walked] = []
+    simulator = domain.simulator(problem)
+    simulator.start()
+    seen: dict[bytes, object] = {}
+    for _ in range(steps):
+        frame = simulator.frame()
+        if (content := frame.tobytes()) not in seen:
+            seen[content] = token = simulator.snapshot()
+            found.append(Walked(f"{problem[0]}/{problem[1]}", simulator.scene, frame.copy(), token))
+        choice = None if rng.random() < RETURN else simulator.choose(rng)
+        if choice is None:
+            simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
+        else:
+            simulator.instruct(*choice)
     return found

@@ -1,0 +1,96 @@
+"""From no label to classifiers of pictures without cells: the rounds, with a labeller that knows."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.commandline import Progress
+from aam_vision.errors import UnusableInput
+from aam_vision.training.labelling.camera import rounds
+from aam_vision.training.labelling.camera.rounds import PictureRounds
+from aam_vision.training.labelling.choice import RANDOM
+from aam_vision.training.labelling.rounds import Way
+from aam_vision.training.labelling.walks import Walked
+from tests.training.labelling.camera.table import SIZE, VOCABULARY, labelled
+
+
+class _Domain:
+    name, visual = "piles", VOCABULARY
+
+    def scene_of(self, problem):
+        raise AssertionError("its pictures bring their scenes")
+
+
+class _Knows:
+    def __init__(self, pictures):
+        self._pictures, self.asked = pictures, []
+
+    def label_picture(self, picture):
+        self.asked.append(picture.token)
+        return self._pictures[picture.token]
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    for name, number in {"FIRST": 8, "EACH": 4, "AUDITED": 2, "MADE": 24, "STEPS": 6, "WATCHED": 10}.items():
+        monkeypatch.setattr(rounds, name, number)
+    monkeypatch.setattr(rounds, "MADE_TO_CALIBRATE", 4)
+
+
+def _rounds(way, looks=("red", "green", "blue", "ball"), number=30):
+    rng = np.random.default_rng(2)
+    pictures = [labelled(rng, looks) for _ in range(number)]
+    walked = [Walked(f"seed/{token % 3}", one.scene, one.frame, token) for token, one in enumerate(pictures)]
+    knows = _Knows(pictures)
+    return PictureRounds(_Domain(), walked, knows, way, Progress(io.StringIO())), knows
+
+
+@pytest.mark.parametrize("way", [Way(most=14), Way(choice=RANDOM, free=False, most=10)])
+def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(quick, way):
+    one, knows = _rounds(way)
+    perception, found = one.run()
+    assert found.pictures == knows.asked
+    assert len(found.pictures) == len(set(found.pictures)) == way.most
+    assert found.sure == (found.examination.passed and found.refused <= rounds.REFUSED)
+    assert found.atoms > 20 * way.most
+    assert (found.given[0] > 0) == way.free
+    assert isinstance(perception, CameraPerception)
+    assert perception.card.picture == SIZE
+    assert {head for head, yes in found.card.figures["positives"].items() if not yes} == {"dark"}
+
+
+def test_the_same_seed_gives_the_same_choice_and_weights(quick):
+    (_, one), (_, other) = (_rounds(Way(most=9))[0].run() for _ in range(2))
+    assert one.pictures == other.pictures
+    assert one.card == other.card
+    for name, tensor in one.network.state_dict().items():
+        assert torch.equal(tensor, other.network.state_dict()[name])
+
+
+def test_the_test_ends_the_rounds(quick, monkeypatch):
+    """Were every walked picture read as it is, no more would be asked than the test needs."""
+    monkeypatch.setattr(PictureRounds, "_passed", lambda self: True)
+    one, knows = _rounds(Way(most=20))
+    _, found = one.run()
+    assert found.sure
+    assert len(knows.asked) == rounds.FIRST
+
+
+def test_what_looks_alike_cannot_be_taken_apart(quick):
+    with pytest.raises(UnusableInput, match="label scenes where each look is there once"):
+        _rounds(Way(most=9), ("red", "red", "ball"))[0].run()
+
+
+def test_a_look_that_was_never_labelled_is_unknown_and_not_absent(quick):
+    one, _ = _rounds(Way(most=8), ("red", "green", "blue"))
+    perception, found = one.run()
+    assert found.card.figures["positives"]["sees-ball"] == 0
+    strange = labelled(np.random.default_rng(9), ("red", "ball"))
+    percept = perception.look(strange.frame, strange.scene)
+    (ball,) = (thing for thing, look in strange.scene.looks.items() if look == "ball")
+    about = [atom for atom in percept.state.true if ball in atom.objects]
+    assert not about
+    assert any(ball in atom.objects for atom in percept.state.unknown)
