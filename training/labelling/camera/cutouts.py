@@ -20,8 +20,8 @@ from aam_vision.perception import Frame, Perceived, Reading, VisualVocabulary
 from aam_vision.strips import Atom
 from aam_vision.training.labelling.camera.backdrop import differs
 
-SHADOW: Final = 30
-"""How far from a group, in pixels of the picture, its shadow reaches at most."""
+SHADOW: Final = 0.145
+"""How far from a group its shadow reaches at most, as a share of the picture's height."""
 
 BESIDE: Final = 2
 """Pixels: a group that is nearer to another one may be partly behind it, and is not put elsewhere."""
@@ -162,9 +162,8 @@ def _together(things: Sequence[str], true: Sequence[Atom]) -> list[list[str]]:
 
 def _nearest(place: Numbers, changed: NDArray[np.bool_]) -> Numbers:
     """The group that each changed pixel belongs to: that which it shows, else the nearest one within ``SHADOW``."""
-    found, reached = place.copy(), 0
-    while reached < SHADOW:
-        reached += 1
+    found = place.copy()
+    for _ in range(round(SHADOW * len(place))):
         step = found.copy()
         for down, across in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             moved = _moved(found, down, across)

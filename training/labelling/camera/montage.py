@@ -7,23 +7,20 @@ the camera, lower in the picture, covers what is behind it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.labelled import Labelled
-from aam_vision.perception import Frame, Mask, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.perception import Frame, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, Objects
 from aam_vision.training.labelling.camera.cutouts import NOTHING, Group, Parts, Spot
 from aam_vision.training.labelling.camera.exchange import cuts_of, exchanged
+from aam_vision.training.labelling.camera.replacing import Replacements, large_sizes
 
-JITTER: Final = 5
-"""How far from where a labelled group stood another one is put, in pixels."""
-
-REPLACED: Final = 0.6
-"""Probability that a thing is replaced by one of another look."""
+JITTER: Final = 0.024
+"""How far from where a labelled group stood another one is put, as a share of the picture's height."""
 
 EXCHANGED: Final = 0.6
 """Probability that a part of a group is exchanged with that of another one, and then again."""
@@ -31,38 +28,16 @@ EXCHANGED: Final = 0.6
 CROWDED: Final = 0.5
 """Probability that a group is put as near to another one as near ones were seen, so that one hides a part of the other."""
 
-FITS: Final = 0.06
-"""Share of a thing's pixels, at most, that lie outside of the outline of what replaces it."""
-
-OTHER_SIZE: Final = 0.2
-"""How much smaller the one of two things is at most that replace each other."""
-
 TRIED: Final = 12
-"""Things that are tried as a replacement, and places for a group."""
+"""Places that are tried for a group; twice as many groups are tried for a picture."""
 
 SHOWS: Final = 0.25
 HIDDEN: Final = 0.08
 """A thing shows with so large a share of the pixels of a large one of its look, and is hidden with so small a one; between them
 either answer is right."""
 
-LARGE: Final = 0.9
-"""Quantile of the pixels of things of a look that counts as large."""
-
-WHOLE: Final = 0.92
-"""Share of those pixels, at least, of a thing that shows wholly."""
-
 MORE: Final = 2
 """So many things more than in a labelled picture there are at most."""
-
-
-@dataclass(frozen=True)
-class _Single:
-    """A thing that shows wholly, alone: its look and type, which pixels show it, the picture's part, and its lowest row's middle."""
-
-    look: str
-    kind: str
-    mask: Mask
-    pixels: Frame
 
 
 class Montage:
@@ -82,13 +57,8 @@ class Montage:
         self._most = (
             max(sum(len(group.looks) for group in one.groups) for one in parts) + MORE if parts else 0
         )
-        sizes: dict[str, list[int]] = {}
-        for one in parts:
-            for group in one.groups:
-                for number, look in enumerate(group.looks):
-                    sizes.setdefault(look, []).append(int((group.owner == number).sum()))
-        self._large = {look: float(np.quantile(own, LARGE)) for look, own in sizes.items()}
-        self._singles = [single for group in self._groups for single in self._wholly(group)]
+        self._large = large_sizes([group for one in parts for group in one.groups])
+        self._others = Replacements(self._groups, self._large)
         self._apart = np.array(
             [
                 (abs(one[0] - other[0]), abs(one[1] - other[1]))
@@ -100,7 +70,8 @@ class Montage:
             or [(0, 0)]
         )
         feet = np.array([foot for one in self._layouts for foot in one] or [(0, 0)])
-        self._first, self._last = feet.min(0) - JITTER, feet.max(0) + JITTER
+        self._jitter = round(JITTER * len(parts[0].bare)) if parts else 0
+        self._first, self._last = feet.min(0) - self._jitter, feet.max(0) + self._jitter
         order = self._apart.sum(1).argsort(kind="stable")
         self._near = self._apart[order[: max(len(order) // 4, 1)]]
         (self._found,) = (
@@ -119,13 +90,14 @@ class Montage:
         base = self._bases[int(rng.integers(len(self._bases)))]
         groups = [group for group in base.groups if group.tied]
         groups = [
-            self._replaced(group, {look for one in groups for look in one.looks}, rng) for group in groups
+            self._others.replaced(group, {look for one in groups for look in one.looks}, rng)
+            for group in groups
         ]
         placed: list[tuple[Group, Spot]] = [(group, (0, 0)) for group in groups]
         taken = {look for group in groups for look in group.looks}
         most = int(rng.integers(self._most // 2, self._most + 1))
         for _ in range(TRIED * 2):
-            group = self._replaced(self._some(rng), taken, rng)
+            group = self._others.replaced(self._some(rng), taken, rng)
             if taken.intersection(group.looks) or len(taken) + len(group.looks) > most:
                 continue
             away = self._somewhere(group, placed, base.bare.shape[:2], rng)
@@ -153,12 +125,14 @@ class Montage:
             if not feet:
                 continue
             foot = feet[int(rng.integers(len(feet)))]
-            goal = np.array(foot) + rng.integers(-JITTER, JITTER + 1, 2)
+            goal = np.array(foot) + rng.integers(-self._jitter, self._jitter + 1, 2)
             free = [np.array(one.foot) + move for one, move in placed if not one.tied]
             if free and crowded:
                 signs = rng.choice((-1, 1), 2)
                 near = self._near[int(rng.integers(len(self._near)))]
-                goal = free[int(rng.integers(len(free)))] + signs * (near + rng.integers(0, JITTER + 1, 2))
+                goal = free[int(rng.integers(len(free)))] + signs * (
+                    near + rng.integers(0, self._jitter + 1, 2)
+                )
             if (goal < self._first).any() or (goal > self._last).any():
                 continue
             away = goal - group.foot
@@ -177,37 +151,6 @@ class Montage:
     def _stands(self, apart: NDArray[np.int_]) -> bool:
         """Whether two groups were seen that are no farther apart in both directions."""
         return bool((self._apart <= apart).all(1).any())
-
-    def _wholly(self, group: Group) -> list[_Single]:
-        found = []
-        for number, look in enumerate(group.looks):
-            mask = group.owner == number
-            if mask.sum() >= WHOLE * self._large[look]:
-                rows, columns = np.nonzero(mask)
-                part = np.s_[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
-                found.append(_Single(look, group.kinds[number], mask[part], group.pixels[part]))
-        return found
-
-    def _replaced(self, group: Group, taken: set[str], rng: np.random.Generator) -> Group:
-        """A group with some things replaced by others of about their outline."""
-        looks, kinds, pixels = list(group.looks), list(group.kinds), group.pixels.copy()
-        for number, look in enumerate(group.looks):
-            if rng.random() >= REPLACED or not self._singles:
-                continue
-            mask = group.owner == number
-            whole = mask.sum() >= WHOLE * self._large[look]
-            for _ in range(TRIED):
-                single = self._singles[int(rng.integers(len(self._singles)))]
-                if single.look in taken or single.look in looks or not self._of_a_size(look, single.look):
-                    continue
-                if _painted(pixels, mask, single, whole=whole):
-                    looks[number], kinds[number] = single.look, single.kind
-                    break
-        return replace(group, looks=tuple(looks), kinds=tuple(kinds), pixels=pixels)
-
-    def _of_a_size(self, one: str, other: str) -> bool:
-        sizes = self._large[one], self._large[other]
-        return min(sizes) >= (1 - OTHER_SIZE) * max(sizes)
 
     def _drawn(self, base: Parts, placed: Sequence[tuple[Group, Spot]]) -> Labelled:
         """The picture of groups, each moved."""
@@ -245,33 +188,6 @@ class Montage:
         objects = Objects(dict(zip(names, kinds, strict=True)), self._vocabulary.types)
         scene = Scene.of_things(objects, dict(zip(names, looks, strict=True)))
         return Labelled(scene, frozenset(true), frame, masks, frozenset(unknown))
-
-
-def _painted(pixels: Frame, mask: Mask, single: _Single, *, whole: bool) -> bool:
-    """Paint a thing over another one, if it has its outline as far as that shows."""
-    rows, columns = np.nonzero(mask)
-    height, width = single.mask.shape
-    best: tuple[int, Spot] | None = None
-    for lower in (-1, 0, 1):
-        for further in (-1, 0, 1):
-            top = rows.max() + 1 - height + lower
-            left = (columns.min() + columns.max() + 1 - width) // 2 + further
-            inside = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
-            covered = int(single.mask[rows[inside] - top, columns[inside] - left].sum())
-            if best is None or covered > best[0]:
-                best = covered, (int(top), int(left))
-    assert best is not None
-    covered, (top, left) = best
-    if covered < (1 - FITS) * len(rows) or (whole and covered < (1 - FITS) * single.mask.sum()):
-        return False
-    at = np.stack([rows - top, columns - left], 1)
-    down, across = at.T
-    there = (down >= 0) & (down < height) & (across >= 0) & (across < width)
-    there[there] = single.mask[tuple(at[there].T)]
-    own = np.argwhere(single.mask)
-    at[~there] = own[np.abs(own - at[~there, None]).sum(2).argmin(1)]
-    pixels[rows, columns] = single.pixels[tuple(at.T)]
-    return True
 
 
 def _window(group: Group, away: Spot, size: Spot) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
