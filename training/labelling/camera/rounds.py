@@ -42,8 +42,8 @@ from aam_vision.training.labelling.camera.backdrop import backdrop_of
 from aam_vision.training.labelling.camera.cutouts import Parts, taken_apart
 from aam_vision.training.labelling.camera.montage import Montage
 from aam_vision.training.labelling.choice import ACTIVE
-from aam_vision.training.labelling.rounds import REFUSED, Way
 from aam_vision.training.labelling.rounds import Labelled as Found
+from aam_vision.training.labelling.rounds import Way
 from aam_vision.training.labelling.walks import Walked
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.settings import limited_threads
@@ -75,6 +75,10 @@ STEPS: Final = 1200
 
 WATCHED: Final = 300
 """Walked pictures that are read after every training: more of them find what is doubtful, and take time."""
+
+REFUSED: Final = 0.02
+"""Largest share of them that may be refused when labelling stops: a smaller one takes more labels. Where things hide each other
+more than on walks, more is refused."""
 
 
 class PictureRounds:
