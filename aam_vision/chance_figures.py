@@ -62,6 +62,7 @@ def figures(
         },
         "unread": {one.index.header.name: one.unread for one in result.actions},
         "never_executed": [one.index.header.name for one in result.actions if not one.executed],
+        "not_tried": {one.index.header.name: list(one.index.coinciding_constants) for one in result.actions},
         "undetermined": [
             {"action": one.index.header.name, "location": "pre", "group": group}
             for one in result.actions

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
 AGENT_FAILED, NOT_EXPLAINED = 3, 4
 """Exit codes, as of every run."""
-ASSUMED = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"
-ASSUMED_OF_LOOKS = ASSUMED.replace(
-    "states are seen rightly", "looks at a situation err independently of each other"
-)
-"""The same where situations were looked at again."""
 TOLD = 1000
 """Steps after which progress is told where there is no limit."""
 
@@ -157,12 +152,15 @@ def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
 
 def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
     """The summary for a person."""
+    from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS
+
     return [
         ("status", f"{told['status']}: {told['why']}"),
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
         ("sure", _sure(told)),
         *_looks(told),
         *_open(told),
+        *_not_tried(told),
         *_unread(told),
         *_changed(told),
         (
@@ -230,6 +228,14 @@ def _truth(told: dict[str, Any]) -> list[tuple[str, str]]:
             f"{'exact' if told['exact'] else 'equal where it was compared' if told['equivalent'] else 'not the same'}",
         )
     ]
+
+
+def _not_tried(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Of which steps nothing is claimed."""
+    from aam_vision.report.chance import not_tried
+
+    text = not_tried(told["not_tried"])
+    return [("not tried", f"{text}; nothing is claimed of them")] if text else []
 
 
 def _open(told: dict[str, Any]) -> list[tuple[str, str]]:

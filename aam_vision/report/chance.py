@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from aam_vision.chance.cases import CaseKnowledge
 from aam_vision.chance.explaining import Change
@@ -16,6 +16,12 @@ from aam_vision.report.english import effect, listed
 from aam_vision.strips import Mode
 
 NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
+ASSUMED: Final = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"
+"""What all findings rest on."""
+ASSUMED_OF_LOOKS: Final = ASSUMED.replace(
+    "states are seen rightly", "looks at a situation err independently of each other"
+)
+"""The same where every situation was looked at until it was certain."""
 
 
 class Way(NamedTuple):
@@ -217,3 +223,9 @@ def _effects(
     return listed(
         told if most is None or len(told) <= most + 1 else [*told[:most], f"{len(told) - most} more"]
     )
+
+
+def not_tried(constants: Mapping[str, Sequence[str]]) -> str:
+    """Of which steps nothing is claimed, by action the constants of the domain that they name; empty if there are none."""
+    named = [f"{action} that name {listed(names, 'or')}" for action, names in constants.items() if names]
+    return f"steps of {listed(named)} where two of the action's atoms would be one fact" if named else ""

@@ -24,11 +24,6 @@ from aam_vision.report.recorded import Recorded
 from aam_vision.strips import LiftedAtom
 from aam_vision.wording import counted
 
-ASSUMED = "Assumed: refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift."
-ASSUMED_OF_LOOKS = ASSUMED.replace(
-    "states are seen rightly", "looks at a situation err independently of each other"
-)
-"""The same where every situation was looked at until it was certain."""
 MAX_KINDS = 30
 """Kinds of trials of one action that are listed, at most."""
 
@@ -156,7 +151,7 @@ class ChanceAccount:
     @property
     def assumed(self) -> str:
         """What the findings rest on, as a sentence."""
-        return ASSUMED_OF_LOOKS if self.run.looked else ASSUMED
+        return f"Assumed: {chance.ASSUMED_OF_LOOKS if self.run.looked else chance.ASSUMED}."
 
     @property
     def _sure(self) -> str:
@@ -185,6 +180,9 @@ class ChanceAccount:
         count = sum(one.status != PROVEN for action in self.actions for one in action.conditions)
         if count:
             told.append(f"{counted(count, 'literal')} may be preconditions or not.")
+        untried = chance.not_tried({one.name: one.known.index.coinciding_constants for one in self.actions})
+        if untried:
+            told.append(f"Not tried, and nothing is claimed of them: {untried}.")
         return tuple(told)
 
     @property

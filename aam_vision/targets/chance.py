@@ -44,17 +44,26 @@ def of(arguments: Arguments) -> ChanceTarget:
         UnusableInput: a file cannot be used, no problem is given, or the access is unknown, or does not allow to look again.
     """
     known = _named(arguments)
-    if arguments.confirm:
-        from aam_vision.chance.looking import check_access
-
-        try:
-            check_access(known.target.agent.access)
-        except UnusableInput:
-            known.target.close()
-            raise
+    try:
+        _check_looks(arguments, known.target.agent.access)
+    except UnusableInput:
+        known.target.close()
+        raise
     if not arguments.flip_rate:
         return known
     return replace(known, target=unreliable(known.target, arguments.flip_rate, 0.0, arguments.seed))
+
+
+def _check_looks(arguments: Arguments, access: Access) -> None:
+    """Refuse the access under which nothing can be looked at again, where that is asked for.
+
+    Raises:
+        UnusableInput: the situations are states that are asked for.
+    """
+    if arguments.confirm:
+        from aam_vision.chance.looking import check_access
+
+        check_access(access)
 
 
 def _named(arguments: Arguments) -> ChanceTarget:
@@ -76,6 +85,7 @@ def _named(arguments: Arguments) -> ChanceTarget:
     domain = arguments.domain
     assert domain is not None, "checked before"
     access = access_of(arguments.access, SYMBOLIC_ACCESS, str(domain))
+    _check_looks(arguments, access)  # before a warning of what is left out of the file
     problems = arguments.problem or []
     if not problems:
         raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)

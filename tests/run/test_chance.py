@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.agents import reference_agent
+from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.pddl import read_chance_domain
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.recorded import read_run
@@ -57,6 +58,31 @@ def test_a_run_leaves_model_and_figures_and_can_be_made_again(
     assert {k: v for k, v in repeated.items() if k not in TIMES} == {
         k: v for k, v in figures.items() if k not in TIMES
     }
+
+
+LEVER = """(define (domain lever) (:requirements :typing :probabilistic-effects) (:types place) (:constants home - place)
+  (:predicates (up ?p - place))
+  (:action pull :parameters (?p - place) :precondition (up ?p) :effect (probabilistic 0.7 (not (up ?p)) 0.3 (up home))))
+"""
+TWO_PLACES = (
+    "(define (problem one) (:domain lever) (:objects far - place) (:init (up far) (up home)) (:goal (and)))"
+)
+
+
+def test_steps_in_which_a_constant_makes_two_atoms_one_are_said_not_to_be_tried(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(LEVER)
+    (tmp_path / "p.pddl").write_text(TWO_PLACES)
+    files = ("--domain", tmp_path / "d.pddl", "--problem", tmp_path / "p.pddl")
+    folder = tmp_path / "out"
+    done = command(*files, "--chance", "--within", "0.2", "--quiet", "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((folder / "result.json").read_text())["not_tried"] == {"pull": ["home"]}
+    said = "steps of pull that name home where two of the action's atoms would be one fact"
+    assert said in " ".join(done.stdout.split())
+    account = ChanceAccount(read_run(folder))
+    assert f"Not tried, and nothing is claimed of them: {said}." in account.verdict.details
+    asked = [entry.query.plan for entry in account.run.transcript.entries if isinstance(entry, Asked)]
+    assert {step.objects for plan in asked for step in plan} == {("far",)}
 
 
 def test_noise_is_told_from_chance_by_looking_again(files: list[str | Path], tmp_path: Path) -> None:

@@ -147,6 +147,11 @@ class AtomIndex(Unchanging):
             and (merged := merge(self.vocabulary, self.header, atom, other_atom, repeated=self.repeated))
         ]
 
+    @property
+    def coinciding_constants(self) -> tuple[str, ...]:
+        """The constants that make two atoms of the action one where they are an argument of it, in alphabetical order."""
+        return tuple(sorted({one for *_, merged in self.merges for one in merged if isinstance(one, str)}))
+
     def atom(self, bit: int) -> LiftedAtom:
         """The atom of this bit."""
         return self.atoms[bit.bit_length() - 1]
