@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Condition
 from typing import Any
 
 from aam_vision.classifiers.perception import BoardPerception
@@ -12,9 +11,9 @@ from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.pictures import encode
 from aam_vision.strips import State
 from aam_vision.training.labelling.atom_record import AtomRecord
-from aam_vision.training.labelling.desk import Corrected, Stale
 from aam_vision.training.labelling.sites import AskedAtom, SiteAnswers, Sites
 from aam_vision.training.labelling.view import box_of
+from aam_vision.training.labelling.waiting import Waiting
 from aam_vision.training.labelling.walks import Walked
 from aam_vision.wording import counted
 
@@ -30,7 +29,7 @@ class Question:
     tested: bool
 
 
-class AtomDesk:
+class AtomDesk(Waiting[Question]):
     """Questions and answers of one session; an ``AtomLabeller``.
 
     Args:
@@ -44,6 +43,7 @@ class AtomDesk:
     """
 
     def __init__(self, visual: VisualVocabulary, sites: Sites, record: AtomRecord, most: int) -> None:
+        super().__init__()
         self._visual, self._sites, self._record, self._most = visual, sites, record, most
         self._heads = visual.cell_heads()
         self._entries = {
@@ -53,12 +53,7 @@ class AtomDesk:
             for head in entry.heads.values()
         }
         self._answers = self._rebuilt()
-        self._changed = Condition()
-        self._asked: Question | None = None
-        self._correcting: Question | None = None
         self._former: dict[AskedAtom, bool | None] = {}
-        self._serial, self._withdrawn, self._redo = 0, 0, False
-        self._told, self._ended, self._seen = "", False, False
 
     def label(self, picture: Walked, *, tested: bool = False) -> State | None:
         """None: nobody is asked about whole pictures here."""
@@ -73,45 +68,19 @@ class AtomDesk:
         with self._changed:
             self._begin_again()
             if atom not in self._record:
-                self._asked = self._question(atom, tested=tested)
-                while self._asked is not None:
-                    self._changed.wait()
-                self._begin_again()
+                self._wait(Question(self._next(), atom, tested))
             return self._record[atom]
 
     def learned(self, perception: BoardPerception) -> None:
         """Nothing: no answer is filled in, so that it is the person's own."""
 
-    def stage(self, text: str) -> None:
-        """Tell the page what is being done while nothing is asked."""
-        with self._changed:
-            self._told = text
-
-    def settle(self) -> None:
-        """Wait until no earlier answer is being corrected.
-
-        Raises:
-            Corrected: one was.
-        """
-        with self._changed:
-            while self._correcting is not None:
-                self._changed.wait()
-            self._begin_again()
-
-    def end(self, text: str, seconds: float) -> None:
-        """Tell the page that all is done, and wait for so long at most until it has seen it."""
-        with self._changed:
-            self._told, self._ended = text, True
-            self._changed.wait_for(lambda: self._seen, seconds)
-
     def view(self) -> dict[str, Any]:
         """All that the page shows."""
         with self._changed:
             facts: dict[str, Any] = {"labelled": len(self._record), "most": self._most, "told": self._told}
-            question = self._correcting or self._asked
+            question = self._shown()
             if question is None:
-                self._seen = self._ended
-                return {"kind": "done" if self._ended else "busy", **facts}
+                return {"kind": self._idle(), **facts}
             atom = question.atom
             pooled = self._sites.pool.pictures[atom.number]
             height, width = pooled.picture.frame.shape[:2]
@@ -158,16 +127,6 @@ class AtomDesk:
                 raise ValueError(what)
             return self._answer(question, what)
 
-    def _present(self, serial: object) -> Question:
-        question = self._correcting or self._asked
-        if question is None or question.serial != serial:
-            raise Stale("this is not asked any more")
-        return question
-
-    def _question(self, atom: AskedAtom, *, tested: bool) -> Question:
-        self._serial += 1
-        return Question(self._serial, atom, tested)
-
     def _answer(self, question: Question, what: str) -> str:
         """Write an answer, and give it to whoever asked."""
         atom, value = question.atom, ANSWERS[what]
@@ -176,15 +135,8 @@ class AtomDesk:
         self._record.add(atom, value)
         if value is not None:
             self._answers.add(atom, yes=value)
-        if question is self._correcting:
-            self._redo = self._redo or self._withdrawn > 1 or value != self._former[atom]
-            self._correcting, self._withdrawn = None, 0
-            if self._redo:  # what was asked after it may not be asked now
-                self._asked = None
-        else:
-            self._asked = None
         self._told = f"Learning from {counted(len(self._record), 'answer')} ..."
-        self._changed.notify_all()
+        self._given(question, changed=atom in self._former and value != self._former[atom])
         return f"{self._text(atom)['text']} {'skipped' if value is None else what}"
 
     def _withdraw(self) -> str:
@@ -196,20 +148,10 @@ class AtomDesk:
             return "There is nothing to undo."
         atom, value = found
         self._answers = self._rebuilt()
-        self._withdrawn += 1
-        if atom is None:  # of another walk
-            self._redo, self._asked = True, None
-        else:
+        if atom is not None:
             self._former[atom] = value
-            self._correcting = self._question(atom, tested=False)
-        self._changed.notify_all()
+        self._ask_again(None if atom is None else Question(self._next(), atom, tested=False))
         return "The last answer is withdrawn: correct it."
-
-    def _begin_again(self) -> None:
-        """Raise ``Corrected`` once the corrected answer is there."""
-        if self._redo and self._correcting is None:
-            self._redo = False
-            raise Corrected("an answer was corrected")
 
     def _rebuilt(self) -> SiteAnswers:
         """What the record says."""

@@ -7,13 +7,12 @@ with the answers that are left (``Corrected``): so all is as if the mistake had 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Condition
 from typing import Any
 
 import numpy as np
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.errors import AamError, UnusableInput
+from aam_vision.errors import UnusableInput
 from aam_vision.perception import VisualVocabulary
 from aam_vision.pictures import encode
 from aam_vision.strips import State
@@ -22,17 +21,10 @@ from aam_vision.training.labelling.guesses import Guesser
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labelling.record import Digest, LabelRecord, digest_of
 from aam_vision.training.labelling.view import view_of
+from aam_vision.training.labelling.waiting import Waiting
 from aam_vision.training.labelling.walks import Walked
 from aam_vision.training.labels import Labels, label
 from aam_vision.wording import counted
-
-
-class Corrected(AamError):
-    """Raised where the rounds ask, after an earlier answer was corrected: begin again, what is known is not asked again."""
-
-
-class Stale(AamError):
-    """Raised when a page speaks of a picture that is no longer the one that is asked about."""
 
 
 @dataclass
@@ -45,7 +37,7 @@ class Question:
     tested: bool
 
 
-class Desk:
+class Desk(Waiting[Question]):
     """Questions and answers of one session; a ``Labeller``.
 
     Args:
@@ -56,6 +48,7 @@ class Desk:
     """
 
     def __init__(self, visual: VisualVocabulary, pool: Pool, record: LabelRecord, most: int) -> None:
+        super().__init__()
         self._visual, self._pool, self._record, self._most = visual, pool, record, most
         self._guesser = Guesser(pool, len(visual.cell_heads()))
         self._numbers = {
@@ -64,13 +57,6 @@ class Desk:
         }
         self._labels: dict[int, Labels] = {}
         self._former: dict[Digest, State | None] = {}
-        self._changed = Condition()
-        self._asked: Question | None = None
-        self._correcting: Question | None = None
-        self._serial = 0
-        self._withdrawn, self._redo = 0, False
-        self._told, self._ended = "", False
-        self._seen = False
 
     def label(self, picture: Walked, *, tested: bool = False) -> State | None:
         """What a person says about a picture, None if they skip it; what is on disk is not asked again.
@@ -83,10 +69,7 @@ class Desk:
             known = self._record.known(picture)
             if known is None and not self._record.skipped(picture):
                 number = self._numbers[digest_of(picture.problem, picture.frame)]
-                self._asked = self._question(number, tested=tested)
-                while self._asked is not None:
-                    self._changed.wait()
-                self._begin_again()
+                self._wait(self._question(number, tested=tested))
                 known = self._record.known(picture)
             if known is not None:
                 self._note(picture, known)
@@ -97,36 +80,13 @@ class Desk:
         with self._changed:
             self._guesser.perception = perception
 
-    def stage(self, text: str) -> None:
-        """Tell the page what is being done while nothing is asked."""
-        with self._changed:
-            self._told = text
-
-    def settle(self) -> None:
-        """Wait until no earlier answer is being corrected.
-
-        Raises:
-            Corrected: one was.
-        """
-        with self._changed:
-            while self._correcting is not None:
-                self._changed.wait()
-            self._begin_again()
-
-    def end(self, text: str, seconds: float) -> None:
-        """Tell the page that all is done, and wait for so long at most until it has seen it."""
-        with self._changed:
-            self._told, self._ended = text, True
-            self._changed.wait_for(lambda: self._seen, seconds)
-
     def view(self) -> dict[str, Any]:
         """All that the page shows."""
         with self._changed:
             facts: dict[str, Any] = {"labelled": len(self._record), "most": self._most, "told": self._told}
             question = self._shown()
             if question is None:
-                self._seen = self._ended
-                return {"kind": "done" if self._ended else "busy", **facts}
+                return {"kind": self._idle(), **facts}
             pooled = self._pool.pictures[question.number]
             return {
                 "kind": "ask",
@@ -177,16 +137,6 @@ class Desk:
                 raise ValueError(what)
             return ""
 
-    def _shown(self) -> Question | None:
-        """What the page asks: a withdrawn answer first."""
-        return self._correcting or self._asked
-
-    def _present(self, serial: object) -> Question:
-        question = self._shown()
-        if question is None or question.serial != serial:
-            raise Stale("this picture is not asked about any more")
-        return question
-
     def _question(self, number: int, *, tested: bool) -> Question:
         """A picture with the best guess, or what it was labelled before that was withdrawn."""
         pooled = self._pool.pictures[number]
@@ -195,9 +145,8 @@ class Desk:
         if former is not None:
             yes = label(self._visual, pooled.picture.scene, pooled.index.places, former) == 1
             guess = Guess(yes, np.zeros_like(guess.unsure))
-        self._serial += 1
         draft = Draft(self._visual, pooled.index, guess, self._guesser.alike(number))
-        return Question(self._serial, number, draft, tested)
+        return Question(self._next(), number, draft, tested)
 
     def _answer(self, question: Question) -> str:
         """Write an answer, and give it to whoever asked."""
@@ -222,16 +171,9 @@ class Desk:
 
     def _taken(self, question: Question, state: State | None) -> None:
         """Give an answer that is written to whoever asked."""
-        if question is self._correcting:
-            picture = self._pool.pictures[question.number].picture
-            former = self._former[digest_of(picture.problem, picture.frame)]
-            self._redo = self._redo or self._withdrawn > 1 or state != former
-            self._correcting, self._withdrawn = None, 0
-            if self._redo:  # what was asked after it may not be asked now
-                self._asked = None
-        else:
-            self._asked = None
-        self._changed.notify_all()
+        picture = self._pool.pictures[question.number].picture
+        digest = digest_of(picture.problem, picture.frame)
+        self._given(question, changed=digest in self._former and state != self._former[digest])
 
     def _withdraw(self) -> str:
         """Ask again about the picture that was labelled last."""
@@ -243,22 +185,14 @@ class Desk:
         problem, frame, state = found
         digest = digest_of(problem, frame)
         self._former[digest] = state
-        self._withdrawn += 1
         number = self._numbers.get(digest)
-        if number is None:  # of another walk
-            self._redo, self._asked = True, None
-        else:
+        if number is not None:
             self._labels.pop(number, None)
-            self._correcting = self._question(number, tested=False)
-        self._changed.notify_all()
+        self._ask_again(None if number is None else self._question(number, tested=False))
         return "The last label is withdrawn: correct it."
 
-    def _begin_again(self) -> None:
-        """Raise ``Corrected`` once the corrected answer is there."""
-        if self._redo and self._correcting is None:
-            self._redo = False
-            self._labels.clear()
-            raise Corrected("an answer was corrected")
+    def _forget(self) -> None:
+        self._labels.clear()
 
     def _note(self, picture: Walked, state: State) -> None:
         """Keep an answer for guesses."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from aam_vision.training.labelling.desk import Stale
 from aam_vision.training.labelling.server import Shown
+from aam_vision.training.labelling.waiting import Stale
 
 
 class Busy:

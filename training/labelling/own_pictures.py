@@ -20,7 +20,7 @@ from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.pictures import encode
 from aam_vision.training.described import PROBLEM, Description, described, looks, place_types
 from aam_vision.training.folder import read_image
-from aam_vision.training.labelling.desk import Stale
+from aam_vision.training.labelling.waiting import Stale
 from aam_vision.training.looks import place_looks
 
 MOST_PICTURES: Final = 2000

@@ -17,8 +17,8 @@ from urllib.parse import parse_qs
 
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.errors import UnusableInput, reason
-from aam_vision.training.labelling.desk import Stale
 from aam_vision.training.labelling.page import Page
+from aam_vision.training.labelling.waiting import Stale
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -24,7 +24,7 @@ from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabel
 from aam_vision.training.labelling.atom_desk import AtomDesk
 from aam_vision.training.labelling.atom_record import AtomRecord
 from aam_vision.training.labelling.atom_rounds import AtomRounds
-from aam_vision.training.labelling.desk import Corrected, Desk
+from aam_vision.training.labelling.desk import Desk
 from aam_vision.training.labelling.files import write_answers, write_labels
 from aam_vision.training.labelling.front import Busy, Front
 from aam_vision.training.labelling.outcome import written
@@ -40,6 +40,7 @@ from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
 from aam_vision.training.labelling.server import check_installed, served
 from aam_vision.training.labelling.sites import Sites
+from aam_vision.training.labelling.waiting import Corrected
 from aam_vision.training.labelling.walks import SCENE_STEPS, STEPS, Walked, walk, walk_scenes, walked_problems
 from aam_vision.wording import counted
 

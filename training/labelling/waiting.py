@@ -1,0 +1,130 @@
+"""A question that waits for a person, and answers that are withdrawn: the same for pictures (``desk``) and atoms (``atom_desk``)."""
+
+from __future__ import annotations
+
+from threading import Condition
+from typing import Generic, Protocol, TypeVar
+
+from aam_vision.errors import AamError
+
+
+class Corrected(AamError):
+    """Raised where the rounds ask, after an earlier answer was corrected: begin again, what is known is not asked again."""
+
+
+class Stale(AamError):
+    """Raised when a page speaks of a question that is no longer the one that is asked."""
+
+
+class Numbered(Protocol):
+    """A question with a number of its own, by which a page names it."""
+
+    @property
+    def serial(self) -> int: ...
+
+
+Q = TypeVar("Q", bound=Numbered)
+
+
+class Waiting(Generic[Q]):
+    """What is asked now, by the rounds in one thread, and answered by a page in another.
+
+    ``_changed`` is held wherever anything here is read or changed. An answer that is withdrawn is asked about first
+    (``_correcting``), and what the rounds asked meanwhile waits.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._asked: Q | None = None
+        self._correcting: Q | None = None
+        self._serial, self._withdrawn, self._redo = 0, 0, False
+        self._told, self._ended, self._seen = "", False, False
+
+    def stage(self, text: str) -> None:
+        """Tell the page what is being done while nothing is asked."""
+        with self._changed:
+            self._told = text
+
+    def settle(self) -> None:
+        """Wait until no earlier answer is being corrected.
+
+        Raises:
+            Corrected: one was.
+        """
+        with self._changed:
+            while self._correcting is not None:
+                self._changed.wait()
+            self._begin_again()
+
+    def end(self, text: str, seconds: float) -> None:
+        """Tell the page that all is done, and wait for so long at most until it has seen it."""
+        with self._changed:
+            self._told, self._ended = text, True
+            self._changed.wait_for(lambda: self._seen, seconds)
+
+    def _wait(self, question: Q) -> None:
+        """Ask, and wait until it is answered.
+
+        Raises:
+            Corrected: an earlier answer was corrected meanwhile.
+        """
+        self._asked = question
+        while self._asked is not None:
+            self._changed.wait()
+        self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Raise ``Corrected`` once the corrected answer is there."""
+        if self._redo and self._correcting is None:
+            self._redo = False
+            self._forget()
+            raise Corrected("an answer was corrected")
+
+    def _forget(self) -> None:
+        """What is to be done before all begins again."""
+
+    def _shown(self) -> Q | None:
+        """What the page asks: a withdrawn answer first."""
+        return self._correcting or self._asked
+
+    def _present(self, serial: object) -> Q:
+        """What the page asks, by its number; Stale if that is another one."""
+        question = self._shown()
+        if question is None or question.serial != serial:
+            raise Stale("this is not asked any more")
+        return question
+
+    def _idle(self) -> str:
+        """What kind of view a page has while nothing is asked; once it is ``done``, the page has seen the end."""
+        self._seen = self._ended
+        return "done" if self._ended else "busy"
+
+    def _next(self) -> int:
+        """The number of a new question."""
+        self._serial += 1
+        return self._serial
+
+    def _given(self, question: Q, *, changed: bool) -> None:
+        """An answer is on disk: give it to whoever asked.
+
+        Args:
+            question: is answered.
+            changed: whether the answer is another one than was withdrawn.
+        """
+        if question is self._correcting:
+            self._redo = self._redo or self._withdrawn > 1 or changed
+            self._correcting, self._withdrawn = None, 0
+            if self._redo:  # what was asked after it may not be asked now
+                self._asked = None
+        else:
+            self._asked = None
+        self._changed.notify_all()
+
+    def _ask_again(self, question: Q | None) -> None:
+        """Ask about a withdrawn answer; None if it was about a picture of another walk."""
+        self._withdrawn += 1
+        if question is None:
+            self._redo, self._asked = True, None
+        else:
+            self._correcting = question
+        self._changed.notify_all()
