@@ -18,7 +18,11 @@ from aam_vision.strips import Model
 
 
 def pddlgym_files() -> None:
-    """Read all domains and problems of the installed PDDLGym, and count."""
+    """Read all domains and problems of the installed PDDLGym, and count.
+
+    Examples:
+        python -m experiments.pddlgym_files
+    """
     from aam_vision.envs.pddlgym_files import pddl_folder
 
     folder, counts = pddl_folder(), Counter[str]()

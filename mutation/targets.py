@@ -66,7 +66,7 @@ TARGETS = (
     ),
     Target(
         "image",
-        ("aam_vision/agents/image.py",),
+        ("aam_vision/agents/image.py", "aam_vision/agents/seen.py"),
         (
             "tests/agents/test_image.py",
             "tests/agents/test_image_expecting.py",
