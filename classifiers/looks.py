@@ -4,8 +4,8 @@ A network that learned from few labels is sure of things that it never saw. So e
 places. The *look* of a cell is its pixels, in several sizes, because things are drawn in other sizes on boards of other
 shapes. A place is recognised if it is nearer to a labelled one than things of that label are to each other on different
 boards, and farther from all that are labelled otherwise. About any other place nothing is said, and nothing where the
-network surely says otherwise of a cell that is not the same as a labelled one: what the network makes of labelled pixels is
-no second opinion, but what it has not learned.
+network surely says otherwise in anything of a cell that is not the same as a labelled one: a thing that is alike in one way was
+taken for another. What the network makes of labelled pixels is no second opinion, but what it has not learned.
 """
 
 from __future__ import annotations
@@ -216,9 +216,10 @@ class Recognition:
                 continue
             said, labels = probabilities[:, place], like.labels
             against = ((labels == 1) & (said < low)) | ((labels == 0) & (said > high))
-            found[labels >= 0, place] = labels[labels >= 0]
-            if not like.identical:
-                found[against, place] = 0.5
+            if against.any() and not like.identical:  # it is no such place, and nothing of it is sure
+                found[:, place] = 0.5
+            else:
+                found[labels >= 0, place] = labels[labels >= 0]
         return found
 
 

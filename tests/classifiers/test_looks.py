@@ -85,6 +85,15 @@ def test_a_network_is_believed_only_where_the_look_agrees():
     assert probabilities[0, 1] == np.float32(0.97)
 
 
+def test_where_the_network_contradicts_one_label_the_place_was_taken_for_another():
+    """A robot with a person that nobody labelled looks much like one that faces elsewhere, without a person."""
+    two_heads = replace(_known(([100], 0)), asked=np.ones((1, 2), bool), labels=np.array([[1, 0]], np.int8))
+    sure = np.full((2, 1), 0.1, np.float32), np.full((2, 1), 0.9, np.float32)
+    probabilities, cells = np.array([[0.01, 0.95], [0.02, 0.02]], np.float32), [_look(103)[None]] * 2
+    found = Recognition(two_heads).doubted(probabilities, cells, np.ones((2, 2), bool), sure)
+    assert found.tolist() == [[0.5, 1.0], [0.5, 0.0]]
+
+
 def test_the_pixels_of_a_labelled_cell_have_its_label_whatever_the_network_says():
     """Unless something with the same pixels was labelled otherwise."""
     sure = np.full((1, 1), 0.1, np.float32), np.full((1, 1), 0.9, np.float32)
