@@ -21,10 +21,11 @@ from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
 from aam_vision.classifiers.board import resample_boards
 from aam_vision.classifiers.legality import Probabilities
-from aam_vision.classifiers.looks import LabelledLooks, Recognition, cells_of
+from aam_vision.classifiers.looks import LabelledLooks, cells_of
 from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recent import Recent, digest_of
+from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import Card, read, read_looks
 from aam_vision.classifiers.tracking import Places
 from aam_vision.classifiers.weak import untaught

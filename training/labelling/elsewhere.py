@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aam_vision.classifiers.looks import Recognition
+from aam_vision.classifiers.recognition import Recognition
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.stopping import upper_bound

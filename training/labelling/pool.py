@@ -16,9 +16,10 @@ import torch
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.board import resample_scene
-from aam_vision.classifiers.looks import Looks, Recognition, cells_of, distances
+from aam_vision.classifiers.looks import Looks, cells_of, distances
 from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.classifiers.recognition import Recognition
 from aam_vision.perception import VisualVocabulary
 from aam_vision.training.boards import Example
 from aam_vision.training.labelling.walks import Walked

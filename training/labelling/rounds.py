@@ -19,9 +19,10 @@ from torch import nn
 
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.legality import Truth
-from aam_vision.classifiers.looks import LabelledLooks, Recognition
+from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import Card, describe
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput

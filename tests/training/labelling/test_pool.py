@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.classifiers.looks import Recognition, distances
+from aam_vision.classifiers.looks import distances
+from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.choice import Open, at_random, least_labelled, most_telling

@@ -5,8 +5,8 @@ import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import board_box
-from aam_vision.classifiers.looks import Recognition
 from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels

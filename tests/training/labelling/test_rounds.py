@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.classifiers.looks import Recognition
+from aam_vision.classifiers.recognition import Recognition
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling import free, rounds
