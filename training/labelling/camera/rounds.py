@@ -44,6 +44,7 @@ from aam_vision.training.labelling.camera.montage import Montage
 from aam_vision.training.labelling.choice import ACTIVE
 from aam_vision.training.labelling.rounds import Labelled as Found
 from aam_vision.training.labelling.rounds import Way
+from aam_vision.training.labelling.stopping import upper_bound
 from aam_vision.training.labelling.walks import Walked
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.settings import limited_threads
@@ -77,8 +78,8 @@ WATCHED: Final = 300
 """Walked pictures that are read after every training: more of them find what is doubtful, and take time."""
 
 REFUSED: Final = 0.02
-"""Largest share of them that may be refused when labelling stops: a smaller one takes more labels. Where things hide each other
-more than on walks, more is refused."""
+"""Largest share of walked pictures that may be refused when labelling stops, by its upper bound: a smaller one takes more labels.
+Where things hide each other more than on walks, more is refused."""
 
 
 class PictureRounds:
@@ -134,7 +135,9 @@ class PictureRounds:
         return self._labels[number]
 
     def _passed(self) -> bool:
-        return self.found.examination.passed and self.found.refused <= REFUSED
+        watched = len(self._watched)
+        bound = upper_bound(round(self.found.refused * watched), watched)
+        return self.found.examination.passed and bound <= REFUSED
 
     def _round(self, perception: CameraPerception) -> None:
         """Label some more pictures, those to be examined on first."""
