@@ -41,6 +41,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Let the keyboard reach every table: on a phone a wide one is moved to be read."""
+    return html.replace("<table>", '<table tabindex="0">')
+
+
 def on_post_page(output: str, **_: Any) -> str:
     """Name the theme's search for those who do not see it."""
     dialog = 'data-md-component="search" role="dialog"'

@@ -88,7 +88,13 @@ def test_a_browser_makes_no_foreign_request_and_reports_no_error(site):
                 ),
             )
             page.on("response", lambda got, wrong=wrong: got.status < 400 or wrong.append(got.url))
-            for name in ("index", "concepts/interrogation", "reference/python", "architecture"):
+            for name in (
+                "index",
+                "concepts/interrogation",
+                "reference/python",
+                "architecture",
+                "measurements",
+            ):
                 page.goto(f"{address}/{name}.html", wait_until="networkidle")
                 wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"{name} is wider than a screen of {width}"
