@@ -18,8 +18,11 @@ from aam_vision.classifiers.resampling import resized
 Looks = NDArray[np.uint8]
 """(n, 3, side + 2, side + 2): the pixels of cells with one pixel around them, because cells begin at fractions of a pixel."""
 
+NO_LABEL: Final = -1
+"""Of a classifier about which nothing was said."""
+
 Answers = NDArray[np.int8]
-"""(n, heads): 1, 0, or -1 where there is none."""
+"""(n, heads): 1, 0, or ``NO_LABEL``."""
 
 CUT: Final = (0, 2, 4)
 """Pixels of a look's side that are cut off before it is enlarged again; more sizes take more time."""
@@ -34,6 +37,9 @@ BLOCK: Final = 256
 
 EDGE: Final = 2
 """Pixels on each side of a cell that do not count: what is beside a cell blends into them."""
+
+IDENTICAL: Final = 1.0
+"""What is nearer than this to a labelled look has its label, whatever the network says: a larger one believes looks more."""
 
 GREY: Final = 128
 """Subtracted from all pixels, so that sums of squares are smaller and lose less to rounding."""

@@ -3,8 +3,8 @@
 A network that learned from few labels is sure of things that it never saw. So every place is also compared with labelled
 places. The *look* of a cell is its pixels, in several sizes, because things are drawn in other sizes on boards of other
 shapes. A place is recognised if it is nearer to a labelled one than things of that label are to each other on different
-boards, and farther from all that are labelled otherwise. About any other place nothing is said, and nothing where the
-network surely says otherwise in anything of a cell that is not the same as a labelled one: a thing that is alike in one way was
+boards, and farther from all that are labelled otherwise; or if it is one cell with a thing over something else, both of which
+were labelled (``overlaid``). About any other place nothing is said, and nothing where the network surely says otherwise in anything of a cell that is not the same as a labelled one: a thing that is alike in one way was
 taken for another. What the network makes of labelled pixels is no second opinion, but what it has not learned.
 """
 
@@ -17,7 +17,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.classifiers.looks import Answers, LabelledLooks, Looks, distances_in_sizes, in_sizes
+from aam_vision.classifiers.looks import (
+    IDENTICAL,
+    Answers,
+    LabelledLooks,
+    Looks,
+    distances_in_sizes,
+    in_sizes,
+)
+from aam_vision.classifiers.overlaid import Overlays
 
 MARGIN: Final = 1.3
 """Places that are labelled otherwise must be so many times farther away: a larger one refuses more."""
@@ -29,9 +37,6 @@ WIDER: Final = 2.0
 """How much farther than usual a place may be away where others are much farther: a larger one says more about what was never
 labelled."""
 
-IDENTICAL: Final = 1.0
-"""What is nearer than this to a labelled look has its label, whatever the network says: a larger one believes looks more."""
-
 REMEMBERED: Final = 20_000
 """Places whose labels are kept, so that they are compared once: more of them cost memory."""
 
@@ -42,11 +47,13 @@ class Recognised:
 
     Args:
         labels: (heads,), of the labelled places that look the same.
-        identical: whether it is one cell with the pixels of a labelled one.
+        identical: whether it is one cell with the pixels of a labelled one, or of one thing over another.
+        hidden: numbers of heads of which nothing can be said.
     """
 
     labels: Answers
-    identical: bool
+    identical: bool = False
+    hidden: tuple[int, ...] = ()
 
 
 class Recognition:
@@ -61,6 +68,7 @@ class Recognition:
             asked.tobytes(): _Group(known, np.flatnonzero((known.asked == asked).all(1)))
             for asked in np.unique(known.asked, axis=0)
         }
+        self._overlays = Overlays(known)
         self._memory: dict[tuple[bytes, bytes], Recognised | None] = {}
 
     def labels(self, places: Sequence[Looks], asked: NDArray[np.bool_]) -> list[Answers | None]:
@@ -83,10 +91,23 @@ class Recognition:
             group = self._groups.get(kind)
             like = [None] * len(mine) if group is None else group.recognise([new[key] for key in mine])
             found.update(zip(mine, like, strict=True))
+            single = [key for key in mine if found[key] is None and len(new[key]) == 1]
+            if single:
+                cells = np.concatenate([new[key] for key in single])
+                found.update(zip(single, self._overlaid(cells, np.frombuffer(kind, bool)), strict=True))
         if len(memory) > REMEMBERED:  # a new one, not the old one emptied: another thread may be reading that
             memory = self._memory = {}
         memory.update(found)
         return [found[key] for key in keys]
+
+    def _overlaid(self, cells: Looks, asked: NDArray[np.bool_]) -> list[Recognised | None]:
+        """What cells (n, ...) look like in which a thing is over something else; None of all others."""
+        return [
+            None
+            if found is None
+            else Recognised(found.labels, found.identical, tuple(np.flatnonzero(found.open).tolist()))
+            for found in self._overlays.explain(cells, asked)
+        ]
 
     def doubted(
         self,
@@ -114,6 +135,7 @@ class Recognition:
                 found[:, place] = 0.5
             else:
                 found[labels >= 0, place] = labels[labels >= 0]
+                found[list(like.hidden), place] = 0.5
         return found
 
 
@@ -183,7 +205,7 @@ class _Group:
             )
             if _is_same(least, float(others), float(self._limits[same].max())):
                 found.append(labels)
-        return Recognised(found[0], identical=False) if len(found) == 1 else None
+        return Recognised(found[0]) if len(found) == 1 else None
 
 
 def _is_same(least: float, others: float, limit: float) -> bool:

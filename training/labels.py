@@ -12,13 +12,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.classifiers.looks import NO_LABEL as NO_LABEL
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Exactly, Never, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, State
 from aam_vision.wording import counted
-
-NO_LABEL = -1
 
 Labels = NDArray[np.int8]
 """(heads, places): 1, 0 or ``NO_LABEL``."""
