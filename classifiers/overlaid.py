@@ -43,6 +43,10 @@ LEEWAY: Final = 4.0
 """The root of the mean squared difference that unknown shares may make in a cell's pixels: a larger one explains more cells, and leaves
 more room for what is no known pair."""
 
+MOST_LOOKS: Final = 300
+"""Labelled cells whose things are compared: where more were labelled, things were labelled over others, too, and comparing takes
+long."""
+
 MOST_PAIRS: Final = 5_000
 """Pairs that cells are compared with: more of them take more memory (8 kB each) and time. Where there are more, none are used."""
 
@@ -131,42 +135,22 @@ class Overlays:
 
     def _all_pairs(self) -> dict[bytes, _Pairs]:
         """Per kind of places, all pairs of a thing and a look of such a place; none where there are too many."""
+        if len(self._looks) > MOST_LOOKS:
+            return {}
         things = [self._measured(thing) for one in range(len(self._looks)) for thing in self._things(one)]
+        grounds = [self._settled(thing) for thing in things]
         found: dict[bytes, _Pairs] = {}
         for asked in np.unique(self._asked, axis=0):
+            mine = (self._asked == asked).all(1)
             pairs = [
-                (thing, ground)
-                for thing in things
-                for ground in self._grounds(thing)
-                if (self._asked[ground] == asked).all() and self._settled(thing, ground)
+                (thing, int(one))
+                for thing, them in zip(things, grounds, strict=True)
+                for one in them[mine[them]]
             ]
             if 0 < len(pairs) <= MOST_PAIRS:
                 labels = np.array([self._with(thing, ground) for thing, ground in pairs])
                 found[asked.tobytes()] = _Pairs(pairs, labels, self._looks)
         return found
-
-    def _with(self, thing: _Thing, ground: int) -> Answers:
-        """(heads,), the labels of a ground with a thing on it: nothing is said of what was never labelled beneath the thing."""
-        changed, labels = thing.changed, self._labels[ground]
-        alike = (self._asked == self._asked[ground]).all(1)
-        alike &= (self._labels[:, changed] == thing.labels[changed]).all(1)
-        hidden = (self._labels[alike] == NO_LABEL).all(0) if alike.any() else np.zeros_like(changed)
-        found: Answers = np.where(changed, thing.labels, np.where(hidden, NO_LABEL, labels))
-        return found
-
-    def _grounds(self, thing: _Thing) -> list[int]:
-        """The numbers of labelled cells on which a thing would change what it changes."""
-        changed = thing.changed
-        may = self._asked[:, changed & (thing.labels != NO_LABEL)].all(1)
-        numbers: list[int] = np.flatnonzero(
-            may & (self._labels[:, changed] == thing.without[changed]).all(1)
-        ).tolist()
-        return numbers
-
-    def _settled(self, thing: _Thing, ground: int) -> bool:
-        """Whether it is known how much of a ground shines through a thing, where that is to be seen."""
-        differ = np.abs(self._looks[ground] - self._looks[thing.other]).max(1)
-        return bool((((thing.most - thing.least) * differ) ** 2).mean() <= LEEWAY**2)
 
     def _things(self, one: int) -> Iterator[_Thing]:
         """What is seen in a labelled cell and not in others: for each way in which others are labelled, the nearest of them."""
@@ -181,32 +165,57 @@ class Overlays:
                 least, most = np.where(touched, 0, 1), np.where(_inside(touched), 0, 1)
                 yield _Thing(one, other, labels, kind, least.astype(np.float32), most.astype(np.float32))
 
+    def _grounds(self, thing: _Thing) -> NDArray[np.intp]:
+        """The numbers of labelled cells on which a thing would change what it changes."""
+        changed = thing.changed
+        may = self._asked[:, changed & (thing.labels != NO_LABEL)].all(1)
+        return np.flatnonzero(may & (self._labels[:, changed] == thing.without[changed]).all(1))
+
+    def _settled(self, thing: _Thing) -> NDArray[np.intp]:
+        """The numbers of those on which it is known how much of the ground shines through, where that is to be seen."""
+        grounds = self._grounds(thing)
+        differ = np.abs(self._looks[grounds] - self._looks[thing.other]).max(2)
+        settled: NDArray[np.intp] = grounds[(((thing.most - thing.least) * differ) ** 2).mean(1) <= LEEWAY**2]
+        return settled
+
     def _measured(self, thing: _Thing) -> _Thing:
         """A thing with what other labelled cells with it tell of how much shines through."""
-        changed, least, most = thing.changed, thing.least.copy(), thing.most.copy()
-        touched, width = least < 1, np.where(least < 1, 1, 0).astype(np.float32)
-        with_it = np.flatnonzero((self._labels[:, changed] == thing.labels[changed]).all(1))
-        for ground in self._grounds(thing):
-            differ = np.abs(self._looks[ground] - self._looks[thing.other]).max(1)
-            inaccuracy = NOISE / np.maximum(differ, NOISE)
-            rest, here = ~changed, self._labels[ground]
-            for cell in with_it:
-                there = self._labels[cell]
-                same = (there == here) | (there == NO_LABEL) | (here == NO_LABEL)
-                if (self._asked[cell] != self._asked[ground]).any() or not same[rest].all():
-                    continue
-                shares, away = _shares(
-                    self._looks[cell] - self._looks[thing.one],
-                    self._looks[ground] - self._looks[thing.other],
-                    thing.least,
-                    np.where(touched, 1, thing.most),
-                )
-                if away <= TOLERANCE:
-                    better = touched & (2 * inaccuracy < width)
-                    width[better] = 2 * inaccuracy[better]
-                    least[better] = np.maximum(shares - inaccuracy, 0)[better]
-                    most[better] = np.minimum(shares + inaccuracy, 1)[better]
+        least, most, touched = thing.least.copy(), thing.most.copy(), thing.least < 1
+        width = touched.astype(np.float32)
+        for cell, ground in self._again(thing):
+            beneath = self._looks[ground] - self._looks[thing.other]
+            over = self._looks[cell] - self._looks[thing.one]
+            shares, away = _shares(over, beneath, thing.least, np.ones_like(most))
+            if away > TOLERANCE:
+                continue
+            inaccuracy = NOISE / np.maximum(np.abs(beneath).max(1), NOISE)
+            better = touched & (2 * inaccuracy < width)
+            width[better] = 2 * inaccuracy[better]
+            least[better] = np.maximum(shares - inaccuracy, 0)[better]
+            most[better] = np.minimum(shares + inaccuracy, 1)[better]
         return _Thing(thing.one, thing.other, thing.labels, thing.without, least, most)
+
+    def _again(self, thing: _Thing) -> Iterator[tuple[int, int]]:
+        """Other labelled cells with the same thing, and the grounds that these seem to have where it leaves them free."""
+        changed, free = thing.changed, thing.least == 1
+        cells = np.flatnonzero((self._labels[:, changed] == thing.labels[changed]).all(1))
+        plain = (self._looks[thing.one] - self._looks[thing.other])[free]
+        for ground in self._grounds(thing):
+            there, here = self._labels[cells][:, ~changed], self._labels[ground][~changed]
+            same = ((there == here) | (there == NO_LABEL) | (here == NO_LABEL)).all(1)
+            alike = cells[same & (self._asked[cells] == self._asked[ground]).all(1)]
+            left = self._looks[alike][:, free] - (self._looks[ground][free] + plain)
+            near = (left**2).sum((1, 2)) <= TOLERANCE**2 * self._looks[ground].size
+            yield from ((int(cell), int(ground)) for cell in alike[near])
+
+    def _with(self, thing: _Thing, ground: int) -> Answers:
+        """(heads,), the labels of a ground with a thing on it: nothing is said of what was never labelled beneath the thing."""
+        changed, labels = thing.changed, self._labels[ground]
+        alike = (self._asked == self._asked[ground]).all(1)
+        alike &= (self._labels[:, changed] == thing.labels[changed]).all(1)
+        hidden = (self._labels[alike] == NO_LABEL).all(0) if alike.any() else np.zeros_like(changed)
+        found: Answers = np.where(changed, thing.labels, np.where(hidden, NO_LABEL, labels))
+        return found
 
 
 class _Pairs:

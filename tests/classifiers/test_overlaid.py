@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.looks import NO_LABEL, LabelledLooks
-from aam_vision.classifiers.overlaid import Overlays
+from aam_vision.classifiers.overlaid import MOST_LOOKS, Overlays
 
 SIDE = 18
 """Of a look, with a pixel around the cell."""
@@ -203,6 +203,12 @@ def test_a_thing_is_known_in_places_of_which_more_is_asked():
         asked=[*asked, [1, 1, 0], [1, 1, 0]],
     )
     assert shown(more, Drawing(LAWN, mark=True, car=YELLOW, soft=0)) == [1, 0, 1]
+
+
+def test_many_labelled_looks_are_not_put_together():
+    """Comparing all of them with each other would take long."""
+    many = [Drawing((number % 256, number // 256, 9)) for number in range(MOST_LOOKS)]
+    assert shown(labelled(*CAR_ON_TWO, *plain(*many)), Drawing(LAWN, car=YELLOW)) is None
 
 
 colours = st.tuples(*[st.integers(0, 255)] * 3)
