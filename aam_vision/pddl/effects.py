@@ -17,7 +17,7 @@ from aam_vision.strips import LiftedAtom
 
 MAX_CONDITIONS = 6
 """Atoms on which the effect of one action may depend."""
-_NUMBER = re.compile(r"\d{0,18}(\.\d{1,18})?|\d{1,18}/\d{1,18}", re.ASCII)
+_NUMBER = re.compile(r"\d{0,18}(\.\d{1,18})?(e-\d{1,2})?|\d{1,18}/\d{1,18}", re.ASCII)
 
 
 class _Branch(NamedTuple):
@@ -147,7 +147,7 @@ class EffectReader:
         if left < 0:
             self._refuse(
                 effect.line,
-                f"the probabilities in {self._where} add up to {float(1 - left):g}, more than 1; make them smaller",
+                f"the probabilities in {self._where} add up to {_above_one(1 - left)}, more than 1; make them smaller",
             )
         return [*ways, _Branch(left)] if left else ways
 
@@ -155,7 +155,7 @@ class EffectReader:
         text = part.text if isinstance(part, Word) else ""
         try:
             value = Fraction(text) if text and _NUMBER.fullmatch(text) else None
-        except ZeroDivisionError:
+        except (ValueError, ZeroDivisionError):  # "e-3" is no number
             value = None
         if value is None or value > 1:
             self._refuse(
@@ -192,3 +192,9 @@ class EffectReader:
 
     def _refuse(self, line: int, why: str) -> NoReturn:
         self._definition.refuse(line, why)
+
+
+def _above_one(total: Fraction) -> str:
+    """A number above one, with as many digits as it takes to see that."""
+    texts = (f"{float(total):.{digits}g}" for digits in (6, 9, 12, 15))
+    return next((text for text in texts if text != "1"), "a little over 1")

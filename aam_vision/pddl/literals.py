@@ -17,6 +17,7 @@ from aam_vision.wording import counted
 CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
 
 CHANCE = "add --chance to interrogate an agent with chance or with conditional effects (in effects only)"
+EFFECTS_ONLY = "it may stand in an effect only, alone or in 'and', 'probabilistic' and 'when'"
 
 _NUMERIC = (
     "increase",
@@ -95,11 +96,15 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 
 class LiteralReader:
-    """Reads conjunctions of literals over the names of one domain in one file."""
+    """Reads conjunctions of literals over the names of one domain in one file.
 
-    def __init__(self, definition: Definition, names: Names) -> None:
+    ``told``: what to do about chance or a condition among them, for messages.
+    """
+
+    def __init__(self, definition: Definition, names: Names, told: str = CHANCE) -> None:
         self._definition = definition
         self._names = names
+        self._told = told
         self._fits = cache(names.types.is_a)
 
     def literals(self, expression: Expression, kinds: Mapping[str, str], where: str) -> Iterator[Literal]:
@@ -144,7 +149,7 @@ class LiteralReader:
         if name in _FEATURES:
             numeric = name == "=" and any(isinstance(part, Group) for part in group.parts)
             feature = "numeric fluents" if numeric else _FEATURES[name]
-            told = CHANCE if name in ("probabilistic", "when") else CLASS
+            told = self._told if name in ("probabilistic", "when") else CLASS
             refuse(line, f"{where} uses {feature} ({show(name)}); {told}")
         name = name_of(self._definition, group.parts[0], f"a predicate in {where}")
         types = self._names.predicates.get(name)

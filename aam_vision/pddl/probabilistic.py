@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
+from math import floor
 from pathlib import Path
 
 from aam_vision.outcomes import Case, ChanceModel, ChanceSchema, Effects, Outcome
 from aam_vision.pddl.declarations import fields, objects, parameters, predicates, sections, types_of
 from aam_vision.pddl.effects import EffectReader
 from aam_vision.pddl.instructions import read_without_instructions
-from aam_vision.pddl.literals import LiteralReader, Names, name_of, new_name
+from aam_vision.pddl.literals import EFFECTS_ONLY, LiteralReader, Names, name_of, new_name
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.reading import DOMAIN_SECTIONS, read_problem
 from aam_vision.pddl.syntax import Definition, Group, show
 from aam_vision.pddl.writing import action_of, conjunction, domain_of, literals_text
 from aam_vision.strips import ActionHeader, Model, Predicate, Vocabulary
 
-_DIGITS = 6
-"""Decimal places of a probability that is written."""
+_DIGITS = 6, 18
+"""Decimal places of a probability that is written: so many, and at most so many where else an outcome would get none."""
 
 
 def read_chance_domain(path: Path | str) -> ChanceModel:
@@ -84,9 +86,29 @@ def chance_domain_text(model: ChanceModel) -> str:
 
 
 def written_probabilities(outcomes: Sequence[Outcome]) -> list[str]:
-    """The probabilities as decimal numbers that add up to one, or to less by what is rounded off."""
-    scale = 10**_DIGITS
-    return [f"{int(one.probability * scale + 1e-6) / scale:.{_DIGITS}f}".rstrip("0") for one in outcomes]
+    """The probabilities as decimal numbers that add up to one, if they do: else there would be a further outcome when they are read.
+
+    What is rounded off goes to those of which most was (the method of largest remainders).
+    """
+    least = min((one.probability for one in outcomes if one.probability > 0), default=1.0)
+    digits = next((few for few in range(*_DIGITS) if least >= 10.0**-few), _DIGITS[1])
+    scale: int = 10**digits
+    exact = [Fraction(one.probability) for one in outcomes]
+    whole = sum(exact, Fraction(0))
+    if abs(whole - 1) >= 1e-6:
+        whole = Fraction(1)
+    shares = [share / whole * scale for share in exact]
+    parts = [floor(share) for share in shares]
+    by_remainder = sorted(range(len(parts)), key=lambda number: parts[number] - shares[number])
+    for number in by_remainder[: round(sum(shares)) - sum(parts)]:
+        parts[number] += 1
+    return [_decimal(part, digits) for part in parts]
+
+
+def _decimal(part: int, digits: int) -> str:
+    """A part of ``10**digits`` parts as a decimal number: ``0.25``."""
+    whole, rest = divmod(part, 10**digits)
+    return f"{whole}.{f'{rest:0{digits}d}'.rstrip('0') or '0'}"
 
 
 def _action_text(schema: ChanceSchema, vocabulary: Vocabulary) -> str:
@@ -98,7 +120,7 @@ def _action_text(schema: ChanceSchema, vocabulary: Vocabulary) -> str:
     )
     effect = literals_text(shared.add, shared.delete, header, vocabulary)
     for case in schema.branches:
-        parts = _parts(case, shared, header, vocabulary)
+        parts = _parts(case, shared, header, vocabulary, indent=14 if schema.cases else 10)
         if not schema.cases:
             effect += parts
         elif parts:
@@ -108,8 +130,10 @@ def _action_text(schema: ChanceSchema, vocabulary: Vocabulary) -> str:
     return action_of(header, conjunction(precondition), conjunction(effect))
 
 
-def _parts(case: Case, shared: Effects, header: ActionHeader, vocabulary: Vocabulary) -> list[str]:
-    """The effects of a case, without those that all cases share."""
+def _parts(
+    case: Case, shared: Effects, header: ActionHeader, vocabulary: Vocabulary, indent: int
+) -> list[str]:
+    """The effects of a case, without those that all cases share; ``indent``: of its outcomes, in spaces."""
 
     def own(one: Outcome) -> list[str]:
         add, delete = one.effects.add - shared.add, one.effects.delete - shared.delete
@@ -118,7 +142,7 @@ def _parts(case: Case, shared: Effects, header: ActionHeader, vocabulary: Vocabu
     if len(case.outcomes) == 1:
         return own(case.outcomes[0])
     chances = [
-        f"\n          {number} {conjunction(own(one), 12)}"
+        f"\n{' ' * indent}{number} {conjunction(own(one), indent + 2)}"
         for number, one in zip(written_probabilities(case.outcomes), case.outcomes, strict=True)
     ]
     return [f"(probabilistic{''.join(chances)})"]
@@ -130,7 +154,7 @@ class _ActionReader:
     def __init__(self, definition: Definition, names: Names) -> None:
         self._definition = definition
         self._names = names
-        self._literals = LiteralReader(definition, names)
+        self._literals = LiteralReader(definition, names, told=EFFECTS_ONLY)
 
     def action(self, section: Group) -> ChanceSchema:
         """The schema that an action's section states."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aam_vision.errors import UnusableInput
-from aam_vision.outcomes import ChanceModel, Effects
+from aam_vision.outcomes import ChanceModel, Effects, Outcome
 from aam_vision.pddl import (
     chance_domain_text,
     domain_text,
@@ -15,6 +18,7 @@ from aam_vision.pddl import (
     read_chance_problem,
     read_domain,
 )
+from aam_vision.pddl.probabilistic import written_probabilities
 from aam_vision.strips import LiftedAtom
 from tests.chance.domains import PROBLEM, SLIPPERY
 
@@ -68,6 +72,33 @@ def test_a_model_that_is_written_and_read_again_is_the_same(tmp_path: Path) -> N
         )
 
 
+@given(st.lists(st.integers(1, 10**9), min_size=2, max_size=10))
+def test_probabilities_that_are_written_add_up_to_one_and_none_is_lost(parts: list[int]) -> None:
+    """Else a model that was learned would have a further outcome when it is read, or could not be read."""
+    outcomes = [Outcome(part / sum(parts), Effects()) for part in parts]
+    written = [Fraction(text) for text in written_probabilities(outcomes)]
+    assert sum(written) == 1
+    for share, (probability, _) in zip(written, outcomes, strict=True):
+        assert share > 0
+        assert float(share) == pytest.approx(probability, abs=1e-6)
+
+
+def test_ten_outcomes_that_do_not_come_out_even_are_read_again(tmp_path: Path) -> None:
+    declared = " ".join(f"(p{number})" for number in range(10))
+    chances = " ".join(f"{number + 2}/65 (p{number})" for number in range(10))
+    text = f"(define (domain d) (:predicates {declared}) (:action a :effect (probabilistic {chances})))"
+    model = read(tmp_path, text)
+    assert len(read(tmp_path, chance_domain_text(model)).schema("a").outcomes) == 10
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("1e-3", 0.001), ("2.5E-1", 0.25), ("0.1", 0.1), ("1/8", 0.125)]
+)
+def test_a_probability_may_be_written_in_several_ways(tmp_path: Path, written: str, meant: float) -> None:
+    model = read(tmp_path, SLIPPERY.replace("1/10", written))
+    assert meant in [one.probability for one in model.schema("grab").outcomes]
+
+
 def test_a_domain_without_chance_is_written_as_plain_pddl(tmp_path: Path) -> None:
     model = read(tmp_path, DOMAIN)
     path = tmp_path / "plain.pddl"
@@ -100,6 +131,18 @@ BAD = {
     "negative": ("0.7 (and", "-0.7 (and", "expected a probability from 0 to 1"),
     "above one": ("0.7 (and", "7 (and", "expected a probability from 0 to 1"),
     "a zero below": ("1/10", "1/0", "expected a probability from 0 to 1"),
+    "little more than one": ("0.7 (and", "0.90000001 (and", "add up to 1.00000001, more than 1"),
+    "hardly more than one": (
+        "0.7 (and",
+        "0.900000000000000001 (and",
+        "add up to a little over 1, more than 1",
+    ),
+    "no digits": ("0.7 (and", "e-3 (and", "expected a probability from 0 to 1"),
+    "under not": (
+        "1/10 (broken ?b)",
+        "1/10 (not (probabilistic 0.3 (broken ?b)))",
+        "may stand in an effect only",
+    ),
     "odd": ("1/10 (broken ?b)", "1/10", "pairs of a probability and an effect"),
     "empty": ("(probabilistic 0.3 (broken ?b))", "(probabilistic)", "pairs of a probability and an effect"),
     "in a precondition": ("(not (broken ?b))", "(probabilistic 0.3 (broken ?b))", "probabilistic effects"),
