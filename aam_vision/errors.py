@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 
 class AamError(Exception):
     """Root of all errors of the toolkit. Its message is one line: what, which value, what to do."""
@@ -48,6 +50,10 @@ class AamWarning(UserWarning):
     """Something that may make a result worth less, in one line; whatever it is about goes on."""
 
 
-def reason(error: Exception) -> str:
+RAISED: Final = (Exception, SystemExit, GeneratorExit)
+"""What foreign code may end with and is told of: a call of ``exit()`` in it would else end the command without a word."""
+
+
+def reason(error: BaseException) -> str:
     """A foreign exception in one line: its type and its message."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")

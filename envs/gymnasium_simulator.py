@@ -18,7 +18,7 @@ from aam_vision.envs.meaning import Instruction, differ
 from aam_vision.envs.policies import Policies, result_of
 from aam_vision.envs.rendered import rendered
 from aam_vision.envs.restoring import Env, Restore, way_back
-from aam_vision.errors import AamWarning, AgentFailed, UnusableInput, reason
+from aam_vision.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import GroundAction
 from aam_vision.wording import counted
@@ -227,7 +227,7 @@ class GymnasiumSimulator:
     def _step(self, action: Any, told: str) -> None:
         try:
             self._observed, _, terminated, _, _ = self._env.step(action)
-        except Exception as error:
+        except RAISED as error:
             raise UnusableInput(
                 f"{self._name}: {told}: action {action!r} raised {reason(error)}; give an action of "
                 f"{self._env.action_space}"
@@ -239,7 +239,7 @@ class GymnasiumSimulator:
     def _reset(self, env: Env) -> None:
         try:
             found: Any = env.reset(seed=self._seed)
-        except Exception as error:
+        except RAISED as error:
             raise UnusableInput(
                 f"{self._name}: reset(seed={self._seed}) raised {reason(error)}; correct the environment"
             ) from error

@@ -7,7 +7,7 @@ from typing import Any
 
 from aam_vision.envs.bounded_calls import BoundedCalls, TookTooLong
 from aam_vision.envs.meaning import Instruction
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.errors import RAISED, UnusableInput, reason
 
 
 def result_of(name: str, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -24,7 +24,7 @@ def result_of(name: str, what: str, function: Callable[..., Any], *arguments: An
     """
     try:
         return function(*arguments)
-    except Exception as error:
+    except RAISED as error:
         raise UnusableInput(f"{name}: {what} raised {reason(error)}; correct it") from error
 
 
@@ -97,5 +97,5 @@ class Policies:
             raise UnusableInput(
                 f"{self._name}: {asking[0]} {error}; correct it, or give its instruction more seconds"
             ) from None
-        except Exception as error:
+        except RAISED as error:
             raise UnusableInput(f"{self._name}: {asking[0]} raised {reason(error)}; correct it") from error

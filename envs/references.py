@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.errors import RAISED, UnusableInput, reason
 
 
 def is_reference(name: str) -> bool:
@@ -22,7 +22,7 @@ def imported(name: str) -> object:
     module, _, own = name.partition(":")
     try:
         return getattr(import_module(module), own)
-    except Exception as error:  # the user's module fails in any way
+    except RAISED as error:  # the user's module fails in any way
         raise UnusableInput(
             f"environment {name}: {module} cannot be imported, or has no {own} ({reason(error)}); correct it, or run "
             "the command in the folder of the module"

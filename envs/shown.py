@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.errors import RAISED, UnusableInput, reason
 from aam_vision.perception import Defined, Given, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, State
 
@@ -62,7 +62,7 @@ class Shown:
                     one in known for one in atom.objects
                 ):
                     raise ValueError(f"gave {atom}: not {entry.predicate.arity} objects of the scene")
-        except Exception as error:  # the function is the user's: anything may go wrong
+        except RAISED as error:  # the function is the user's: anything may go wrong
             raise UnusableInput(
                 f"environment {self.name}: shown raised {reason(error)}; correct it"
             ) from error

@@ -228,6 +228,21 @@ def test_a_policy_that_raises_is_named() -> None:
         one.instruct("drive", ("cart",))
 
 
+@pytest.mark.parametrize("seconds", [None, 60])
+@pytest.mark.parametrize("ending", [SystemExit(0), GeneratorExit()])
+def test_a_policy_that_ends_the_program_is_named(seconds: float | None, ending: BaseException) -> None:
+    """Else a run with a policy that calls ``exit()`` would end as if all were well, with nothing learned."""
+
+    def leaving(observation: int, *things: str) -> int:
+        raise ending
+
+    one = simulator(lane(drive(leaving, seconds=seconds)))
+    with pytest.raises(
+        UnusableInput, match=r"policy of drive\(cart\) raised (SystemExit: 0|GeneratorExit); correct it"
+    ):
+        one.instruct("drive", ("cart",))
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
