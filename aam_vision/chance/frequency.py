@@ -10,6 +10,9 @@ from aam_vision.chance.intervals import interval, simultaneous
 _SPLITS = 16
 """Numbers of trials at which the first are compared with the rest, at most: 16, 32, 64, ..."""
 _FIRST = 16
+_EXACT = 1e-9
+_HALVINGS = 50
+"""That find by how much estimates are shifted: to 1e-15."""
 ACCUSING = 0.2
 """Share of the intervals' error probability with which an agent is wrongly said to depend on something."""
 
@@ -40,9 +43,11 @@ class Frequency(NamedTuple):
 def frequencies(
     hits: Sequence[int], trials: Sequence[int], unread: Sequence[int], precision: Precision
 ) -> tuple[Frequency, ...]:
-    """The frequencies of all outcomes of an action; estimates add up to one, and an outcome without trials has an equal share.
+    """The frequencies of all outcomes of an action; estimates add up to one, and each is within its interval.
 
-    Where all intervals hold, none of the probabilities can be above what the least ones of the others leave.
+    Where all intervals hold, none of the probabilities can be above what the least ones of the others leave. Where outcomes have
+    trials of their own, shares of them need not add up to one: all are shifted by as much, as far as their intervals allow. An outcome
+    without trials begins with an equal share.
 
     Args:
         hits: how often each outcome came.
@@ -52,13 +57,33 @@ def frequencies(
     """
     size = len(hits)
     shares = [hit / tried if tried else 1 / size for hit, tried in zip(hits, trials, strict=True)]
-    whole = sum(shares) or 1.0
     read = _limits(hits, trials, [0] * size, precision)
     limits = _limits(hits, trials, unread, precision) if any(unread) else read
+    estimates = _adding_up(shares, limits)
     return tuple(
-        Frequency(hit, tried, share / whole, low, high, own[1] - own[0])
-        for hit, tried, share, (low, high), own in zip(hits, trials, shares, limits, read, strict=True)
+        Frequency(hit, tried, share, min(low, share), max(high, share), own[1] - own[0])
+        for hit, tried, share, (low, high), own in zip(hits, trials, estimates, limits, read, strict=True)
     )
+
+
+def _adding_up(shares: Sequence[float], limits: Sequence[tuple[float, float]]) -> list[float]:
+    """Estimates that add up to one, within the limits if these allow that (else what they are is no explanation)."""
+    whole = sum(shares)
+    if abs(whole - 1) < _EXACT and all(
+        low <= share <= high for share, (low, high) in zip(shares, limits, strict=True)
+    ):
+        return [share / whole for share in shares]
+
+    def shifted(by: float) -> list[float]:
+        return [max(low, min(high, share + by)) for share, (low, high) in zip(shares, limits, strict=True)]
+
+    below, above = -1.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (below + above) / 2
+        below, above = (middle, above) if sum(shifted(middle)) < 1 else (below, middle)
+    found = shifted(above)
+    whole = sum(found) or 1.0
+    return [share / whole for share in found]
 
 
 def _limits(
