@@ -5,16 +5,9 @@ An action without conditional effects has one case, of which the condition is em
 
 from __future__ import annotations
 
+from aam_vision.chance.constancy import Difference, Trial, difference
 from aam_vision.chance.explaining import Change, Explanation, change, explain
-from aam_vision.chance.frequency import (
-    Difference,
-    Frequency,
-    Precision,
-    Trial,
-    difference,
-    frequencies,
-    single,
-)
+from aam_vision.chance.frequency import Frequency, Precision, frequencies, single
 from aam_vision.chance.intervals import simultaneous, unseen
 from aam_vision.chance.observations import Observations
 from aam_vision.errors import InconsistentAgent
@@ -67,34 +60,34 @@ class CaseKnowledge:
         """The same of the steps before which an atom had the value that a known effect changes."""
         self._frequencies: tuple[Frequency, ...] | None = None
         self.steps.unread = dict(steps.unread)
-        for held, now in steps.course:
-            self._note(held, now)
+        for held, now, objects in steps.course:
+            self._note(held, now, objects)
         if steps.course:
             self._explain()
 
     # --- learning --------------------------------------------------------------------------------
 
-    def add(self, held: int, now: int) -> bool:
+    def add(self, held: int, now: int, objects: tuple[str, ...]) -> bool:
         """Learn from an executed step; whether the outcomes are others than before.
 
         Raises:
             InconsistentAgent: the action has too many outcomes.
         """
-        return self._note(held, now) and self._explain()
+        return self._note(held, now, objects) and self._explain()
 
     def lose(self, held: int) -> None:
         """Note an executed step of which it could not be read what came of it."""
         self.steps.lose(held)
         self._frequencies = None
 
-    def _note(self, held: int, now: int) -> bool:
+    def _note(self, held: int, now: int, objects: tuple[str, ...]) -> bool:
         for number, counts in enumerate(self._shown):
             counts[held >> number & 1] += 1
         for (effect, value), shown in self._contrasts.items():
             if held >> effect & 1 == value:
                 _count(shown, held, 1)
         self._frequencies = None
-        return self.steps.add(held, now)
+        return self.steps.add(held, now, objects)
 
     def _explain(self) -> bool:
         found = explain(
@@ -170,12 +163,12 @@ class CaseKnowledge:
         return frequencies(hits, trials, unread, self._precision)
 
     def difference(self, atoms: int) -> Difference | None:
-        """Whether how often an outcome comes surely depends on one of the first so many atoms, or on time."""
+        """Whether how often an outcome comes surely depends on one of the first so many atoms, or on what is not named."""
         if not self.explanation.sure:
             return None
         trials = [
-            Trial(held, self.after(held).index(now))
-            for held, now in self.steps.course
+            Trial(held, self.after(held).index(now), objects)
+            for held, now, objects in self.steps.course
             if self.explanation.revealing(held)
         ]
         return difference(trials, len(self.outcomes), atoms, self._precision)

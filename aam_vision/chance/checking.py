@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from aam_vision.chance.conditions import MOST
+from aam_vision.chance.constancy import Split
 from aam_vision.chance.graph import MAX_BINDINGS, MAX_STATES, StateGraph, StepTable
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent, UnusableInput
@@ -33,19 +34,31 @@ def _check_constant(action: ActionKnowledge) -> None:
         if found is None:
             continue
         one, other = (f"{100 * low:.0f}-{100 * high:.0f}%" for low, high in (found.one, found.other))
-        if found.atom is None:
-            raise InconsistentAgent(
-                f"how often an outcome of {name} comes has changed: {one} of the first {found.split} trials, {other} since"
-            )
-        atom = action.index.atoms[found.atom].text(names)
-        raise InconsistentAgent(
-            f"how often an outcome of {name} comes depends on {atom}: {one} of the time where it holds, {other} elsewhere"
-        )
+        raise InconsistentAgent(f"how often an outcome of {name} comes {_told(action, found.by, one, other)}")
     if atoms:
         atom = action.index.atom(action.dependence.differing).text(names)
         raise InconsistentAgent(
             f"how often an outcome of {name} comes depends on {atom} and on more than {MOST} atoms in all, or on time"
         )
+
+
+def _told(action: ActionKnowledge, by: Split, one: str, other: str) -> str:
+    """On what an outcome's frequency depends, with its limits in both groups of trials."""
+    names = action.index.header.parameters
+    match by:
+        case Split(first=int(first)):
+            return f"has changed: {one} of the first {first} trials, {other} since"
+        case Split(after=int()):
+            return (
+                f"depends on what the trial before came to, or on something that lasts and is not named: {one} right after "
+                f"one of the outcomes, {other} after the others"
+            )
+        case Split(named=(int(argument), str(name))):
+            return f"depends on which object ?{names[argument]} is: {one} with {name}, {other} with others"
+        case Split(atom=int(atom)):
+            text = action.index.atoms[atom].text(names)
+            return f"depends on {text}: {one} of the time where it holds, {other} elsewhere"
+    raise AssertionError(by)
 
 
 def unsettled_dependence(actions: Iterable[ActionKnowledge]) -> str:

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.chance.cells import Cells, size_of
+from aam_vision.chance.constancy import ACCUSING, Trial, changed
 from aam_vision.chance.explaining import Explanation
-from aam_vision.chance.frequency import ACCUSING, Precision, Trial, difference
+from aam_vision.chance.frequency import Precision
 from aam_vision.chance.observations import CONCENTRATION, SHARES, Observations, evident, holds
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 
@@ -153,17 +154,17 @@ class _Search:
 
     def _drifts(self, cell: Literals) -> bool:
         """Whether any change came surely more often at other times."""
-        course = [one for one in self._steps.course if holds(cell, one[0])]
+        course = [one for one in self._steps.course if holds(cell, one.held)]
         share = self._precision.alpha / SHARES / (2 * self._atoms) / 2.0 ** size_of(cell)
         precision = self._precision._replace(alpha=share, concentration=CONCENTRATION)
         for atom in range(self._atoms):
             for value in (0, 1):
                 trials = [
                     Trial(held, int(now >> atom & 1 != value))
-                    for held, now in course
+                    for held, now, _ in course
                     if held >> atom & 1 == value
                 ]
-                if any(one.outcome for one in trials) and difference(trials, 2, 0, precision):
+                if any(one.outcome for one in trials) and changed(trials, 2, precision):
                     return True
         return False
 

@@ -1,20 +1,15 @@
-"""How often each outcome of an action came, with intervals that hold together, and whether that ever changed."""
+"""How often each outcome of an action came, with intervals that hold together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from aam_vision.chance.intervals import interval, simultaneous
 
-_SPLITS = 16
-"""Numbers of trials at which the first are compared with the rest, at most: 16, 32, 64, ..."""
-_FIRST = 16
 _EXACT = 1e-9
 _HALVINGS = 50
 """That find by how much estimates are shifted: to 1e-15."""
-ACCUSING = 0.2
-"""Share of the intervals' error probability with which an agent is wrongly said to depend on something."""
 
 
 class Precision(NamedTuple):
@@ -106,72 +101,3 @@ def single(hits: int, trials: int, precision: Precision) -> float:
     """Half the width of the interval that one outcome has by itself."""
     low, high = interval(hits, trials, precision.alpha, precision.concentration)
     return (high - low) / 2
-
-
-class Trial(NamedTuple):
-    """One trial: the atoms that held before it, and the number of its outcome."""
-
-    held: int
-    outcome: int
-
-
-class Difference(NamedTuple):
-    """An outcome that is surely more frequent in some trials than in others: its number, and both intervals."""
-
-    outcome: int
-    atom: int | None
-    """The atom that held in the one trials and not in the others; None for earlier trials and later ones."""
-    split: int
-    """How many earlier trials there are."""
-    one: tuple[float, float]
-    other: tuple[float, float]
-
-
-def difference(trials: Sequence[Trial], outcomes: int, atoms: int, precision: Precision) -> Difference | None:
-    """Whether how often an outcome comes depends on time, or on an atom; wrong with a fifth of the intervals' error probability.
-
-    The first 16, 32, 64, ... trials are compared with all later ones, and those before which an atom held with those before
-    which it did not. Both intervals are valid at all times, each with its share of the error probability, so that it may be
-    looked at any time. Intervals that do not meet tell the difference.
-
-    Args:
-        trials: in their order, in situations that show every outcome.
-        outcomes: how many there are.
-        atoms: how many atoms the action has.
-        precision: of the intervals.
-    """
-    if outcomes < 2:
-        return None
-    alpha = precision.alpha * ACCUSING / (2 * outcomes * (atoms + _SPLITS))
-    for atom, split, one, other in _groups(trials, atoms):
-        if not one or not other:
-            continue
-        for number in range(outcomes):
-            limits = [
-                interval(
-                    sum(trial.outcome == number for trial in group),
-                    len(group),
-                    alpha,
-                    precision.concentration,
-                )
-                for group in (one, other)
-            ]
-            if limits[0][1] < limits[1][0] or limits[1][1] < limits[0][0]:
-                return Difference(number, atom, split, limits[0], limits[1])
-    return None
-
-
-def _groups(
-    trials: Sequence[Trial], atoms: int
-) -> Iterator[tuple[int | None, int, Sequence[Trial], Sequence[Trial]]]:
-    """The trials in two groups: by an atom's value before them, and by time."""
-    for atom in range(atoms):
-        yield (
-            atom,
-            0,
-            [trial for trial in trials if trial.held >> atom & 1],
-            [trial for trial in trials if not trial.held >> atom & 1],
-        )
-    for power in range(_SPLITS):
-        split = _FIRST << power
-        yield None, split, trials[:split], trials[split:]

@@ -99,8 +99,8 @@ class ActionKnowledge:
             self.steps.lose(held)
             self.case(held).lose(held)
             return
-        self.steps.add(held, now)
-        self.version += self.case(held).add(held, now)
+        self.steps.add(held, now, objects)
+        self.version += self.case(held).add(held, now, objects)
         if self.executed >= self._look:
             self._look = int(self.executed * _LOOKS[1]) + 1
             self.reconsider()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from aam_vision.chance.frequency import ACCUSING, Precision
+from typing import NamedTuple
+
+from aam_vision.chance.constancy import ACCUSING
+from aam_vision.chance.frequency import Precision
 from aam_vision.chance.intervals import interval
 from aam_vision.interrogation.hypotheses.literals import Literals
 
@@ -12,12 +15,20 @@ SHARES = 4
 """Statements on what outcomes depend that share the error probability: of sets of atoms, time, single atoms, and one in reserve."""
 
 
+class Executed(NamedTuple):
+    """One executed step: the atoms that held before it and after it, and the objects that its instruction named."""
+
+    held: int
+    now: int
+    objects: tuple[str, ...] = ()
+
+
 class Observations:
     """The executed steps of one action, by the atoms that held before them (their *context*)."""
 
     def __init__(self) -> None:
-        self.course: list[tuple[int, int]] = []
-        """Every step: the atoms that held before it and after it."""
+        self.course: list[Executed] = []
+        """Every step."""
         self.contexts: dict[int, dict[int, int]] = {}
         """By context, in the order of their first step, how often which atoms held after it."""
         self.unread: dict[int, int] = {}
@@ -32,9 +43,9 @@ class Observations:
         """Note a step of which it could not be read what came of it."""
         self.unread[held] = self.unread.get(held, 0) + 1
 
-    def add(self, held: int, now: int) -> bool:
+    def add(self, held: int, now: int, objects: tuple[str, ...] = ()) -> bool:
         """Note a step; whether its change is new in its context."""
-        self.course.append((held, now))
+        self.course.append(Executed(held, now, objects))
         afters = self.contexts.setdefault(held, {})
         afters[now] = afters.get(now, 0) + 1
         return afters[now] == 1
@@ -46,9 +57,9 @@ class Observations:
     def within(self, condition: Literals) -> Observations:
         """The steps before which a condition held."""
         found = Observations()
-        for held, now in self.course:
-            if holds(condition, held):
-                found.add(held, now)
+        for step in self.course:
+            if holds(condition, step.held):
+                found.add(*step)
         found.unread = {held: lost for held, lost in self.unread.items() if holds(condition, held)}
         return found
 
