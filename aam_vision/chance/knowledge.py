@@ -118,9 +118,9 @@ class ActionKnowledge:
         self._forget()
         self.version += 1
         if found.cases != tuple(case.condition for case in self.cases):
+            share = self._precision._replace(alpha=self._precision.alpha / len(found.cases))
             self.cases = tuple(
-                CaseKnowledge(self.precondition, one, self.steps.within(one), self._precision)
-                for one in found.cases
+                CaseKnowledge(self.precondition, one, self.steps.within(one), share) for one in found.cases
             )
 
     def _forget(self) -> None:

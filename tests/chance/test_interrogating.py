@@ -9,7 +9,9 @@ import pytest
 
 from aam_vision.agents.chance import ChanceAgent
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.chance.frequency import Precision, frequencies
 from aam_vision.chance.interrogating import BUDGET, COMPLETE, CONTRADICTED, ChanceResult, Options, interrogate
+from aam_vision.chance.intervals import concentration
 from aam_vision.chance_evaluation import (
     check,
     exact,
@@ -302,3 +304,15 @@ def test_intervals_that_no_more_trials_can_narrow_are_told() -> None:
     assert result.why == (
         "no step that can be reached tells any more; intervals of drop stay wider than wanted, for no more trials can be reached"
     )
+
+
+def test_the_intervals_of_all_cases_of_an_action_share_its_error_probability() -> None:
+    """If each case had the 5% of its action, some interval of four cases would miss the truth in up to 20% of all runs."""
+    doors = agent(Access.SETTABLE, 3, DOORS, DOOR_PROBLEM)
+    result = interrogate(doors, np.random.default_rng(0), Options(0.15, max_steps=600))
+    pull = next(one for one in result.actions if one.index.header.name == "pull")
+    assert len(pull.cases) == 3
+    share = Precision(0.05 / 3, 0.15, concentration(0.15))
+    for case in pull.cases:
+        hits, trials = ([getattr(one, name) for one in case.frequencies] for name in ("hits", "trials"))
+        assert case.frequencies == frequencies(hits, trials, [0] * len(hits), share)
