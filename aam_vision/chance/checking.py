@@ -11,6 +11,7 @@ from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.query import Situation
+from aam_vision.wording import counted
 
 
 def reconsider(actions: Iterable[ActionKnowledge]) -> None:
@@ -98,6 +99,11 @@ def ending(
         False,
         f"{told}; intervals of {', '.join(wide)} stay wider than wanted, for no more trials can be reached",
     )
+
+
+def spent(steps: int) -> str:
+    """That a budget of steps ended an interrogation, in a line."""
+    return f"{counted(steps, 'step')} {'was' if steps == 1 else 'were'} allowed"
 
 
 def check_known(situations: Iterable[Situation]) -> None:

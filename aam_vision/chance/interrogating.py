@@ -159,7 +159,7 @@ class _Interrogation:
                 self._try(*found)
                 yield self._actions
             else:
-                status, why = BUDGET, f"{self._agent.counts.steps} steps were allowed"
+                status, why = BUDGET, checking.spent(self._agent.counts.steps)
             checking.check_constant(self._actions)
             if status == COMPLETE:
                 made = self._agent.access is Access.SETTABLE

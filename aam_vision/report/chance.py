@@ -125,7 +125,7 @@ def doing(action: ActionKnowledge, most: int | None = None) -> str:
         return f"{name}: {'; '.join(told)}."
     found, shared = ways(action, most), always(action, most)
     if len(found) == 1:
-        return f"{name}: {found[0].words}, in all of {found[0].found.trials} trials."
+        return f"{name}: {found[0].words}, {_in_all(found[0])}."
     best = None if shared else working(found)
     if best is None:
         chances = "; ".join(f"{way.often} {way.words}" for way in found)
@@ -140,12 +140,23 @@ def doing(action: ActionKnowledge, most: int | None = None) -> str:
     return f"{name} works {best.often}: {best.words}; else {rest}."
 
 
+def _in_all(only: Way) -> str:
+    """In how many trials the only outcome came."""
+    match only.found.trials:
+        case 0:
+            return "as far as was seen: no trial shows all of it at once"
+        case 1:
+            return "in the only trial"
+        case trials:
+            return f"in all of {trials} trials"
+
+
 def _in_case(found: Sequence[Way]) -> str:
     """The outcomes of one case."""
     if not found:
         return "nothing is known"
     if len(found) == 1:
-        return f"{found[0].words}, in all of {found[0].found.trials} trials"
+        return f"{found[0].words}, {_in_all(found[0])}"
     return ", ".join(f"{way.often} {way.words}" for way in found)
 
 

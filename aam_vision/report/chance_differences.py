@@ -134,7 +134,7 @@ def _conditions(account: ChanceAccount) -> dict[str, object]:
         "starts": frozenset(one.state for one in run.transcript.initial),
         "access": run.transcript.access,
         "precision": run.within,
-        "seed": None if run.figures is None else run.figures["seed"],
+        "seed": run.seed,
     }
 
 

@@ -25,7 +25,10 @@ BRIEF = 2
 
 @dataclass(frozen=True)
 class Deed:
-    """An action on the first screen: what follows its name, and the frequency that is drawn."""
+    """An action on the first screen: what follows its name, and the frequency that is drawn.
+
+    That of an action with conditional effects is of one of its cases, and would be taken for the action's: none is drawn.
+    """
 
     name: str
     words: str
@@ -105,7 +108,7 @@ def _deed(action: ActionAccount) -> Deed:
     if action.best is None:
         return Deed(action.name, " was never executed.", None)
     words = chance.doing(action.known, most=BRIEF).removeprefix(action.name)
-    return Deed(action.name, words, action.best.way.found)
+    return Deed(action.name, words, None if len(action.known.cases) > 1 else action.best.way.found)
 
 
 def _telling(account: ChanceAccount) -> tuple[str, tuple[ShownImage, ...]] | None:

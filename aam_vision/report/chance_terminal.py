@@ -95,8 +95,10 @@ def proof(account: ChanceAccount, pal: PalTuple, console: Console) -> None:
         )
         console.print()
         console.print(Text(f"{outcome.words}: {does}; {outcome.figures}"))
-        if any(one.removeprefix("not ") == text for one in outcome.open):
-            _indented("Not seen for certain: it was so before in every trial that came out so.", console)
+        for literal in outcome.open:
+            if literal.removeprefix("not ") == text:
+                told = f"whether it also makes {literal} true; that held in every trial that came out so."
+                _indented(f"Not seen: {told}", console)
         if outcome.example is not None and signs:
             _event(outcome.example, console)
     if not touched:

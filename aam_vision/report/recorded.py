@@ -69,6 +69,8 @@ class Recorded:
     """Of such a run: whether every situation was looked at until it was certain."""
     chance_seed: int | None = None
     """Of such a run: the seed from which its agent drew its chance; None if that was of the agent's own."""
+    seed: int | None = None
+    """Of such a run: its seed, whatever was drawn from it."""
 
 
 def read_run(folder: Path) -> Recorded:
@@ -97,13 +99,14 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
         if arguments.get("chance"):
-            seed = None if arguments.get("agent") is not None else field(arguments, "seed", int)
+            seed = field(arguments, "seed", int)
+            of_agent = None if arguments.get("agent") is not None else seed
             within = min(max(field(arguments, "within", float), 0.002), 0.4)
             if arguments.get("confirm"):
                 confidence = field(arguments, "confidence", float)
                 found = replace(found, transcript=as_read(found.transcript, confidence), looked=True)
             within *= 1 if arguments.get("prior") is None else MARGIN  # so wide they were made
-            return replace(found, within=within, chance_seed=seed)
+            return replace(found, within=within, chance_seed=of_agent, seed=seed)
         if not (arguments.get("controls") or arguments.get("bare")):
             return found
         if found.figures is None:

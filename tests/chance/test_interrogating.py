@@ -306,6 +306,13 @@ def test_intervals_that_no_more_trials_can_narrow_are_told() -> None:
     )
 
 
+def test_a_budget_of_one_step_is_one_step() -> None:
+    assert (
+        interrogate(agent(Access.RESET), np.random.default_rng(0), Options(max_steps=1)).why
+        == "1 step was allowed"
+    )
+
+
 def test_the_intervals_of_all_cases_of_an_action_share_its_error_probability() -> None:
     """If each case had the 5% of its action, some interval of four cases would miss the truth in up to 20% of all runs."""
     doors = agent(Access.SETTABLE, 3, DOORS, DOOR_PROBLEM)

@@ -22,6 +22,7 @@ from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.chance_page import first_screen, page
 from aam_vision.report.recorded import read_run
 from aam_vision.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
+from tests.chance.domains import DOOR_PROBLEM, DOORS
 from tests.report.conftest import ChanceRuns
 
 CHROMIUM = shutil.which("chromium")
@@ -64,6 +65,7 @@ def test_an_action_never_works_where_its_likeliest_outcome_changes_nothing() -> 
 
 def test_an_action_that_always_does_the_same_says_in_how_many_trials() -> None:
     assert "in all of 30 trials" in chance.sentence(stacked(30, 0))
+    assert "in the only trial" in chance.sentence(stacked(1, 0))
 
 
 def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> None:
@@ -106,6 +108,14 @@ def test_chance_comes_first_on_the_first_screen(chance_run_of: ChanceRuns) -> No
     screen = first_screen(ChanceAccount(read_run(chance_run_of())))
     assert [deed.name for deed in screen.deeds] == ["grab", "drop"]
     assert screen.deeds[0].words.startswith(" works ")
+
+
+def test_no_bar_of_one_case_stands_for_an_action_with_several(chance_run_of: ChanceRuns) -> None:
+    account = ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
+    several = {action.name for action in account.actions if len(action.known.cases) > 1}
+    assert "pull" in several
+    for deed in first_screen(account).deeds:
+        assert (deed.found is None) is (deed.name in several)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +161,10 @@ def test_another_kind_of_run_is_refused(run_of: Callable[..., Path]) -> None:
         (None, ["Verdict: complete", "grab works", "not broken(?b)", "proven"]),
         ("broken(?b) in pre of grab", ["not broken(?b) in pre of grab: proven", "could not be done"]),
         ("broken(?b) in eff of grab", ["makes it true", "leaves it as it is", "+broken(?b)"]),
+        (
+            "broken(?b) in eff of drop",
+            ["Not seen: whether it also makes not broken(?b) true; that held in every"],
+        ),
         (
             "free(?h) in pre of drop",
             ["not needed", "executed where it was true", "executed where it was false"],

@@ -142,6 +142,7 @@ def test_a_run_that_was_stopped_is_compared_as_far_as_it_went(
     code, said, _ = command("compare", run, stopped)
     assert code == 0
     assert "B: not at its end" in said
+    assert "matched: the same starts, access, precision and seed" in said
     assert "A: not" not in said
 
 
