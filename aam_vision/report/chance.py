@@ -14,6 +14,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.report import english
 from aam_vision.report.english import effect, listed
 from aam_vision.strips import Mode
+from aam_vision.wording import times
 
 NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
 ASSUMED: Final = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"
@@ -110,7 +111,7 @@ def sentence(action: ActionKnowledge) -> str:
     """What one action does: ``stack works 92% of the time (85-96%): ?x is on ?y; else ?x is on the table.`` and what is open."""
     name = action.index.header.name
     if not action.executed:
-        tried = f", {action.refused} times tried" if action.refused else ""
+        tried = f", and refused {times(action.refused)}" if action.refused else ""
         return f"{name} was never executed{tried}."
     return f"{doing(action)} {doubt(action)}"
 
