@@ -29,6 +29,8 @@ _CONTRASTS = 12
 """Trials with an atom true, and with it false, where a known effect can be seen, after which it is enough."""
 _CONTRAST = 0.005
 """Worth of such a trial."""
+_SURPRISING = 0.05
+"""Expected occurrences of what came in one kind of situation below which it may come of that kind, and not by chance."""
 _LEAST = 0.02
 """Worth of a trial that narrows an interval which is not narrow enough, at least."""
 
@@ -246,12 +248,20 @@ class CaseKnowledge:
                 novel += _NOVEL * found.probability
         if not self.explanation.sure and made < _REVEALED and self.explanation.revealing(held):
             novel += _NOVEL
-        return (
-            novel
-            + self._worth_of_frequency(held)
-            + self._worth_of_showing(held)
-            + self._worth_of_contrast(held)
-        )
+        if made < _CONTRASTS and self._surprises(held, made):
+            novel += _NOVEL
+        narrower, shown = self._worth_of_frequency(held), self._worth_of_showing(held)
+        return novel + narrower + shown + self._worth_of_contrast(held)
+
+    def _surprises(self, held: int, made: int) -> bool:
+        """Whether something came there that hardly ever came elsewhere: it may depend on what holds there."""
+        afters = self.steps.contexts.get(held, {})
+        often = dict.fromkeys(afters, 0.0)
+        for now, found, told in zip(self.after(held), self.frequencies, self.telling(held), strict=True):
+            if now in afters:
+                hits, trials = (found.hits - afters[now], found.trials - made) if told else found[:2]
+                often[now] += (hits + 1) / (trials + 1)
+        return any(made * share < _SURPRISING for share in often.values())
 
     def _worth_of_frequency(self, held: int) -> float:
         """What a step there is worth for the intervals."""

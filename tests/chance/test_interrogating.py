@@ -323,3 +323,15 @@ def test_the_intervals_of_all_cases_of_an_action_share_its_error_probability() -
     for case in pull.cases:
         hits, trials = ([getattr(one, name) for one in case.frequencies] for name in ("hits", "trials"))
         assert case.frequencies == frequencies(hits, trials, [0] * len(hits), share)
+
+
+@pytest.mark.parametrize("seed", [995010, 995011])
+def test_what_came_once_in_one_kind_of_situation_is_tried_there_again(seed: int) -> None:
+    """An action that surely fails where two things come together was said to work 99% of the time: it had been tried there once."""
+    truth, domain = random_conditional(seed)
+    one = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), Access.SETTABLE)
+    result = interrogate(one, np.random.default_rng(seed), Options(max_steps=1200))
+    for action in result.actions:
+        found = check(action, truth.schema(action.index.header.name))
+        assert all(found.intervals)
+        assert not found.wrong
