@@ -82,6 +82,7 @@ class Legality:
     """
 
     def __init__(self, vocabulary: VisualVocabulary, scene: Scene, places: Sequence[str]) -> None:
+        self._scene = scene
         self._index = {head: number for number, head in enumerate(vocabulary.cell_heads())}
         entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
         self._looks = {
@@ -251,9 +252,8 @@ class Legality:
             if entry.hidden_by is not None and self._looks[entry.hidden_by] in at:
                 meaningful[:, own] &= ~answers[:, at[self._looks[entry.hidden_by]]]
             if entry.reading is Reading.ON:
-                meaningful[:, own] &= answers[
-                    :, [at[look] for look in self._looks.values() if look in at]
-                ].any(1)
+                looks = [at[head] for head in self._looks_of(entry) if head in at]
+                meaningful[:, own] &= answers[:, looks].any(1)
         meant = answers & meaningful
         legal = np.ones(len(answers), bool)
         for never in self._nevers:
@@ -265,12 +265,15 @@ class Legality:
         patterns = answers[legal & (meant == answers).all(1)]
         return PlaceKind(heads, columns, np.ix_(heads, columns), meaningful, legal, patterns, weights)
 
+    def _looks_of(self, entry: Perceived) -> list[int]:
+        """The heads of the looks that things have of which a predicate speaks: all but those of other things only."""
+        mine, looks = self._scene.objects_of(entry).members(entry.predicate.types[0]), self._scene.looks
+        others = set(looks.values()) - {look for thing, look in looks.items() if thing in mine}
+        return [head for look, head in self._looks.items() if look not in others]
+
     def _declared_counts(self, vocabulary: VisualVocabulary) -> list[Count]:
-        return [
-            self._count(item.head, item.number, exact=True)
-            for item in vocabulary.constraints
-            if isinstance(item, Exactly)
-        ]
+        declared = [item for item in vocabulary.constraints if isinstance(item, Exactly)]
+        return [self._count(item.head, item.number, exact=True) for item in declared]
 
     def _counts_of_things(
         self, entries: Sequence[Perceived], vocabulary: VisualVocabulary, scene: Scene

@@ -139,10 +139,32 @@ def read_description(folder: Path, visual: VisualVocabulary) -> Description | No
         raise UnusableInput(f"{path}: {error}; correct it, or describe the scene again elsewhere") from None
 
 
+def check_types(visual: VisualVocabulary) -> None:
+    """Refuse a vocabulary of which a described scene cannot show something.
+
+    Raises:
+        UnusableInput: a predicate is about things of a type that no look stands for.
+    """
+    kinds = _kinds_of_things(visual)
+    for entry in visual.entries:
+        if isinstance(entry, Perceived) and entry.reading is Reading.ON:
+            (wanted,) = entry.predicate.types
+            if not any(visual.types.is_a(kind, wanted) for kind in kinds.values()):
+                raise UnusableInput(
+                    f"{entry.predicate.name} is about things of type {wanted}, and no look is called {wanted} or like a type "
+                    f"below it ({', '.join(kinds) or 'there is none'}): rename the look"
+                )
+
+
 def _kinds_of_things(visual: VisualVocabulary) -> dict[str, str]:
-    """Look -> the type of things that have it."""
+    """Look -> the type of things that have it: the type of that name, if it is one of those that the predicate is about."""
     entries = [one for one in visual.entries if isinstance(one, Perceived) and one.reading is Reading.WHERE]
-    return {look: one.predicate.types[0] for one in entries for look in one.heads}
+    return {
+        look: look if look in visual.types.parents and visual.types.is_a(look, kind) else kind
+        for one in entries
+        for look in one.heads
+        for kind in one.predicate.types[:1]
+    }
 
 
 def _whole(value: Any, name: str, least: int, most: int) -> int:

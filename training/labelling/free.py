@@ -53,6 +53,8 @@ def _with_rare_answers(
 ) -> list[int]:
     """Up to ``FREE`` pictures without answers, drawn by what follows about them: those with rare answers more often."""
     rest = np.array([one for one in range(len(pictures)) if one not in answers], np.intp)
+    if not len(rest):
+        return []
     yes = np.array([(pictures[one] == 1).any(1) for one in rest], float).reshape(len(rest), -1)
     worth = (yes / np.maximum(yes.sum(0), 1)).sum(1)
     useful = np.flatnonzero(worth > 0)

@@ -18,7 +18,7 @@ from aam_vision.envs.references import imported, is_reference
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.pictures import encode
-from aam_vision.training.described import PROBLEM, Description, described, looks, place_types
+from aam_vision.training.described import PROBLEM, Description, check_types, described, looks, place_types
 from aam_vision.training.folder import read_image
 from aam_vision.training.labelling.waiting import Stale
 from aam_vision.training.looks import place_looks
@@ -64,6 +64,7 @@ def vocabulary_named(env: str) -> tuple[str, VisualVocabulary]:
         raise UnusableInput(
             f"{env}: its predicates are not read off cells, and only boards can be labelled here"
         )
+    check_types(visual)
     return name, visual
 
 

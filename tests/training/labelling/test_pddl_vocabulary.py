@@ -1,6 +1,11 @@
 """A vocabulary from a PDDL file: what its types allow to be seen, or one line."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.commandline import run_command
@@ -8,7 +13,10 @@ from aam_vision.errors import UnusableInput
 from aam_vision.perception import Given, Perceived, Reading
 from aam_vision.training.described import described
 from aam_vision.training.label import label
+from aam_vision.training.labelling.draft import Draft, Guess
+from aam_vision.training.labelling.own_pictures import vocabulary_named
 from aam_vision.training.labelling.pddl_vocabulary import pddl_vocabulary
+from aam_vision.training.labels import label as labels_of
 
 LAMPS = """(define (domain lamps)
   (:requirements :strips :typing)
@@ -48,6 +56,55 @@ def test_every_predicate_is_read_as_its_types_allow(lamps):
     index = SceneIndex(visual, scene)
     assert index.legality.asked.all()
     assert scene.objects.of_type("thing") == ("robot-1", "lamp-1", "lamp-2")
+    assert scene.objects.of_type("lamp") == ("lamp-1", "lamp-2")
+
+
+@pytest.fixture(scope="module")
+def described_lamps(tmp_path_factory):
+    """The vocabulary, and a described scene of four cells."""
+    path = tmp_path_factory.mktemp("lamps") / "lamps.pddl"
+    path.write_text(LAMPS)
+    visual = pddl_vocabulary(path)
+    facts = {
+        "rows": 2,
+        "columns": 2,
+        "box": [0, 1, 0, 1],
+        "place": "square",
+        "things": {"robot": 1, "lamp": 2},
+    }
+    return visual, SceneIndex(visual, described(facts, visual).scene(visual))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=8))
+def test_all_that_is_said_about_a_described_scene_is_kept(described_lamps, said):
+    """Nothing that the page shows is missing from the atoms, be it about one kind of things only: which lamp is lit."""
+    visual, index = described_lamps
+    draft = Draft(visual, index, Guess(np.zeros((4, 4), bool), np.zeros(4, bool)), np.eye(4, dtype=bool))
+    for head, place in said:
+        draft.toggle(head, [place])
+    if not draft.problems():
+        labels = labels_of(visual, index.scene, index.places, draft.state())
+        assert ((labels == 1) == draft.yes).all()
+    lamp, lit = visual.cell_heads().index("lamp"), visual.cell_heads().index("lit")
+    assert not (draft.yes[lit] & ~draft.yes[lamp]).any()  # no robot is lit
+
+
+def test_a_predicate_about_things_that_no_look_stands_for_is_refused(lamps, monkeypatch):
+    visual = pddl_vocabulary(lamps)
+    entries = tuple(
+        replace(one, heads={"bulb": "bulb", "robot": "robot"}) if one.predicate.name == "at" else one
+        for one in visual.entries
+    )
+    lamps.with_name("bulbs.py").write_text("")
+    monkeypatch.syspath_prepend(str(lamps.parent))
+    import bulbs
+
+    bulbs.VISUAL = replace(visual, entries=entries, may_vanish={})
+    with pytest.raises(UnusableInput, match=r"lit is about things of type lamp, and no look is called lamp"):
+        vocabulary_named("bulbs:VISUAL")
+    bulbs.VISUAL = visual
+    assert vocabulary_named("bulbs:VISUAL") == ("lamps", visual)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,15 @@ def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(pool, quick, 
     assert perception.look(frame, scene).state.objects == scene.objects
 
 
+def test_all_pictures_may_be_labelled(pool, quick):
+    """As with a folder of few pictures: then nothing is left that labels for free could be given to."""
+    few = Pool(pool.pictures[0].index.vocabulary, [one.picture for one in pool.pictures[:3]], CELL_PIXELS)
+    _, found = _rounds(few, Way(most=10))
+    assert sorted(found.pictures) == [0, 1, 2]
+    assert found.given == (0, 0)
+    assert not found.sure
+
+
 def test_the_same_seed_gives_the_same_choice_and_weights(pool, quick):
     (_, one), (_, other) = _rounds(pool, Way(most=4)), _rounds(pool, Way(most=4))
     assert one.pictures == other.pictures
