@@ -46,7 +46,9 @@ def label(
     pictures: Annotated[
         int | None, typer.Option(min=1, help="Pictures to label at most.  [10; 60 without cells]")
     ] = None,
-    answers: Annotated[int, typer.Option(min=1, help="With --ask atoms: answers at most.")] = 60,
+    answers: Annotated[
+        int | None, typer.Option(min=1, help="With --ask atoms: answers at most.  [60]")
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(min=1, help="Steps of the walk in every problem.  [800; 40 without cells]")
     ] = None,
@@ -97,6 +99,8 @@ def label(
         raise UnusableInput(
             "no simulator belongs to it: give the pictures to label with --images", "domain", domain
         )
+    if steps is not None and images is not None:
+        raise UnusableInput("is about walks, and --images brings the pictures; leave it out", "steps", steps)
     if cell is not None and domain is None:
         raise UnusableInput("is of use with --domain only; leave it out", "cell", cell)
     if images is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.commandline import Progress, write_atomically
+from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
 from aam_vision.perception import VisualVocabulary
 from aam_vision.strips import State
 from aam_vision.training.described import PROBLEM, read_description
@@ -39,28 +36,21 @@ from aam_vision.training.labelling.pool import Pool, rarest
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
 from aam_vision.training.labelling.server import check_installed, served
+from aam_vision.training.labelling.session_file import ATOMS, PAGE, PICTURES, SIMULATOR, keep
 from aam_vision.training.labelling.sites import Sites
 from aam_vision.training.labelling.waiting import Corrected
 from aam_vision.training.labelling.walks import SCENE_STEPS, STEPS, Walked, walk, walk_scenes, walked_problems
 from aam_vision.wording import counted
 
-PAGE, SIMULATOR = "page", "simulator"
-"""Who can be asked."""
-
-PICTURES, ATOMS = "pictures", "atoms"
-"""What can be asked about."""
-
-MOST_BYTES: Final = 100_000
-"""Of a session's own files."""
-
 MOST: Final = 10
 MOST_SCENES: Final = 60
 """Pictures to label at most, where nobody says how many: of boards, and of pictures without cells."""
 
+ANSWERS: Final = 60
+"""Likewise, answers about single atoms."""
+
 LINGER: Final = 5.0
 """Seconds in which the page can learn that all is done, before its server ends."""
-
-SESSION: Final = "session.json"
 
 
 @dataclass(frozen=True)
@@ -71,7 +61,7 @@ class Session:
         labels: who is asked, ``PAGE`` or ``SIMULATOR``.
         pictures: to label at most; None: ``MOST``, or ``MOST_SCENES`` where pictures have no cells.
         ask: about whole ``PICTURES`` or single ``ATOMS``.
-        answers: about single atoms at most.
+        answers: about single atoms at most; None: ``ANSWERS``.
         steps: of the walk in every problem; None: ``walks.STEPS``, or ``walks.SCENE_STEPS``.
         seed: of walks, choice and weights.
         port: of the page; 0 for any free one.
@@ -81,7 +71,7 @@ class Session:
     labels: str = PAGE
     pictures: int | None = None
     ask: str = PICTURES
-    answers: int = 60
+    answers: int | None = None
     steps: int | None = None
     seed: int = 0
     port: int = 0
@@ -91,23 +81,33 @@ class Session:
         """Say at once what cannot be used.
 
         Raises:
-            UnusableInput: nobody of that name can be asked, or the page's packages are missing.
+            UnusableInput: nobody of that name can be asked, options do not go together, or the page's packages are missing.
         """
         if self.labels not in (PAGE, SIMULATOR):
             raise UnusableInput(f"no --labels {self.labels}: use {PAGE} or {SIMULATOR}")
         if self.ask not in (PICTURES, ATOMS):
             raise UnusableInput(f"no --ask {self.ask}: use {PICTURES} or {ATOMS}")
+        if self.answers is not None and self.ask != ATOMS:
+            raise UnusableInput(f"goes with --ask {ATOMS} only; give --pictures", "answers", self.answers)
+        if self.pictures is not None and self.ask == ATOMS:
+            raise UnusableInput(f"does not go with --ask {ATOMS}; give --answers", "pictures", self.pictures)
         if self.labels == PAGE:
             check_installed()
 
     @property
     def way(self) -> Way:
         """How labels are come by."""
-        return Way(most=self.answers if self.ask == ATOMS else self.pictures or MOST, seed=self.seed)
+        most = self.answers or ANSWERS if self.ask == ATOMS else self.pictures or MOST
+        return Way(most=most, seed=self.seed)
 
     def settings(self, **others: Any) -> dict[str, Any]:
         """What the pictures and the answers of a folder depend on."""
-        return {**others, "seed": self.seed, **({"ask": ATOMS} if self.ask == ATOMS else {})}
+        others["seed"] = self.seed
+        if self.ask != PICTURES:
+            others["ask"] = self.ask
+        if self.labels != PAGE:
+            others["labels"] = self.labels
+        return others
 
 
 def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
         return _label_scenes(domain, folder, session, progress)
     steps = session.steps or STEPS
     simulator = SimulatorLabels(domain) if session.labels == SIMULATOR else None
-    _keep(folder, session.settings(env=domain.name, steps=steps))
+    keep(folder, session.settings(env=domain.name, steps=steps))
     progress.stage(f"{domain.name}: walking")
     rng = np.random.default_rng([session.seed, 81])
     walked = rarest(walk(domain, walked_problems(domain), rng, steps), CELL_PIXELS)
@@ -162,7 +162,7 @@ def _label_scenes(domain: ImageDomain, folder: Path, session: Session, progress:
         )
     simulator = SimulatorPictures(domain)
     steps = session.steps or SCENE_STEPS
-    _keep(folder, session.settings(env=domain.name, steps=steps))
+    keep(folder, session.settings(env=domain.name, steps=steps))
     progress.stage(f"{domain.name}: walking")
     walked = walk_scenes(domain, np.random.default_rng([session.seed, 81]), steps)
     way = Way(most=session.pictures or MOST_SCENES, seed=session.seed)
@@ -195,7 +195,7 @@ def label_pictures(
         )
     name, visual = named
     frames = pictures_of(images)
-    _keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
+    keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
     front = Front(Busy("Comparing the pictures ..."))
     with served(front, session.port) as address:
         _tell(address, session.out or folder, progress)
@@ -235,9 +235,9 @@ def _at_page(
     try:
         desk: Desk | AtomDesk
         if isinstance(record, AtomRecord):
-            desk = AtomDesk(domain.visual, sites, record, session.answers)
+            desk = AtomDesk(domain.visual, sites, record, session.way.most)
         else:
-            desk = Desk(domain.visual, pool, record, session.pictures or MOST)
+            desk = Desk(domain.visual, pool, record, session.way.most)
         front.shown = desk
 
         def made() -> Rounds:
@@ -273,23 +273,3 @@ def _asked(made: Callable[[], Rounds], desk: Desk | AtomDesk) -> Labelled:
         except Corrected:
             continue
         return found
-
-
-def _keep(folder: Path, settings: dict[str, Any]) -> None:
-    """Note what the pictures of a folder depend on.
-
-    Raises:
-        UnusableInput: it holds labels of other ones.
-    """
-    path = folder / SESSION
-    try:
-        known = loads(read_limited(path, MOST_BYTES))
-    except FileNotFoundError:
-        write_atomically(path, json.dumps(settings, indent=2) + "\n")
-        return
-    except (OSError, ValueError) as error:
-        raise UnusableInput(f"cannot read {path} ({error}): give another --out") from None
-    if known != settings:
-        raise UnusableInput(
-            f"{folder}: holds labels of a session with other options ({json.dumps(known)}); give these, or another --out"
-        )

@@ -71,7 +71,7 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
     assert not told["sure"]
     assert "24 answers about" in capsys.readouterr().err
     assert _ended(monkeypatch, "--env", "sokoban", "--steps", "20", "--out", str(folder)) == 2
-    assert "session with other options" in capsys.readouterr().err
+    assert "its labels belong to --ask atoms --labels simulator; give the same" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,9 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
         (["--env", "sokoban", "--labels", "oracle"], "no --labels oracle: use page or simulator"),
         (["--env", "sokoban", "--ask", "them"], "no --ask them: use pictures or atoms"),
         (["--env", "sokoban", "--pictures", "0"], "0"),
+        (["--env", "sokoban", "--answers", "9"], "--answers 9: goes with --ask atoms only"),
+        (["--env", "sokoban", "--ask", "atoms", "--pictures", "9"], "give --answers"),
+        (["--env", "sokoban", "--images", "mine", "--steps", "9"], "--steps 9: is about walks"),
     ],
 )
 def test_what_cannot_be(tmp_path, monkeypatch, capsys, arguments, told):

@@ -135,7 +135,7 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     # the same again asks for nothing, and pictures of another folder are not mixed with these
     assert label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())["labelled_pictures"] == 2
     next(iter(folder.iterdir())).unlink()
-    with pytest.raises(UnusableInput, match="other options"):
+    with pytest.raises(UnusableInput, match="one was added, removed or changed"):
         label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())
 
 
