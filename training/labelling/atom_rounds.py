@@ -13,6 +13,7 @@ import numpy as np
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import Progress
+from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import Labeller
 from aam_vision.training.labelling.atom_choice import most_telling_head, strangest_look, surest
@@ -21,6 +22,7 @@ from aam_vision.training.labelling.rounds import Rounds, Way
 from aam_vision.training.labelling.sites import AskedAtom, SiteAnswers, Sites
 from aam_vision.training.labelling.stopping import IN_A_ROW
 from aam_vision.training.labels import NO_LABEL, Labels
+from aam_vision.wording import counted
 
 FIRST: Final = 24
 """Answers before anything is trained."""
@@ -190,6 +192,11 @@ class AtomRounds(Rounds):
         return True
 
     def _train(self) -> BoardPerception:
+        if self.found.atoms and not self._single.wholes:
+            raise UnusableInput(
+                f"no place is known by {counted(self.found.atoms, 'answer')}, so there is nothing to learn from: give more "
+                "--answers"
+            )
         for site in self._single.wholes:
             labels = self._single.whole(site)
             assert labels is not None

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress, write_atomically
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.rounds import Labelled
@@ -16,9 +17,18 @@ SUMMARY: Final = "labelling.json"
 
 
 def written(
-    domain: Labellable, found: Labelled, pictures: int, folder: Path, progress: Progress
+    domain: Labellable, found: Labelled, pictures: int, most: int, folder: Path, progress: Progress
 ) -> dict[str, Any]:
-    """Write weights and summary."""
+    """Write weights and summary, and tell what came of it.
+
+    Args:
+        domain: names the weights.
+        found: what came of the rounds.
+        pictures: that could be labelled.
+        most: pictures, or answers about single atoms, that could be asked for.
+        folder: receives the files.
+        progress: is told.
+    """
     assert found.network is not None
     assert found.card is not None
     files = write_files(found.network, found.card, folder, found.looks)
@@ -42,11 +52,22 @@ def written(
             "bound": round(found.elsewhere.bound, 4),
         }
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
-    why = "by its test" if found.sure else "at the most that were allowed: the test is not passed"
     what = (
         f"{counted(found.atoms, 'answer')} about {len(found.pictures)} of {pictures} pictures"
         if found.answers
         else f"{len(found.pictures)} of {pictures} pictures labelled"
     )
-    progress.stage(f"{domain.name}: {what}, stopped {why}; written to {files.weights}")
+    for line in weaknesses(found.card):
+        progress.stage(f"warning: {line}")
+    progress.stage(f"{domain.name}: {what}, {ended(found, most)}; written to {files.weights}")
     return summary
+
+
+def ended(found: Labelled, most: int) -> str:
+    """Why labelling ended, and how it can go on; see ``written``."""
+    if found.sure:
+        return "stopped by its test"
+    asked, option = (found.atoms, "--answers") if found.answers else (len(found.pictures), "--pictures")
+    if asked < most:
+        return "nothing is left to be labelled, and the test is not passed"
+    return f"stopped at {counted(most, option[2:-1])} without passing its test: a larger {option} goes on"

@@ -262,7 +262,9 @@ class Rounds:
         """New classifiers from all labels."""
         began, way = process_time(), self._way
         if not self._references():
-            raise UnusableInput("nothing was labelled: all was skipped, so there is nothing to learn from")
+            raise UnusableInput(
+                "all was skipped, so there is nothing to learn from: begin anew in another --out"
+            )
         looks = labelled_looks(self._pool, self._references())
         follow = self._known.follow(Recognition(looks))
         self._find_open(follow)

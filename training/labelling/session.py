@@ -24,7 +24,7 @@ from aam_vision.training.labelling.atom_rounds import AtomRounds
 from aam_vision.training.labelling.desk import Desk
 from aam_vision.training.labelling.files import write_answers, write_labels
 from aam_vision.training.labelling.front import Busy, Front
-from aam_vision.training.labelling.outcome import written
+from aam_vision.training.labelling.outcome import ended, written
 from aam_vision.training.labelling.own_pictures import (
     DescribedPictures,
     Describer,
@@ -144,11 +144,11 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
         oracle = SimulatorAtoms(domain, pool)
         _, found = AtomRounds(domain, pool, oracle, session.way, progress, Sites(pool)).run()
         write_answers(domain, pool, found.answers, folder)
-        return written(domain, found, len(walked), folder, progress)
+        return written(domain, found, len(walked), session.way.most, folder, progress)
     _, found = Rounds(domain, pool, simulator, session.way, progress).run()
     asked = [pool.pictures[number].picture for number in found.pictures]
     write_labels(domain, [(picture, simulator.label(picture)) for picture in asked], folder)
-    return written(domain, found, len(walked), folder, progress)
+    return written(domain, found, len(walked), session.way.most, folder, progress)
 
 
 def _label_scenes(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _label_scenes(domain: ImageDomain, folder: Path, session: Session, progress:
     labelled = [(walked[one], rounds.labelled(one)) for one in found.pictures]
     states = [(picture, State(one.true, picture.scene.objects)) for picture, one in labelled]
     write_labels(domain, states, folder)
-    return written(domain, found, len(walked), folder, progress)
+    return written(domain, found, len(walked), way.most, folder, progress)
 
 
 def label_pictures(
@@ -248,15 +248,19 @@ def _at_page(
         if len(record):
             what = "answer" if session.ask == ATOMS else "labelled picture"
             progress.stage(f"{domain.name}: going on after {counted(len(record), what)}")
-        found = _asked(made, desk)
-        summary = written(domain, found, len(pictures), folder, progress)
+        try:
+            found = _asked(made, desk)
+        except UnusableInput as error:
+            desk.end(f"The command has ended: {error}", LINGER)
+            raise
+        summary = written(domain, found, len(pictures), session.way.most, folder, progress)
         told = (
             f"{counted(found.atoms, 'answer')} given"
             if session.ask == ATOMS
             else f"{counted(len(found.pictures), 'picture')} labelled"
         )
         desk.end(
-            f"Done: {told}, and learned from. The classifiers are in {folder}. You can close this page.",
+            f"Done: {told}, {ended(found, session.way.most)}. The classifiers are in {folder}. You can close this page.",
             LINGER,
         )
     finally:

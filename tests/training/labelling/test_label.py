@@ -9,7 +9,7 @@ from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label import label
-from aam_vision.training.labelling import rounds
+from aam_vision.training.labelling import rounds, session
 
 
 def _ended(monkeypatch, *arguments):
@@ -72,6 +72,24 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
     assert "24 answers about" in capsys.readouterr().err
     assert _ended(monkeypatch, "--env", "sokoban", "--steps", "20", "--out", str(folder)) == 2
     assert "its labels belong to --ask atoms --labels simulator; give the same" in capsys.readouterr().err
+
+
+def test_answers_that_tell_too_little_end_in_one_line(tmp_path, monkeypatch, capsys):
+    options = [
+        "--env",
+        "sokoban",
+        "--labels",
+        "simulator",
+        "--ask",
+        "atoms",
+        "--answers",
+        "1",
+        "--steps",
+        "3",
+    ]
+    monkeypatch.setattr(session, "walked_problems", lambda domain: domain.walked[:1])
+    assert _ended(monkeypatch, *options, "--out", str(tmp_path / "few")) == 2
+    assert "error: no place is known by 1 answer" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

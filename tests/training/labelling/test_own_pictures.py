@@ -3,7 +3,10 @@
 import json
 import re
 from hashlib import sha256
+from queue import Queue
 from threading import Thread
+from time import sleep
+from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
@@ -137,6 +140,46 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     next(iter(folder.iterdir())).unlink()
     with pytest.raises(UnusableInput, match="one was added, removed or changed"):
         label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())
+
+
+def test_all_is_skipped(folder, tmp_path):
+    """The page and the command say that nothing can be learned."""
+    pytest.importorskip("uvicorn")
+    for path in sorted(folder.iterdir())[2:]:
+        path.unlink()
+    told, out = Queue(), tmp_path / "out"
+    out.mkdir()
+
+    class Told(Progress):
+        def stage(self, text):
+            told.put(text)
+
+    def label_all():
+        try:
+            label_pictures(vocabulary_named("sokoban"), folder, out, Session(), Told())
+        except UnusableInput as error:
+            told.put(error)
+
+    Thread(target=label_all, daemon=True).start()
+    while not (found := re.match(r"Label the pictures at (http.*)[?]token=(.*)", told.get(timeout=60))):
+        pass
+
+    def asked(path, **facts):
+        body = json.dumps(facts).encode() if facts else None
+        with urlopen(Request(found[1] + path, body, {"x-aam-token": found[2]}), timeout=60) as answer:
+            return json.load(answer)
+
+    asked("act/describe", question=0, **SOUND)
+    for _ in range(2):
+        while (view := asked("view"))["kind"] == "busy":
+            sleep(0.01)
+        asked("act/skip", question=view["question"])
+    while (view := asked("view"))["kind"] != "done":
+        sleep(0.01)
+    assert view["told"].startswith("The command has ended: all was skipped")
+    while not isinstance(error := told.get(timeout=60), UnusableInput):
+        pass
+    assert "begin anew in another --out" in str(error)
 
 
 @pytest.mark.parametrize(
