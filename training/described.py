@@ -111,7 +111,7 @@ def described(facts: object, visual: VisualVocabulary) -> Description:
     top, bottom, left, right = (float(edge) for edge in edges)
     if bottom - top < 0.01 or right - left < 0.01:
         raise UnusableInput(
-            "the grid is empty: its bottom is below its top, and its right edge right of its left"
+            "the grid is empty: put its bottom below its top, and its right edge to the right of its left one"
         )
     if facts["place"] not in place_types(visual):
         raise UnusableInput(

@@ -119,9 +119,13 @@ def check_possible(heads: Sequence[str], index: SceneIndex, labels: Labels) -> N
         open_ = (asked & (labels[count.head] != 0)).sum()
         if yes > count.number or (count.exact and open_ < count.number):
             most = "" if count.exact else " at most"
-            found = counted(int(yes), "place") if yes > count.number else f"{int(open_)} at most"
+            is_in = (
+                f"is in {counted(int(yes), 'place')}"
+                if yes > count.number
+                else f"can be in {int(open_)} at most"
+            )
             raise UnusableInput(
-                f"{heads[count.head]} is in {found}, and there is to be {count.number}{most}; correct an answer"
+                f"{heads[count.head]} {is_in} instead of {count.number}{most}; correct an answer"
             )
 
 

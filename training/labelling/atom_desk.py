@@ -10,6 +10,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.pictures import encode
 from aam_vision.strips import State
+from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling.atom_record import AtomRecord
 from aam_vision.training.labelling.sites import AskedAtom, SiteAnswers, Sites
 from aam_vision.training.labelling.view import box_of
@@ -92,6 +93,7 @@ class AtomDesk(Waiting[Question]):
                 **facts,
                 "question": question.serial,
                 "problem": pooled.picture.problem,
+                "described": pooled.picture.problem == PROBLEM,
                 "tested": question.tested,
                 "corrected": question is self._correcting,
                 "width": width,
@@ -105,27 +107,21 @@ class AtomDesk(Waiting[Question]):
         with self._changed:
             return encode(self._sites.pool.pictures[self._present(serial).atom.number].picture.frame)
 
-    def act(self, what: str, facts: dict[str, Any]) -> str:
-        """Do what the page asks for; returns what it should say.
+    def _act(self, what: str, facts: dict[str, Any]) -> str:
+        """See ``Waiting.act``.
 
         Args:
             what: ``yes``, ``no``, ``skip`` or ``undo``.
             facts: ``question``.
-
-        Raises:
-            Stale: something else is asked by now.
-            UnusableInput: the answer cannot be right, or cannot be written.
-            ValueError: the page sent something else.
         """
-        with self._changed:
-            if what == "undo":
-                if facts.get("question") is not None:  # else it was asked while the page waited
-                    self._present(facts["question"])
-                return self._withdraw()
-            question = self._present(facts.get("question"))
-            if what not in ANSWERS:
-                raise ValueError(what)
-            return self._answer(question, what)
+        if what == "undo":
+            if facts.get("question") is not None:  # else it was asked while the page waited
+                self._present(facts["question"])
+            return self._withdraw()
+        question = self._present(facts.get("question"))
+        if what not in ANSWERS:
+            raise ValueError(what)
+        return self._answer(question, what)
 
     def _answer(self, question: Question, what: str) -> str:
         """Write an answer, and give it to whoever asked."""

@@ -16,6 +16,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.perception import VisualVocabulary
 from aam_vision.pictures import encode
 from aam_vision.strips import State
+from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labelling.guesses import Guesser
 from aam_vision.training.labelling.pool import Pool
@@ -93,6 +94,7 @@ class Desk(Waiting[Question]):
                 **facts,
                 "question": question.serial,
                 "problem": pooled.picture.problem,
+                "described": pooled.picture.problem == PROBLEM,
                 "tested": question.tested,
                 "corrected": question is self._correcting,
                 **view_of(self._visual, question.draft, pooled.picture.frame),
@@ -103,39 +105,33 @@ class Desk(Waiting[Question]):
         with self._changed:
             return encode(self._pool.pictures[self._present(serial).number].picture.frame)
 
-    def act(self, what: str, facts: dict[str, Any]) -> str:
-        """Do what the page asks for; returns what it should say.
+    def _act(self, what: str, facts: dict[str, Any]) -> str:
+        """See ``Waiting.act``.
 
         Args:
             what: ``toggle``, ``clear``, ``next``, ``skip`` or ``undo``.
             facts: ``question``, and for the first two ``places`` (numbers); for the first ``head``, its number.
-
-        Raises:
-            Stale: another picture is asked about by now.
-            UnusableInput: the answer cannot be right, or cannot be written.
-            ValueError: the page sent something else.
         """
-        with self._changed:
-            if what == "undo" and facts.get("question") is None:  # asked while the page waited
-                return self._withdraw()
-            question = self._present(facts.get("question"))
-            draft = question.draft
-            if what == "toggle":
-                head = facts.get("head")
-                if not isinstance(head, int) or not 0 <= head < len(draft.heads):
-                    raise ValueError("head")
-                draft.toggle(head, _places(facts, draft))
-            elif what == "clear":
-                draft.clear(_places(facts, draft))
-            elif what == "undo":
-                return "Undone." if draft.take_back() else self._withdraw()
-            elif what == "next":
-                return self._answer(question)
-            elif what == "skip":
-                return self._skip(question)
-            else:
-                raise ValueError(what)
-            return ""
+        if what == "undo" and facts.get("question") is None:  # asked while the page waited
+            return self._withdraw()
+        question = self._present(facts.get("question"))
+        draft = question.draft
+        if what == "toggle":
+            head = facts.get("head")
+            if not isinstance(head, int) or not 0 <= head < len(draft.heads):
+                raise ValueError("head")
+            draft.toggle(head, _places(facts, draft))
+        elif what == "clear":
+            draft.clear(_places(facts, draft))
+        elif what == "undo":
+            return "Undone." if draft.take_back() else self._withdraw()
+        elif what == "next":
+            return self._answer(question)
+        elif what == "skip":
+            return self._skip(question)
+        else:
+            raise ValueError(what)
+        return ""
 
     def _question(self, number: int, *, tested: bool) -> Question:
         """A picture with the best guess, or what it was labelled before that was withdrawn."""

@@ -36,10 +36,17 @@ class Guess:
 
 @dataclass(frozen=True)
 class Problem:
-    """Answers that cannot all be right: those about these places (numbers), and why."""
+    """Answers that cannot all be right: those about these places (numbers), and why.
+
+    Attributes:
+        places: their numbers.
+        why: in words.
+        number: whether there is only too much or too little of something.
+    """
 
     places: tuple[int, ...]
     why: str
+    number: bool = False
 
 
 class Draft:
@@ -111,13 +118,9 @@ class Draft:
             shown = np.flatnonzero(self.yes[count.head])
             if len(shown) > count.number or (count.exact and len(shown) < count.number):
                 most = "" if count.exact else " at most"
-                found.append(
-                    Problem(
-                        tuple(shown.tolist()),
-                        f"{self.heads[count.head]} is in {counted(len(shown), 'place')}, and there is to be "
-                        f"{count.number}{most}",
-                    )
-                )
+                number = f"{counted(len(shown), 'place')} instead of {count.number}{most}"
+                why = f"{self.heads[count.head]} is in {number}"
+                found.append(Problem(tuple(shown.tolist()), why, number=True))
         return found
 
     def state(self) -> State:
@@ -157,7 +160,7 @@ class Draft:
                 ]
                 if len(places) > len(alike):
                     raise UnusableInput(
-                        f"{head} is in {counted(len(places), 'place')}, and there is to be {len(alike)} at most"
+                        f"{head} is in {counted(len(places), 'place')} instead of {len(alike)} at most"
                     )
                 same = {one: scene.anchors[one] for one in alike if scene.anchors.get(one) in places}
                 others = [one for one in places if one not in same.values()]

@@ -46,7 +46,10 @@ def view_of(visual: VisualVocabulary, draft: Draft, frame: Frame) -> dict[str, A
             for number, head in enumerate(draft.heads)
         ],
         "places": places,
-        "problems": [{"places": list(problem.places), "why": problem.why} for problem in problems],
+        "problems": [
+            {"places": list(problem.places), "why": problem.why, "number": problem.number}
+            for problem in problems
+        ],
     }
 
 

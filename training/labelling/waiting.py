@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from threading import Condition
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from aam_vision.errors import AamError
+
+SOON: Final = 0.3
+"""Seconds in which the next question may come with the answer to what a page did; a page asks for later ones itself."""
 
 
 class Corrected(AamError):
@@ -40,6 +43,27 @@ class Waiting(Generic[Q]):
         self._serial, self._withdrawn, self._redo = 0, 0, False
         self._told, self._ended, self._seen = "", False, False
 
+    def act(self, what: str, facts: dict[str, Any]) -> str:
+        """Do what the page asks for; returns what it should say. The next question is there then, if it comes soon.
+
+        Args:
+            what: the name of it; see ``_act``.
+            facts: what belongs to it.
+
+        Raises:
+            Stale: something else is asked by now.
+            UnusableInput: the answer cannot be right, or cannot be written.
+            ValueError: the page sent something else.
+        """
+        with self._changed:
+            said = self._act(what, facts)
+            self._changed.wait_for(lambda: self._ended or self._shown() is not None, SOON)
+            return said
+
+    def _act(self, what: str, facts: dict[str, Any]) -> str:
+        """As of ``act``, with ``_changed`` held."""
+        raise NotImplementedError
+
     def stage(self, text: str) -> None:
         """Tell the page what is being done while nothing is asked."""
         with self._changed:
@@ -69,6 +93,7 @@ class Waiting(Generic[Q]):
             Corrected: an earlier answer was corrected meanwhile.
         """
         self._asked = question
+        self._changed.notify_all()
         while self._asked is not None:
             self._changed.wait()
         self._begin_again()

@@ -82,7 +82,7 @@ def test_what_cannot_be_is_told_with_its_places():
     draft = _draft(yes)
     draft.toggle(CLEAR, np.flatnonzero(yes[PLAYER]).tolist())
     (problem,) = draft.problems()
-    assert problem.why == "player is in 0 places, and there is to be 1"
+    assert problem.why == "player is in 0 places instead of 1"
     draft.toggle(STONE, list(range(len(INDEX.places))))
     with pytest.raises(UnusableInput, match="stone is in"):
         draft.state()

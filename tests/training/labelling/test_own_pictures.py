@@ -106,6 +106,11 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
                 for _ in range(times):
                     page.keyboard.press(key)
         page.get_by_label("Rows").fill("7")
+        page.get_by_label("Bottom").fill("0")
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_text("the grid is empty: put its bottom below its top").wait_for()
+        page.get_by_label("Bottom").fill(str(100 * bottom / height))
+        assert page.inner_text("#said") == ""
         page.get_by_label("Columns").fill("7")
         page.get_by_label("stone").fill("2")
         found_by_axe = axe.Axe().run(page)
@@ -113,9 +118,15 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         page.get_by_label("stone").press("Enter")
         person = Person(page, _Truth(walked))
+        person.ready()
+        assert page.inner_text("#progress") == "0 labelled, 2 at most"
+        person.press("3")  # more stones may have been seen than there were said to be
+        assert page.get_by_text("correct the number in scene.json").is_visible()
+        person.press("u")
         for _ in range(2):
             person.ready()
             person.answer()
+            assert not page.get_by_text("correct the number in scene.json").is_visible()
             person.next()
         person.ready("done")
         thread.join(30)

@@ -73,7 +73,7 @@ def _mistaken(person):
     before = person.view()["question"]
     person.press("Enter")
     assert person.view()["question"] == before
-    assert re.search("look the same to the pixel|there is to be 2", person.page.inner_text("#said"))
+    assert re.search("look the same to the pixel|instead of 2", person.page.inner_text("#said"))
     while [one["yes"] for one in person.view()["places"]] != yes:
         person.press("u")
     return True

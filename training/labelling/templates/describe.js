@@ -4,7 +4,7 @@ const edges = ["top", "bottom", "left", "right"];
 
 function field(name, id, properties) {
   const input = element("input", { type: "number", id, required: true, ...properties });
-  input.addEventListener("input", drawGrid);
+  input.addEventListener("input", () => { say(""); drawGrid(); });
   return element("label", {}, name, input);
 }
 

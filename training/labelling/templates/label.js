@@ -70,7 +70,7 @@ async function show(next) {
   const fresh = !view || view.kind !== next.kind || view.question !== next.question;
   view = next;
   get("progress").textContent = view.kind === "describe" ? view.told
-    : `${view.labelled} ${view.kind === "atom" ? "answered" : "labelled"}, ${view.most} at most${view.problem ? ` · ${view.problem}` : ""}`;
+    : `${view.labelled} ${view.kind === "atom" ? "answered" : "labelled"}, ${view.most} at most${view.problem && !view.described ? ` · ${view.problem}` : ""}`;
   const pictured = view.kind === "ask" || view.kind === "atom" || view.kind === "describe";
   get("work").hidden = !pictured;
   get("atom").hidden = view.kind !== "atom";
@@ -161,6 +161,7 @@ function draw() {
     here.replaceChildren(...(place.large ? [place.name, ...place.yes.map(mark)] : [marks]));
   });
   get("problems").replaceChildren(...view.problems.map((one) => element("li", {}, one.why)));
+  get("recount").hidden = !view.described || !view.problems.some((one) => one.number);
   get("test").hidden = !view.tested;
   const check = view.places.filter((place) => place.unsure || place.wrong).length;
   get("look").disabled = !check;
@@ -206,7 +207,7 @@ function question() {
   get("meaning").textContent = view.description;
   get("atomtest").hidden = !view.tested;
   drawBoxes(view.boxes);
-  }
+}
 
 function choose(places, extending = false) {
   chosen = places;
