@@ -72,6 +72,10 @@ class Arguments:
         min=1,
         kept=False,
     )
+    ask: str = option(
+        "With --label: what is asked about: whole pictures, or single atoms of them.", "pictures", kept=False
+    )
+    answers: int | None = option("With --ask atoms: answers at most; default 60.", min=1, kept=False)
     seed: int = option("Seed of every random choice.", 0, min=0)
     workers: int = option(
         "Copies of the agent that answer at a time, each in a process of its own.", 1, min=1

@@ -117,15 +117,21 @@ def _check_agent(arguments: Arguments) -> None:
 
 def _check_labels(arguments: Arguments) -> None:
     """Refuse labels of what shows no images of its own, or has classifiers already."""
-    usual = Arguments()
+    given = given_about_labels(arguments)
+    if not arguments.label and given:
+        raise UnusableInput("is about labels: give --label, too", given[0])
     if not arguments.label:
-        for name in ("labels", "pictures"):
-            if getattr(arguments, name) != getattr(usual, name):
-                raise UnusableInput("is about labels: give --label, too", name)
-    elif arguments.env is None or arguments.agent is not None:
+        return
+    if arguments.env is None or arguments.agent is not None:
         raise UnusableInput("labels pictures of an environment: give --env NAME alone", "label")
-    elif arguments.classifiers is not None:
+    if arguments.classifiers is not None:
         raise UnusableInput("makes classifiers, and --classifiers names some: give one of the two", "label")
+
+
+def given_about_labels(arguments: Arguments) -> list[str]:
+    """The names of options that were given about how labels are asked for."""
+    usual, names = Arguments(), ("labels", "pictures", "ask", "answers")
+    return [name for name in names if getattr(arguments, name) != getattr(usual, name)]
 
 
 def _check_controls(arguments: Arguments) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from aam_vision.agents.encoding import loads
 from aam_vision.files import read_limited
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
+from aam_vision.wording import counted
 
 FILE: Final = "labelling.json"
 OTHER_CAUSE: Final = (
@@ -31,10 +32,18 @@ def doubts(classifiers: Path | None) -> list[str]:
     """A line if labelling ended before the test of the weights of a folder was passed."""
     if _note(classifiers).get("sure") is not False:
         return []
-    pictures = labelled(classifiers)["labelled_pictures"]
+    counts = labelled(classifiers)
+    pictures, atoms = (
+        counted(counts[name] or 0, word) for name, word in zip(_COUNTS, ("picture", "answer"), strict=True)
+    )
+    what = (
+        f"{atoms} about {pictures}"
+        if _note(classifiers).get("ask") == "atoms"
+        else f"the labels of {pictures}"
+    )
     return [
-        f"the classifiers in {classifiers} learned from {pictures} labelled pictures and have not passed their test: "
-        "they may misread pictures; label more"
+        f"the classifiers in {classifiers} learned from {what} and have not passed their test: they may misread pictures; "
+        "label more"
     ]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision import targets
 from aam_vision.arguments import Arguments
-from aam_vision.checks import check, check_unused, recorded_arguments
+from aam_vision.checks import check, check_unused, given_about_labels, recorded_arguments
 from aam_vision.commandline import (
     INTERRUPTED,
     Progress,
@@ -62,6 +62,7 @@ def interrogate_agent(arguments: Arguments) -> int:
         python -m aam_vision.run --domain D.pddl --problem P1.pddl --problem P2.pddl
         python -m aam_vision.run --env doors --max-queries 5 --image-noise 0.1
         python -m aam_vision.run --env sokoban --label --out runs/mine
+        python -m aam_vision.run --env sokoban --label --ask atoms --answers 60
         python -m aam_vision.run --env sokoban --controls
         python -m aam_vision.run --domain D.pddl --problem P.pddl --bare "go(?d)=move"
         python -m aam_vision.run --domain D.pddl --problem P.pddl --chance
@@ -98,7 +99,14 @@ def _labelled(arguments: Arguments, folder: Path) -> Arguments:
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.labelling.session import Session, label_walks
 
-    session = Session(arguments.labels, arguments.pictures, seed=arguments.seed, out=folder)
+    session = Session(
+        arguments.labels,
+        arguments.pictures,
+        arguments.ask,
+        arguments.answers,
+        seed=arguments.seed,
+        out=folder,
+    )
     session.check()
     check_writable(folder)
     check_unused(folder, force=arguments.force)
@@ -117,6 +125,7 @@ def _resume(arguments: Arguments, folder: Path, began: float) -> int:
         arguments.out is not None
         or arguments.force
         or arguments.label
+        or given_about_labels(arguments)
         or arguments != Arguments(agent=arguments.agent, env=arguments.env).resumed(arguments)
     ):
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)

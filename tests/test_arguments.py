@@ -48,7 +48,13 @@ def test_a_run_is_resumed_with_its_own_options_and_the_display_of_the_new_comman
         CHANGED, resume=Path("run"), quiet=True, images=False, record=Path("a.gif"), cache=Path("c")
     )
     shown = {"address", "out", "force", "cache", "resume", "quiet", "images", "record", "write_ppo"}
-    asked_first = {"label", "labels", "pictures"}  # a run that has begun has its classifiers
+    asked_first = {
+        "label",
+        "labels",
+        "pictures",
+        "ask",
+        "answers",
+    }  # a run that has begun has its classifiers
     assert shown | asked_first == {one.name for one in fields(Arguments)} - set(CHANGED.json())
 
 

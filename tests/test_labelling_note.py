@@ -24,7 +24,9 @@ def test_weights_that_have_not_passed_their_test_are_named(tmp_path: Path) -> No
     note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": false}')
     assert labelled(tmp_path) == {"labelled_pictures": 10, "labelled_atoms": 900}
     (line,) = doubts(tmp_path)
-    assert "learned from 10 labelled pictures and have not passed their test" in line
+    assert "learned from the labels of 10 pictures and have not passed their test" in line
+    note.write_text('{"ask": "atoms", "labelled_pictures": 1, "labelled_atoms": 60, "sure": false}')
+    assert "learned from 60 answers about 1 picture and have" in doubts(tmp_path)[0]
     note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": true}')
     assert not doubts(tmp_path)
 

@@ -32,12 +32,30 @@ def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monke
     assert labelled(given.classifiers) == {"labelled_pictures": None, "labelled_atoms": None}
 
 
+def test_single_answers_are_enough_to_begin_with(tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds, "STEPS", 10)
+    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
+    monkeypatch.setattr(free, "FREE", 6)
+    monkeypatch.setattr(session, "walk", lambda *given: walk(*given[:3], 20))
+    given = Arguments(env="slidetile", label=True, labels="simulator", ask="atoms", answers=15)
+    arguments = _labelled(given, tmp_path / "run")
+    read(board_domain("slidetile").visual, "slidetile", arguments.classifiers)
+    found = labelled(arguments.classifiers)
+    assert found["labelled_atoms"] == 15
+    assert found["labelled_pictures"] <= 15
+    lines = [json.loads(line) for line in (arguments.classifiers / "labels.jsonl").read_text().splitlines()]
+    assert sum(len(line.get("yes", [])) + len(line.get("no", [])) for line in lines) == 15
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["--env", "sokoban", "--label", "--classifiers", "x"], "--classifiers names some"),
         (["--env", "sokoban", "--labels", "simulator"], "--labels: is about labels: give --label"),
         (["--env", "sokoban", "--pictures", "5"], "--pictures: is about labels"),
+        (["--env", "sokoban", "--ask", "atoms"], "--ask: is about labels"),
+        (["--resume", "earlier", "--ask", "atoms"], "--resume earlier: the run has its options already"),
+        (["--env", "sokoban", "--label", "--answers", "5"], "--answers 5: goes with --ask atoms only"),
         (
             ["--domain", "D.pddl", "--problem", "P.pddl", "--label"],
             "--label: labels pictures of an environment",

@@ -10,6 +10,7 @@ from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress, write_atomically
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.rounds import Labelled
+from aam_vision.training.labelling.session_file import ATOMS, PICTURES
 from aam_vision.training.settings import write_files
 from aam_vision.wording import counted
 
@@ -34,6 +35,7 @@ def written(
     files = write_files(found.network, found.card, folder, found.looks)
     test = found.examination
     summary: dict[str, Any] = {
+        "ask": ATOMS if found.answers else PICTURES,
         "labelled_pictures": len(found.pictures),
         "labelled_atoms": found.atoms,
         "sure": found.sure,
