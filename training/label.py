@@ -115,9 +115,11 @@ def label(
     folder = out or Path("runs") / f"label-{source.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
     if images is None:
-        label_walks(walked, folder, session, Progress())
+        summary = label_walks(walked, folder, session, Progress())
     else:
-        label_pictures(named, images, folder, session, Progress())
+        summary = label_pictures(named, images, folder, session, Progress())
+    for head in summary["untaught"]:  # a run with the classifiers names them, too
+        Progress().stage(f"warning: classifier {head} never saw a positive example: it answers unknown")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from aam_vision.classifiers.weak import weaknesses
+from aam_vision.classifiers.weak import untaught
 from aam_vision.commandline import Progress, write_atomically
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.rounds import Labelled
@@ -44,6 +44,7 @@ def written(
         "answers_since": test.answers,
         "bound": round(test.bound, 4),
         "refused": round(found.refused, 4),
+        "untaught": [head for head in found.card.vocabulary["heads"] if untaught(found.card, head)],
         "cpu_s": [round(seconds, 1) for seconds in found.seconds],
     }
     if not domain.visual.cellless:  # layouts are compared by the looks of their cells
@@ -59,8 +60,6 @@ def written(
         if found.answers
         else f"{len(found.pictures)} of {pictures} pictures labelled"
     )
-    for line in weaknesses(found.card):
-        progress.stage(f"warning: {line}")
     progress.stage(f"{domain.name}: {what}, {ended(found, most)}; written to {files.weights}")
     return summary
 

@@ -59,17 +59,23 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
         "--ask",
         "atoms",
         "--answers",
-        "24",
+        "10",
         "--steps",
         "20",
     ]
     assert _ended(monkeypatch, *options, "--out", str(folder)) in (0, None)
     images = labelled_images(board_domain("sokoban"), folder)
     told = json.loads((folder / "labelling.json").read_text())
-    assert len(images) == told["labelled_pictures"] <= 24
-    assert sum(int((one.labels >= 0).sum()) for one in images) == told["labelled_atoms"] == 24
+    assert len(images) == told["labelled_pictures"] <= 10
+    assert sum(int((one.labels >= 0).sum()) for one in images) == told["labelled_atoms"] == 10
     assert not told["sure"]
-    assert "24 answers about" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "10 answers about" in error
+    card = BoardPerception.load(board_domain("sokoban").visual, "sokoban", folder).card
+    assert told["untaught"] == [head for head, seen in card.figures["positives"].items() if not seen]
+    assert told["untaught"]
+    for head in told["untaught"]:
+        assert f"warning: classifier {head} never saw a positive example" in error
     assert _ended(monkeypatch, "--env", "sokoban", "--steps", "20", "--out", str(folder)) == 2
     assert "its labels belong to --ask atoms --labels simulator; give the same" in capsys.readouterr().err
 
