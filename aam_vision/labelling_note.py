@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard, cast
 
 from aam_vision.agents.encoding import loads
 from aam_vision.files import read_limited
@@ -41,10 +41,19 @@ def doubts(classifiers: Path | None) -> list[str]:
         if _note(classifiers).get("ask") == "atoms"
         else f"the labels of {pictures}"
     )
+    refused = _note(classifiers).get("refused")
+    left_open = (
+        f", and left something open in {100 * refused:.0f}% of them on walks" if _is_share(refused) else ""
+    )
     return [
-        f"the classifiers in {classifiers} learned from {what} and have not passed their test: they may misread pictures; "
-        "label more"
+        f"the classifiers in {classifiers} learned from {what} and have not passed their test: they may misread "
+        f"pictures{left_open}; label more"
     ]
+
+
+def _is_share(value: object) -> TypeGuard[float]:
+    """Whether a note's value is a share, and not nought."""
+    return type(value) in (int, float) and 0 < cast("float", value) <= 1
 
 
 def with_other_cause(found: Diagnosis, classifiers: Path | None) -> Diagnosis:

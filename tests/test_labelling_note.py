@@ -11,7 +11,7 @@ from aam_vision.labelling_note import FILE, doubts, labelled, with_other_cause
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"labelled_pictures": "7", "labelled_atoms": -1, "sure": 0}']
+    "text", ["", "[]", "{", '{"labelled_pictures": "7", "labelled_atoms": -1, "sure": 0}', '{"refused": "x"}']
 )
 def test_a_note_of_strangers_is_not_believed(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
@@ -25,6 +25,11 @@ def test_weights_that_have_not_passed_their_test_are_named(tmp_path: Path) -> No
     assert labelled(tmp_path) == {"labelled_pictures": 10, "labelled_atoms": 900}
     (line,) = doubts(tmp_path)
     assert "learned from the labels of 10 pictures and have not passed their test" in line
+    assert "may misread pictures; label more" in line
+    note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": false, "refused": 0.25}')
+    assert (
+        "may misread pictures, and left something open in 25% of them on walks; label" in doubts(tmp_path)[0]
+    )
     note.write_text('{"ask": "atoms", "labelled_pictures": 1, "labelled_atoms": 60, "sure": false}')
     assert "learned from 60 answers about 1 picture and have" in doubts(tmp_path)[0]
     note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": true}')
