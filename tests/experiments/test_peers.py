@@ -36,11 +36,15 @@ def test_missing_peers_are_reported_in_one_line(
 
 
 def test_a_crash_and_a_hang_are_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hung = learned("OLAM", seconds=0.01)
-    assert (hung["ended"], hung["why"]) == ("out of time", "over 0.01 s")
     crashed = learned("nobody")
     assert crashed["ended"] == "crashed"
     assert "Error" in crashed["why"]
+    hangs = tmp_path / "python"
+    hangs.write_text("#!/bin/sh\nsleep 600\n")
+    hangs.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(hangs))
+    hung = learned("OLAM", seconds=0.2)
+    assert (hung["ended"], hung["why"]) == ("out of time", "over 0.2 s")
 
 
 def test_text_that_is_not_a_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
