@@ -8,10 +8,9 @@ from typing import Any
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
-from aam_vision.pictures import encode
 from aam_vision.strips import State
-from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling.atom_record import AtomRecord
+from aam_vision.training.labelling.pool import PooledPicture
 from aam_vision.training.labelling.sites import AskedAtom, SiteAnswers, Sites
 from aam_vision.training.labelling.view import box_of
 from aam_vision.training.labelling.waiting import Waiting
@@ -44,8 +43,8 @@ class AtomDesk(Waiting[Question]):
     """
 
     def __init__(self, visual: VisualVocabulary, sites: Sites, record: AtomRecord, most: int) -> None:
-        super().__init__()
-        self._visual, self._sites, self._record, self._most = visual, sites, record, most
+        super().__init__(sites.pool, most)
+        self._visual, self._sites, self._record = visual, sites, record
         self._heads = visual.cell_heads()
         self._entries = {
             head: entry
@@ -75,37 +74,24 @@ class AtomDesk(Waiting[Question]):
     def learned(self, perception: BoardPerception) -> None:
         """Nothing: no answer is filled in, so that it is the person's own."""
 
-    def view(self) -> dict[str, Any]:
-        """All that the page shows."""
-        with self._changed:
-            facts: dict[str, Any] = {"labelled": len(self._record), "most": self._most, "told": self._told}
-            question = self._shown()
-            if question is None:
-                return {"kind": self._idle(), **facts}
-            atom = question.atom
-            pooled = self._sites.pool.pictures[atom.number]
-            height, width = pooled.picture.frame.shape[:2]
-            boxes = [
-                box_of(pooled.index.scene, cell, height, width) for cell in pooled.index.cells[atom.place]
-            ]
-            return {
-                "kind": "atom",
-                **facts,
-                "question": question.serial,
-                "problem": pooled.picture.problem,
-                "described": pooled.picture.problem == PROBLEM,
-                "tested": question.tested,
-                "corrected": question is self._correcting,
-                "width": width,
-                "height": height,
-                "boxes": [[round(edge, 5) for edge in box] for box in boxes if box is not None],
-                **self._text(atom),
-            }
+    def _answered(self) -> int:
+        return len(self._record)
 
-    def picture(self, serial: int) -> bytes:
-        """The picture of the present question, as PNG; Stale if it is another one."""
-        with self._changed:
-            return encode(self._sites.pool.pictures[self._present(serial).atom.number].picture.frame)
+    def _pictured(self, question: Question) -> PooledPicture:
+        return self._pool.pictures[question.atom.number]
+
+    def _view(self, question: Question) -> dict[str, Any]:
+        pooled = self._pictured(question)
+        height, width = pooled.picture.frame.shape[:2]
+        cells = pooled.index.cells[question.atom.place]
+        boxes = [box_of(pooled.index.scene, cell, height, width) for cell in cells]
+        return {
+            "kind": "atom",
+            "width": width,
+            "height": height,
+            "boxes": [[round(edge, 5) for edge in box] for box in boxes if box is not None],
+            **self._text(question.atom),
+        }
 
     def _act(self, what: str, facts: dict[str, Any]) -> str:
         """See ``Waiting.act``.
@@ -164,7 +150,7 @@ class AtomDesk(Waiting[Question]):
     def _text(self, atom: AskedAtom) -> dict[str, str]:
         """A question in words, and what its predicate means."""
         head = self._heads[atom.head]
-        entry, place = self._entries[head], self._sites.pool.pictures[atom.number].index.places[atom.place]
+        entry, place = self._entries[head], self._pool.pictures[atom.number].index.places[atom.place]
         name = entry.predicate.name
         if entry.reading is Reading.WHERE:
             look = next(look for look, own in entry.heads.items() if own == head)

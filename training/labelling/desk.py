@@ -14,12 +14,10 @@ import numpy as np
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import VisualVocabulary
-from aam_vision.pictures import encode
 from aam_vision.strips import State
-from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labelling.guesses import Guesser
-from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.pool import Pool, PooledPicture
 from aam_vision.training.labelling.record import Digest, LabelRecord, digest_of
 from aam_vision.training.labelling.view import view_of
 from aam_vision.training.labelling.waiting import Waiting
@@ -49,8 +47,8 @@ class Desk(Waiting[Question]):
     """
 
     def __init__(self, visual: VisualVocabulary, pool: Pool, record: LabelRecord, most: int) -> None:
-        super().__init__()
-        self._visual, self._pool, self._record, self._most = visual, pool, record, most
+        super().__init__(pool, most)
+        self._visual, self._record = visual, record
         self._guesser = Guesser(pool, len(visual.cell_heads()))
         self._numbers = {
             digest_of(one.picture.problem, one.picture.frame): number
@@ -81,29 +79,15 @@ class Desk(Waiting[Question]):
         with self._changed:
             self._guesser.perception = perception
 
-    def view(self) -> dict[str, Any]:
-        """All that the page shows."""
-        with self._changed:
-            facts: dict[str, Any] = {"labelled": len(self._record), "most": self._most, "told": self._told}
-            question = self._shown()
-            if question is None:
-                return {"kind": self._idle(), **facts}
-            pooled = self._pool.pictures[question.number]
-            return {
-                "kind": "ask",
-                **facts,
-                "question": question.serial,
-                "problem": pooled.picture.problem,
-                "described": pooled.picture.problem == PROBLEM,
-                "tested": question.tested,
-                "corrected": question is self._correcting,
-                **view_of(self._visual, question.draft, pooled.picture.frame),
-            }
+    def _answered(self) -> int:
+        return len(self._record)
 
-    def picture(self, serial: int) -> bytes:
-        """The picture of the present question, as PNG; Stale if it is another one."""
-        with self._changed:
-            return encode(self._pool.pictures[self._present(serial).number].picture.frame)
+    def _pictured(self, question: Question) -> PooledPicture:
+        return self._pool.pictures[question.number]
+
+    def _view(self, question: Question) -> dict[str, Any]:
+        frame = self._pictured(question).picture.frame
+        return {"kind": "ask", **view_of(self._visual, question.draft, frame)}
 
     def _act(self, what: str, facts: dict[str, Any]) -> str:
         """See ``Waiting.act``.
@@ -150,7 +134,7 @@ class Desk(Waiting[Question]):
         if problems:
             raise UnusableInput(problems[0].why)
         state = question.draft.state()
-        pooled = self._pool.pictures[question.number]
+        pooled = self._pictured(question)
         self._record.add(pooled.picture, pooled.index, state)
         self._taken(question, state)
         self._note(pooled.picture, state)
@@ -159,7 +143,7 @@ class Desk(Waiting[Question]):
 
     def _skip(self, question: Question) -> str:
         """Write that nobody can tell what a picture shows."""
-        pooled = self._pool.pictures[question.number]
+        pooled = self._pictured(question)
         self._record.skip(pooled.picture, pooled.index)
         self._taken(question, None)
         self._told = "Looking for another picture ..."
@@ -167,7 +151,7 @@ class Desk(Waiting[Question]):
 
     def _taken(self, question: Question, state: State | None) -> None:
         """Give an answer that is written to whoever asked."""
-        picture = self._pool.pictures[question.number].picture
+        picture = self._pictured(question).picture
         digest = digest_of(picture.problem, picture.frame)
         self._given(question, changed=digest in self._former and state != self._former[digest])
 

@@ -6,6 +6,9 @@ from threading import Condition
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from aam_vision.errors import AamError
+from aam_vision.pictures import encode
+from aam_vision.training.described import PROBLEM
+from aam_vision.training.labelling.pool import Pool, PooledPicture
 
 SOON: Final = 0.3
 """Seconds in which the next question may come with the answer to what a page did; a page asks for later ones itself."""
@@ -19,14 +22,16 @@ class Stale(AamError):
     """Raised when a page speaks of a question that is no longer the one that is asked."""
 
 
-class Numbered(Protocol):
-    """A question with a number of its own, by which a page names it."""
+class Asked(Protocol):
+    """A question with a number of its own, by which a page names it; ``tested`` tells whether its answer is held out."""
 
     @property
     def serial(self) -> int: ...
+    @property
+    def tested(self) -> bool: ...
 
 
-Q = TypeVar("Q", bound=Numbered)
+Q = TypeVar("Q", bound=Asked)
 
 
 class Waiting(Generic[Q]):
@@ -34,14 +39,54 @@ class Waiting(Generic[Q]):
 
     ``_changed`` is held wherever anything here is read or changed. An answer that is withdrawn is asked about first
     (``_correcting``), and what the rounds asked meanwhile waits.
+
+    Args:
+        pool: all pictures.
+        most: answers at most, as the page tells it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pool: Pool, most: int) -> None:
+        self._pool, self._most = pool, most
         self._changed = Condition()
         self._asked: Q | None = None
         self._correcting: Q | None = None
         self._serial, self._withdrawn, self._redo = 0, 0, False
         self._told, self._ended, self._seen = "", False, False
+
+    def view(self) -> dict[str, Any]:
+        """All that the page shows."""
+        with self._changed:
+            facts: dict[str, Any] = {"labelled": self._answered(), "most": self._most, "told": self._told}
+            question = self._shown()
+            if question is None:
+                return {"kind": self._idle(), **facts}
+            problem = self._pictured(question).picture.problem
+            return {
+                **facts,
+                "question": question.serial,
+                "problem": problem,
+                "described": problem == PROBLEM,
+                "tested": question.tested,
+                "corrected": question is self._correcting,
+                **self._view(question),
+            }
+
+    def picture(self, serial: int) -> bytes:
+        """The picture of the present question, as PNG; Stale if it is another one."""
+        with self._changed:
+            return encode(self._pictured(self._present(serial)).picture.frame)
+
+    def _answered(self) -> int:
+        """How many answers there are."""
+        raise NotImplementedError
+
+    def _pictured(self, question: Q) -> PooledPicture:
+        """The picture that a question is about."""
+        raise NotImplementedError
+
+    def _view(self, question: Q) -> dict[str, Any]:
+        """The kind of view that a question has, and all that belongs to this kind alone."""
+        raise NotImplementedError
 
     def act(self, what: str, facts: dict[str, Any]) -> str:
         """Do what the page asks for; returns what it should say. The next question is there then, if it comes soon.

@@ -1,8 +1,6 @@
 """Questions about single atoms that wait for a person: answers, skips, corrections, and what is kept on disk."""
 
 import json
-from threading import Event, Thread
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -17,9 +15,10 @@ from aam_vision.training.labelling.atom_record import AtomRecord
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.sites import AskedAtom, Sites
-from aam_vision.training.labelling.waiting import Corrected, Stale
+from aam_vision.training.labelling.waiting import Stale
 from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import label
+from tests.training.labelling.asker import Asker
 
 DOMAIN = board_domain("sokoban")
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
@@ -48,33 +47,13 @@ def atoms(pool, oracle):
     ]
 
 
-class _Asking:
-    """Rounds that ask about all atoms, and begin again where they are told to."""
+class _Asking(Asker):
+    """Rounds that ask about all atoms."""
 
     def __init__(self, pool, folder, atoms):
         self.record = AtomRecord(DOMAIN, folder, pool)
-        self.desk = AtomDesk(DOMAIN.visual, Sites(pool), self.record, 60)
-        self.atoms, self.begun, self.found, self.ended = atoms, 0, None, Event()
-        Thread(target=self._ask, daemon=True).start()
-
-    def _ask(self):
-        while True:
-            self.begun += 1
-            try:
-                found = [self.desk.atom(one) for one in self.atoms]
-                self.desk.settle()
-            except Corrected:
-                continue
-            self.found = found
-            self.ended.set()
-            return
-
-    def question(self):
-        until = monotonic() + 10
-        while (view := self.desk.view())["kind"] != "atom":
-            assert monotonic() < until
-            sleep(0.002)
-        return view
+        desk = AtomDesk(DOMAIN.visual, Sites(pool), self.record, 60)
+        super().__init__(desk, lambda: [desk.atom(one) for one in atoms], "atom")
 
     def say(self, what):
         return self.desk.act(what, {"question": self.question()["question"]})

@@ -1,8 +1,5 @@
 """Questions that wait for a person: answers, corrections, and what the rounds get to know of them."""
 
-from threading import Event, Thread
-from time import monotonic, sleep
-
 import numpy as np
 import pytest
 
@@ -14,9 +11,10 @@ from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.desk import Desk
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.training.labelling.waiting import Corrected, Stale
+from aam_vision.training.labelling.waiting import Stale
 from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import label
+from tests.training.labelling.asker import Asker
 
 DOMAIN = board_domain("sokoban")
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
@@ -32,35 +30,13 @@ def pool(pictures):
     return Pool(DOMAIN.visual, pictures, CELL_PIXELS)
 
 
-class _Asking:
-    """Rounds that ask about all pictures, and begin again where they are told to."""
+class _Asking(Asker):
+    """Rounds that ask about all pictures."""
 
     def __init__(self, pool, folder):
-        self.record = LabelRecord(DOMAIN, folder)
-        self.desk = Desk(DOMAIN.visual, pool, self.record, 10)
-        self.pool, self.begun, self.found = pool, 0, []
-        self.ended = Event()
-        Thread(target=self._ask, daemon=True).start()
-
-    def _ask(self):
-        while True:
-            self.begun += 1
-            try:
-                found = [self.desk.label(one.picture) for one in self.pool.pictures]
-                self.desk.settle()
-            except Corrected:
-                continue
-            self.found = found
-            self.ended.set()
-            return
-
-    def question(self):
-        """What the page shows, once something is asked."""
-        until = monotonic() + 10
-        while (view := self.desk.view())["kind"] != "ask":
-            assert monotonic() < until
-            sleep(0.002)
-        return view
+        self.pool, self.record = pool, LabelRecord(DOMAIN, folder)
+        desk = Desk(DOMAIN.visual, pool, self.record, 10)
+        super().__init__(desk, lambda: [desk.label(one.picture) for one in pool.pictures], "ask")
 
     def say(self, right, what="next"):
         """Answer the present question as the truth says."""

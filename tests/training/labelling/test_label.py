@@ -11,6 +11,8 @@ from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label import label
 from aam_vision.training.labelling import rounds, session
 
+SIMULATED = ("--env", "sokoban", "--labels", "simulator")
+
 
 def _ended(monkeypatch, *arguments):
     monkeypatch.setattr("sys.argv", ["label", *arguments])
@@ -20,18 +22,7 @@ def _ended(monkeypatch, *arguments):
 def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(rounds, "STEPS", 10)
     monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    options = [
-        "--env",
-        "sokoban",
-        "--labels",
-        "simulator",
-        "--pictures",
-        "5",
-        "--steps",
-        "20",
-        "--out",
-        str(tmp_path / "few"),
-    ]
+    options = [*SIMULATED, "--pictures", "5", "--steps", "20", "--out", str(tmp_path / "few")]
     assert _ended(monkeypatch, *options) in (0, None)
     domain = board_domain("sokoban")
     labels = read_labels(domain, tmp_path / "few")
@@ -51,18 +42,7 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(rounds, "STEPS", 10)
     monkeypatch.setattr(rounds, "MOST_STEPS", 10)
     folder = tmp_path / "few"
-    options = [
-        "--env",
-        "sokoban",
-        "--labels",
-        "simulator",
-        "--ask",
-        "atoms",
-        "--answers",
-        "10",
-        "--steps",
-        "20",
-    ]
+    options = [*SIMULATED, "--ask", "atoms", "--answers", "10", "--steps", "20"]
     assert _ended(monkeypatch, *options, "--out", str(folder)) in (0, None)
     images = labelled_images(board_domain("sokoban"), folder)
     told = json.loads((folder / "labelling.json").read_text())
@@ -81,18 +61,7 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
 
 
 def test_answers_that_tell_too_little_end_in_one_line(tmp_path, monkeypatch, capsys):
-    options = [
-        "--env",
-        "sokoban",
-        "--labels",
-        "simulator",
-        "--ask",
-        "atoms",
-        "--answers",
-        "1",
-        "--steps",
-        "3",
-    ]
+    options = [*SIMULATED, "--ask", "atoms", "--answers", "1", "--steps", "3"]
     monkeypatch.setattr(session, "walked_problems", lambda domain: domain.walked[:1])
     assert _ended(monkeypatch, *options, "--out", str(tmp_path / "few")) == 2
     assert "error: no place is known by 1 answer" in capsys.readouterr().err
