@@ -119,9 +119,9 @@ lint: $(VENV)/ready
 train: $(VENV)/ready
 	$(PY) -m aam_vision.training.train --env sokoban --ship
 	$(PY) -m aam_vision.training.train --env doors --ship
-	$(PY) -m aam_vision.training.train --env minigrid --steps 1000 --ship
+	$(PY) -m aam_vision.training.train --env minigrid --steps 2500 --ship
 	$(PY) -m aam_vision.training.train --env taxi --steps 800 --ship
-	$(PY) -m aam_vision.training.train --env frozenlake --steps 500 --ship
+	$(PY) -m aam_vision.training.train --env frozenlake --ship
 
 ## test-pillow: the tests that touch images, with today's Pillow in .venv-pillow
 .PHONY: test-pillow

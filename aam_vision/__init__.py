@@ -8,7 +8,7 @@ user's own words (Verma, Marpally, Srivastava: "Asking the Right Questions", AAA
 >>> agent = aam_vision.agent_for("gripper")
 >>> result = aam_vision.interrogate(agent)
 >>> result
-<Result: complete under its assumptions; 3 actions, 20 pal tuples, 0 groups undetermined; 6 queries, 45 steps>
+<Result: complete; 3 actions, 20 lines, 0 groups undetermined; 6 queries, 45 steps>
 
 Names are imported when they are first used, so that importing the package costs nothing.
 """

@@ -3,13 +3,13 @@
 >>> import aam_vision
 >>> result = aam_vision.interrogate(aam_vision.agent_for("blocksworld"))
 >>> print(result)
-status        complete under its assumptions: every pal tuple is decided
+status        complete: every line of the model is decided
 assumed       the agent is a deterministic STRIPS agent in this vocabulary, and is seen rightly
-examination   22 of 22 steps came out as predicted: with 95% confidence at most 13% of such steps
-                would not. Too few steps to count as examined: --exam 60 takes enough
+examination   60 of 60 steps came out as predicted: with 95% confidence at most 5% of such steps
+                would not
 queries       9 (no sound interrogation needs fewer than 9 for what was proven)
 steps         89 (76 walked, 9 failed, 27 resets)
-pal tuples    52 (0 groups undetermined)
+lines         52 (0 groups undetermined)
 >>> print(result.pddl.splitlines()[0])
 (define (domain blocks)
 
@@ -70,7 +70,8 @@ def interrogate(
         max_steps: Stop at so many attempted steps, walks included.
         policy: How questions are chosen: ``economical``, or ``aia``, the paper's (not under trajectory access).
         prior: A model learned earlier, to be verified instead of learned anew.
-        exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took.
+        exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took, and
+            60 at least.
         options: ``planner``, ``repeated_arguments``, ``confidence`` and ``confirm``: see ``Options``.
 
     Returns:

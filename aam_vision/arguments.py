@@ -33,7 +33,7 @@ class Arguments:
     agent_seconds: float = option("Wall time that it may take for one answer.", 60.0)
     agent_memory: int = option("Megabytes of memory that it may take.", 4096, min=1)
     problem: list[str] | None = option(
-        "With --env the number of a problem, with --domain a PDDL file (repeatable)."
+        "With --env the number of a problem, or its name (test/7; of an environment of yours any seed), with --domain a PDDL file (repeatable)."
     )
     problem_size: int = option("Size of a packaged domain's problems.", 2, min=1)
     controls: bool = flag("With --env or --agent: bring nothing but the controls; find out what they do.")
@@ -86,8 +86,8 @@ class Arguments:
     max_queries: int | None = option("Stop at so many queries.", min=0)
     max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
     exam: int | None = option(
-        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, none with "
-        "--controls or --bare, where a walk follows anyway.",
+        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, 60 at least; "
+        "none with --controls or --bare, where a walk follows anyway.",
         min=0,
     )
     out: Path | None = option("Folder for results; default runs/ENV-TIME.", kept=False)

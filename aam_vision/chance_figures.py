@@ -42,6 +42,7 @@ def figures(
         "access": known.target.agent.access.value,
         "status": result.status,
         "why": _why(arguments, known, result),
+        "missing": result.missing,
         "within": arguments.within,
         "confidence": CONFIDENCE,
         "actions": len(result.actions),
@@ -78,9 +79,9 @@ def figures(
 
 def _why(arguments: Arguments, known: ChanceTarget, result: ChanceResult) -> str:
     """Why the run ended; where no model explains the answers, also whether noise may be the reason."""
-    from aam_vision.chance.interrogating import CONTRADICTED
+    from aam_vision.interrogation.task.verdict import NOT_STRIPS
 
-    if result.status != CONTRADICTED:
+    if result.status != NOT_STRIPS:
         return result.why
     if arguments.confirm:
         return (

@@ -43,8 +43,9 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
 
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.chance.interrogating import CONTRADICTED, Options, interrogate
+    from aam_vision.chance.interrogating import Options, interrogate
     from aam_vision.chance.looking import LookingAgent
+    from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
     from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.chance import of
 
@@ -70,14 +71,15 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
             result = interrogate(
                 looking or agent, np.random.default_rng(arguments.seed), options, _progress(arguments, known)
             )
-        except AgentFailed as error:
+        except AgentFailed as error:  # before there was anything to learn
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
         told = _save(folder, arguments, known, result, looking, journal, perf_counter() - began)
-        journal.note("finished", told["status"])
-    if result.status == CONTRADICTED:
+        if result.status != FAILED:
+            journal.note("finished", told["status"])
+    if result.status in (FAILED, NOT_STRIPS):
         print(f"error: {told['why']}; what was learned is saved in {folder}", file=sys.stderr)
-        return NOT_EXPLAINED
+        return AGENT_FAILED if result.status == FAILED else NOT_EXPLAINED
     return 0
 
 
@@ -175,9 +177,9 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
 
 def _sure(told: dict[str, Any]) -> str:
     """How sure the intervals are."""
-    from aam_vision.chance.interrogating import CONTRADICTED
+    from aam_vision.interrogation.task.verdict import NOT_STRIPS
 
-    if told["status"] == CONTRADICTED:
+    if told["status"] == NOT_STRIPS:
         return "nothing: no model with fixed outcomes explains the answers"
     halves = [
         (one["interval"][1] - one["interval"][0]) / 2

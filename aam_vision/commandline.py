@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from inspect import cleandoc
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import Timer
+from threading import Event, Thread, Timer
 from time import monotonic
 from typing import Any, TextIO
 
@@ -19,6 +21,7 @@ import typer
 
 from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.options import with_options
+from aam_vision.wording import one_line
 
 _BAR = 30  # columns of a progress bar
 
@@ -73,7 +76,7 @@ def run_command(command: Callable[..., int | None]) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except UnusableInput as error:
-        problem = error.at_command()
+        problem = _as_named(error.at_command())
     except MemoryError:
         problem = "there is not enough memory for this; give something smaller"
     except Exception as error:
@@ -84,13 +87,14 @@ def run_command(command: Callable[..., int | None]) -> int:
         problem = f"{error.format_message().rstrip('.')} (given: {given}): see --help"
     else:
         return result if isinstance(result, int) else 0
-    print(f"error: {_one_line(problem)}", file=sys.stderr)
+    print(f"error: {one_line(' '.join(problem.split()))}", file=sys.stderr)
     return UNUSABLE_INPUT
 
 
-def _one_line(text: str) -> str:
-    """A message that may quote a file, without its control characters."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+def _as_named(problem: str) -> str:
+    """A message whose commands name the environment as the user did, who may have named one of a module (``MODULE:NAME``)."""
+    given = [name for option, name in pairwise(sys.argv) if option == "--env" and ":" in name]
+    return re.sub(r"--env [\w-]+(?![\w:-])", lambda _: f"--env {given[0]}", problem) if given else problem
 
 
 def check_writable(folder: Path, option: str = "--out") -> None:
@@ -125,7 +129,27 @@ class Progress:
         self._stream = stream or sys.stderr
         usual = 0.2 if self._stream.isatty() else 5.0
         self._every = usual if every is None else every
-        self._told = monotonic()
+        self._told = self._began = monotonic()
+
+    @contextmanager
+    def never_silent(self, what: str, *, quiet: bool = False, seconds: float = 8.0) -> Iterator[None]:
+        """Say that ``what`` goes on whenever nothing was said for so long. Time decides what is shown, and nothing else."""
+        ended = Event()
+
+        def watch() -> None:
+            while not ended.wait(seconds / 8):
+                if monotonic() - self._told >= seconds:
+                    self.stage(f"{what} ({monotonic() - self._began:.0f} s)")
+
+        thread = Thread(target=watch, daemon=True)
+        if not quiet:
+            thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            if not quiet:
+                thread.join()
 
     def stage(self, text: str) -> None:
         """Say that a stage begins or has ended."""
@@ -179,7 +203,7 @@ def told_warnings() -> Iterator[None]:
                 others(message, category, filename, lineno, file, line)
             elif str(message) not in told:
                 told.add(str(message))
-                print(f"warning: {_one_line(str(message))}", file=sys.stderr, flush=True)
+                print(f"warning: {one_line(' '.join(str(message).split()))}", file=sys.stderr, flush=True)
 
         warnings.simplefilter("always", AamWarning)
         warnings.showwarning = show

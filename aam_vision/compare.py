@@ -1,6 +1,7 @@
 """``python -m aam_vision.compare A B``: where two models differ, and a question that tells them apart.
 
-A and B are PDDL domains, or folders of runs; of runs with ``--chance``, the trials of both are compared.
+A and B are PDDL domains, or folders of runs; of runs with ``--chance``, the trials of both are compared, of runs that knew only
+controls, the cases of these.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ def compare_models(
         bool, typer.Option("--json", help="Print the same as JSON (docs/reference/files.md has its fields).")
     ] = False,
 ) -> None:
-    """Print the palm tuples in which two models differ, and a shortest plan on which they disagree.
+    """Print the lines in which two models differ, and a shortest plan on which they disagree.
 
+    Of two runs with --controls or --bare: the cases of controls that only one of them found, or that begin elsewhere.
     Of two runs with --chance: per action the preconditions and probabilities that differ, by how much, and whether that can be chance.
 
     Examples:
@@ -49,6 +51,11 @@ def compare_models(
     from aam_vision.errors import UnusableInput
 
     kinds = [is_chance_run(path) for path in (first, second)]
+    if all((path / "controls.json").is_file() for path in (first, second)):
+        if problem or max_states != MAX_STATES:
+            raise UnusableInput("cases of controls are compared: leave out --problem and --max-states")
+        _compare_cases(first, second, as_json=as_json)
+        return
     if not any(kinds):
         _compare_models(_model(first), _model(second), problem or [], max_states, as_json=as_json)
         return
@@ -93,9 +100,11 @@ def _compare_models(
         print(json.dumps(_json_of_models(first, second, found, searched), indent=2))
         return
     if not found:
-        print("no difference: every palm tuple is the same")
+        print("no difference: every line of the model is the same")
     else:
-        print(f"{len(found)} palm tuples differ ({first.name} and {second.name}):")
+        print(
+            f"{counted(len(found), 'line')} of the model {'differs' if len(found) == 1 else 'differ'} ({first.name} and {second.name}):"
+        )
     for difference in found:
         print(f"  {difference}")
     for path, told in searches:
@@ -156,6 +165,19 @@ def _print_disagreement(problem: str, names: tuple[str, str], told: Disagreement
         print(f"  ({' '.join([step.name, *step.objects])})")
     for name, outcome in zip(names, told.outcomes, strict=True):
         print(f"  {name}: {outcome}")
+
+
+def _compare_cases(first: Path, second: Path, *, as_json: bool) -> None:
+    """Print which cases of controls one of two runs lacks."""
+    from aam_vision.report.case_differences import compared
+    from aam_vision.wording import lines
+
+    found = compared(first, second)
+    if as_json:
+        print(json.dumps({"a": str(first), "b": str(second), **found.json()}, indent=2))
+        return
+    for text in (f"A: {first}", f"B: {second}", *found.lines()):
+        print("\n".join(lines(text, indent=2)))
 
 
 def _compare_runs(first: Path, second: Path, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -16,18 +16,27 @@ from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 from aam_vision.errors import AgentFailed
 from aam_vision.labelling_note import with_other_cause
-from aam_vision.wording import counted, listed
+from aam_vision.report.album import FOLDER as FRAMES
+from aam_vision.wording import some
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.arguments import Arguments
     from aam_vision.controls.conditional import Split
+    from aam_vision.controls.misreading import Misread
     from aam_vision.controls.result import ControlsResult
     from aam_vision.strips import ActionHeader, LiftedAtom
+    from aam_vision.targets import Target
     from aam_vision.targets.controls import ControlTarget
 
 AGENT_FAILED, CONTRADICTED = 3, 4
 """Exit codes, as of every run."""
+
+SHOWN = 4
+"""Atoms of a doubtful image that are named."""
+AT_WORK = "still giving controls, or working out what explains what they did"
+WORST = 3
+"""Kinds of change that are predicted worst, which the summary names."""
 NATIVE_STEPS = 1000
 """Held-out steps on which the learned model is compared with the environment."""
 
@@ -78,7 +87,8 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
             (lambda text: None) if arguments.quiet else progress.stage,
         )
         try:
-            result = interrogate(agent, arguments.seed, options, planner)
+            with progress.never_silent(AT_WORK, quiet=arguments.quiet):
+                result = interrogate(agent, arguments.seed, options, planner)
         except AgentFailed as error:
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
@@ -95,7 +105,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
 def _why(told: dict[str, Any], folder: Path) -> str:
     """Why a result is worth less, in one line, with the images of the situations that show it; empty if it is not."""
     diagnosis = told["diagnosis"]
-    if diagnosis is None:
+    if diagnosis is None or told["misread"]:
         return str(told["why"])
     names = [one["image"] for one in diagnosis["examples"]]
     shown = " and ".join(f"{folder}/frames/{name}.png" for name in names)
@@ -113,9 +123,11 @@ def _save(
     wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+    from aam_vision.agents.image import image_test
     from aam_vision.control_folder import keep_operators
     from aam_vision.controls.conditional_text import conditional_text
     from aam_vision.controls.mapping import CONDITIONAL
+    from aam_vision.controls.result_text import figures as result_figures
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
@@ -127,12 +139,16 @@ def _save(
     model = domain_text(result.model)
     told: dict[str, Any] = {
         "diagnosis": None,
+        "misread": [],
         **figures_of_controls(arguments, result, partial(images, journal)),
         **figures(arguments, known, result, wall_s),
     }
     if result.diagnosis is not None:
-        diagnosis = with_other_cause(result.diagnosis, arguments.classifiers)
+        diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, image_test(known.target.agent))
         told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
+    if result.misread is not None:
+        told["misread"] = _misread(folder, known.target, result.misread, images(journal))
+        told["why"] = told["missing"] = _told_misread(result.misread, told["misread"], arguments, folder)
     write_atomically(folder / "model.pddl", model)
     if result.conditional.actions:
         write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))
@@ -143,9 +159,45 @@ def _save(
     print(model)
     can = abilities_of_controls(result)
     agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
-    print(aligned([*agent, *lines(told, folder)]))
+    print(aligned([*agent, *result_figures(result), *lines(told, folder)]))
     write_report(replace(known.target, truth=None), folder, journal)  # its operators are others
     return told
+
+
+def _misread(
+    folder: Path, target: Target, found: Misread, images: Mapping[Hashable, str]
+) -> list[dict[str, Any]]:
+    """The doubtful images for ``result.json``; each is drawn with what was read of it."""
+    from aam_vision.report.doubtful import drawn
+
+    told, scenes = [], target.scenes()
+    for number, (situation, atoms, explains) in enumerate(found.images, 1):
+        name = images.get(situation.handle)
+        if name is None:
+            continue
+        path, objects = f"misread-{number}.png", situation.state.objects
+        boxes = max(scenes, key=lambda one: sum(place in objects for place in one), default={})
+        write_atomically(folder / path, drawn(folder / FRAMES / f"{name}.png", boxes, situation.state, atoms))
+        told.append(
+            {"image": name, "drawn": path, "atoms": [str(atom) for atom in atoms], "explains": explains}
+        )
+    return told
+
+
+def _told_misread(
+    found: Misread, images: Sequence[Mapping[str, Any]], arguments: Arguments, folder: Path
+) -> str:
+    """That images are probably misread, which ones, and what to do about it, in a line."""
+    here = "; ".join(
+        f"{folder}/{FRAMES}/{one['image']}.png: {some([f'`{atom}`' for atom in one['atoms']], SHOWN)}"
+        f" (as read: {one['drawn']})"
+        for one in images
+    )
+    cure = f"train longer (python -m aam_vision.training.train --env {arguments.env} --steps N)"
+    return (
+        f"probably misread{' here: ' if here else ''}{here} ({found.why}); {cure}, or label "
+        f"{'these images' if here else 'images'} (run --label)"
+    )
 
 
 def figures(
@@ -154,12 +206,18 @@ def figures(
     """The contents of ``result.json``; ``native_equivalent`` is measured here, after the interrogation."""
     import numpy as np
 
+    from aam_vision.controls.transitions import Transition
     from aam_vision.planning.planner import cpu_seconds
 
     inner = result.interrogation
     cpu_s = cpu_seconds()
     steps = known.native_steps(NATIVE_STEPS, np.random.default_rng([arguments.seed, 3]))
-    right = sum(result.predictions.agrees(*step) for step in steps)
+    kinds: dict[str, list[int]] = {}
+    for step in steps:
+        found = kinds.setdefault(Transition(*step).kind, [0, 0])
+        found[0] += result.predictions.agrees(*step)
+        found[1] += 1
+    right = sum(number for number, _ in kinds.values())
     within, beyond = result.certain
     return {
         "env": known.target.name,
@@ -167,6 +225,8 @@ def figures(
         "access": known.target.agent.access.value,
         "status": result.status,
         "why": result.why,
+        "missing": result.missing,
+        "proven": result.proven,
         "controls": [str(control) for control in result.controls],
         "operators": [str(operator.header) for operator in result.operators],
         "constants": dict(result.discovery.vocabulary.constants),
@@ -178,9 +238,13 @@ def figures(
         "not_conditional": dict(result.conditional.apart),
         "native_equivalent": right / len(steps) if steps else None,
         "native_steps": len(steps),
+        "native_kinds": dict(sorted(kinds.items())),
         "steps": result.steps,
         "idle_tried": {name: len(result.transitions[name]) for name in result.idle},
         "idle_covered": result.covered or result.exhausted,
+        "untried": [
+            {"control": one.control, "facts": list(one.facts), "steps": one.steps} for one in result.untried
+        ],
         "watched_steps": result.watched,
         "in_a_row": result.in_a_row,
         "exam_steps": 0 if inner is None else inner.exam.steps,
@@ -225,36 +289,18 @@ def conditional_figures(split: Split) -> list[dict[str, Any]]:
 
 
 def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
-    """The summary for a person."""
+    """What the summary for a person says of the run."""
     equal = told["native_equivalent"]
+    worst = sorted((right / of, kind, of) for kind, (right, of) in told["native_kinds"].items() if right < of)
+    less = [f"{kind}: {100 * share:.0f}% of {of}" for share, kind, of in worst[:WORST]]
     return [
-        ("status", told["status"] + (f": {told['why']}" if told["why"] else "")),
-        ("controls", ", ".join(told["controls"])),
-        *(("" if number else "operators", text) for number, text in enumerate(told["operators"])),
-        *_conditional(told),
-        ("within", told["certain_within"]),
-        ("beyond", told["certain_beyond"]),
-        (
-            "steps",
-            f"{counted(told['steps'], 'control')} given; {counted(told['queries'], 'query')}, "
-            f"{counted(told['discoveries'], 'discovery')}",
-        ),
         (
             "held out",
             "nothing to compare with"
             if equal is None
-            else f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly",
+            else f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly"
+            f"{'; of the kinds of change, ' if less else ''}{'; '.join(less)}",
         ),
         ("time", f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"),
         ("saved in", str(folder)),
     ]
-
-
-def _conditional(told: dict[str, Any]) -> list[tuple[str, str]]:
-    """Which cases are one action with conditional effects, and which are not, and why."""
-    found = [
-        f"{listed([case['operator'] for case in one['cases']])} are one action in model-when.pddl: {one['action']}"
-        for one in told["conditional"]
-    ]
-    found += [f"not all cases of {control}: {why}" for control, why in told["not_conditional"].items()]
-    return [("" if number else "when", text) for number, text in enumerate(found)]

@@ -44,7 +44,8 @@ class Wanted:
     goal: str | None = option("What is to be reached, such as '(at robot room-2)', or a file with that.")
     plan: Path | None = option("A file with an operator a line, such as (forward a b), to be carried out.")
     problem: str | None = option(
-        "The number of a problem, as for the run; of a PDDL domain, also a PDDL file. Default: its first."
+        "The number of a problem, as for the run, or the name of any other: of an environment of yours the seed of its reset (7), of boards "
+        "test/7, of a PDDL domain a PDDL file. Default: the first of the run."
     )
     planner: str = option(
         "pyperplan, or an installed engine of unified-planning, such as fast-downward.", "pyperplan"
@@ -66,7 +67,7 @@ def execute_plan(
 
     Examples:
         python -m aam_vision.execute runs/first --goal "(at robot room-2)"
-        python -m aam_vision.execute runs/first --problem 1 --goal goal.pddl
+        python -m aam_vision.execute runs/first --problem test/7 --goal goal.pddl
         python -m aam_vision.execute runs/first --plan plan.txt --record plan.gif
     """
     from aam_vision.execution.film import Film

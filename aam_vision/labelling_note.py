@@ -10,6 +10,7 @@ from typing import Any, Final, TypeGuard, cast
 from aam_vision.agents.encoding import loads
 from aam_vision.files import read_limited
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
+from aam_vision.perception import ImageTest
 from aam_vision.wording import counted
 
 FILE: Final = "labelling.json"
@@ -17,6 +18,7 @@ OTHER_CAUSE: Final = (
     "Or pictures were misread: the classifiers learned from few labels and have not passed their test, so this may be no fault "
     "of the agent; label more, and run again."
 )
+MISREAD: Final = "Probably pictures were misread: {test}, so this may be no fault of the agent; train longer, and run again."
 _MOST_BYTES = 100_000
 _COUNTS = ("labelled_pictures", "labelled_atoms")
 
@@ -56,9 +58,11 @@ def _is_share(value: object) -> TypeGuard[float]:
     return type(value) in (int, float) and 0 < cast("float", value) <= 1
 
 
-def with_other_cause(found: Diagnosis, classifiers: Path | None) -> Diagnosis:
-    """A diagnosis with what else may be behind it, if the weights of a folder have not passed the test of their labels."""
-    return replace(found, otherwise=OTHER_CAUSE) if doubts(classifiers) else found
+def with_other_cause(found: Diagnosis, classifiers: Path | None, test: ImageTest | None = None) -> Diagnosis:
+    """A diagnosis with what else may be behind it, if classifiers have not passed the test of their labels, or of unseen images."""
+    if doubts(classifiers):
+        return replace(found, otherwise=OTHER_CAUSE)
+    return found if test is None or test.passed else replace(found, otherwise=MISREAD.format(test=test))
 
 
 def _note(classifiers: Path | None) -> Mapping[str, Any]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from itertools import product
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,12 @@ Cell = tuple[int, int]
 
 Box = tuple[float, float, float, float]
 """Top, bottom, left and right edge of a part of an image, as shares of its height and width."""
+
+MARGIN = 0.05
+"""Width of the margin around a fitted board, in cells."""
+
+NO_LABEL: Final = -1
+"""The label of a classifier at a place about which nothing is said."""
 
 Point = tuple[float, float]
 """A place in an image: across from the left and down from the top, as shares of its width and height."""
@@ -126,6 +133,41 @@ class Scene:
         return self.spots if entry.auxiliary and self.spots is not None else self.objects
 
 
+def board_box(height: int, width: int, rows: int, columns: int) -> tuple[int, int, int, int]:
+    """The pixels (top, bottom, left, right) of a board of ``rows`` x ``columns`` cells in an image of ``height`` x ``width``."""
+    cell = min(height / (rows + 2 * MARGIN), width / (columns + 2 * MARGIN))
+    top, left = (height - cell * rows) / 2, (width - cell * columns) / 2
+    return round(top), round(top + cell * rows), round(left), round(left + cell * columns)
+
+
+def cell_edges(frame: Frame, scene: Scene, whose: str) -> dict[Cell, tuple[int, int, int, int]]:
+    """Top, bottom, left and right edge of every cell in an image, in pixels.
+
+    Raises:
+        UnusableInput: a cell has no pixels; the message begins with ``whose``.
+    """
+    height, width = frame.shape[:2]
+    shares = scene.boxes
+    if shares is None:
+        top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
+        down = np.linspace(top, bottom, scene.rows + 1) / height
+        across = np.linspace(left, right, scene.columns + 1) / width
+        cells = product(range(scene.rows), range(scene.columns))
+        shares = {
+            (row, column): (*down[row : row + 2], *across[column : column + 2]) for row, column in cells
+        }
+    edges = {}
+    for cell, (upper, lower, first, last) in shares.items():
+        pixels = round(upper * height), round(lower * height), round(first * width), round(last * width)
+        edges[cell] = pixels
+        if not frame[pixels[0] : pixels[1], pixels[2] : pixels[3]].size:
+            raise UnusableInput(
+                f"{whose} {width}x{height} pixels, in which cell {cell} of {scene.columns}x{scene.rows} has none; "
+                "draw a larger picture, or correct the scene"
+            )
+    return edges
+
+
 _CELLLESS = (Reading.FOUND, Reading.SHOWN)
 
 
@@ -145,6 +187,8 @@ class Defined:
     predicate: Predicate
     define: Callable[[Scene, State], tuple[Iterable[Atom], Iterable[Atom]]]
     description: str
+    over_all: bool = False
+    """Whether ``seen`` has the given facts, too, and what is defined by the entries before it."""
     provenance: Provenance = field(default=Provenance.DEFINED, init=False)
 
     def atoms(self, scene: Scene, seen: State) -> tuple[list[Atom], list[Atom]]:
@@ -256,6 +300,21 @@ class Percept:
     places: Mapping[str, str | None]
     refused: bool = False
     positions: Mapping[str, Point] = field(default_factory=dict)
+
+
+class ImageTest(NamedTuple):
+    """How classifiers did in their test: unseen images read exactly, of so many."""
+
+    exact: int
+    images: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether they read all of them."""
+        return 0 < self.images <= self.exact
+
+    def __str__(self) -> str:
+        return f"the classifiers read {self.exact} of {self.images} unseen images exactly"
 
 
 class Perception(Protocol):

@@ -1,4 +1,6 @@
-"""Reading images that may be anybody's: plain PNG of an expected size; others are refused, still packed.
+"""Images that may be anybody's: what is no picture as it is read here (``fault``), and how packed ones are opened.
+
+Of files, plain PNG of an expected size is read; others are refused, still packed.
 
 The chunks of a file are checked here. Only those that make up the pixels (IHDR, PLTE, IDAT, IEND) reach Pillow's PNG
 decoder, once the header has told how much memory they take. Colour profiles, texts, animations and all other formats
@@ -32,6 +34,33 @@ _NAMES = {0: "greyscale", RGB: "RGB", PALETTE: "palette", 4: "greyscale with tra
 _HEADER = struct.Struct(">IIBBBBB")
 _CHUNK = struct.Struct(">I4s")
 _CRC = struct.Struct(">I")
+
+
+def fault(image: object) -> str | None:
+    """Why something is no picture as it is read here, uint8 (height, width, 3), with the cure; None if it is one."""
+    if not isinstance(image, np.ndarray):
+        return f"no array but {type(image).__name__}: give uint8 (height, width, 3), as render_mode='rgb_array' does"
+    shape = " x ".join(map(str, image.shape)) or "no axis"
+    if not image.size:
+        return f"empty ({shape}): draw something"
+    if image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 1):
+        return f"grey ({shape}): repeat its values for red, green and blue, (height, width, 3)"
+    if image.ndim == 3 and image.shape[2] == 4:
+        return f"RGBA ({shape}): leave out the fourth channel, image[..., :3]"
+    if image.ndim == 3 and image.shape[2] != 3 and image.shape[0] in (1, 3, 4):
+        return f"channels first ({shape}): give image.transpose(1, 2, 0), (height, width, 3)"
+    if image.ndim != 3 or image.shape[2] != 3:
+        return f"of shape {shape}: give (height, width, 3), RGB"
+    if image.dtype == np.uint8 and image.max() != 1:
+        return None
+    if image.dtype.kind not in "biuf":
+        return f"{image.dtype}: give uint8"
+    least, most = image.min(), image.max()
+    if not (least >= 0 and most <= 255):  # also where values are no numbers
+        return f"{image.dtype} from {least} to {most}: scale to 0..255 and convert to uint8"
+    if most <= 1:
+        return f"{image.dtype} in 0..1: multiply by 255 and convert to uint8"
+    return f"{image.dtype}: convert to uint8"
 
 
 class NoPicture(ValueError):

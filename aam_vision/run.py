@@ -26,7 +26,7 @@ from aam_vision.commandline import (
     told_warnings,
 )
 from aam_vision.errors import AccessViolation, UnusableInput
-from aam_vision.labelling_note import with_other_cause
+from aam_vision.labelling_note import doubts, with_other_cause
 from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
@@ -161,6 +161,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
     interrogation = _interrogation(arguments, target, planner)
     if arguments.cache is not None:
         target = targets.cached(target, arguments.cache)
+    from aam_vision.agents.image import image_test
     from aam_vision.agents.journal import Journal
     from aam_vision.run_folder import Times, clear, keep_images, note_origins, save
 
@@ -179,8 +180,11 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
+        test, own = image_test(target.agent), arguments.classifiers
+        untested = bool(doubts(own)) or (own is not None and test is not None and not test.passed)
+        result = replace(result, untested=untested)
         if result.diagnosis is not None:
-            result = replace(result, diagnosis=with_other_cause(result.diagnosis, arguments.classifiers))
+            result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test))
         times = Times(began, clock.seconds, planner.seconds, target.perception_s())
         status = save(folder, arguments, target, result, times, interrogation.prior, journal)
         if failure is None or failure.contradicted:  # then the same answers would be the same again
@@ -188,6 +192,9 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         if result.not_strips:
             print(f"error: {_accusation(result)}; what was learned is saved in {folder}", file=sys.stderr)
             return NOT_STRIPS
+        if result.suspected:
+            print(f"warning: {result.missing}; what was learned is saved in {folder}", file=sys.stderr)
+            return 0
         if failure is not None:
             print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
             return AGENT_FAILED

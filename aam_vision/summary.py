@@ -15,7 +15,6 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.task.differences import differences
 from aam_vision.interrogation.task.result import Result, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
-from aam_vision.interrogation.task.verdict import COMPLETE, UNEXAMINED
 from aam_vision.labelling_note import labelled
 from aam_vision.other_outcomes import not_excluded, sentence
 from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
@@ -86,8 +85,7 @@ def abilities_of_controls(result: ControlsResult) -> Abilities:
         {operator.header.name: operator.control for operator in result.operators},
         result.idle,
     )
-    complete = result.status in (COMPLETE, UNEXAMINED)
-    return abilities(result.model, known.carried, complete=complete, controls=known)
+    return abilities(result.model, known.carried, complete=result.proven, controls=known)
 
 
 def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
@@ -111,6 +109,8 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     return {
         "status": result.status,
         "why": result.why,
+        "missing": result.missing,
+        "proven": result.proven,
         "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
@@ -229,7 +229,7 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
 
 def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
     """The summary for a person."""
-    can = abilities(result.model, executed_actions(result.transcript), complete=result.complete)
+    can = abilities(result.model, executed_actions(result.transcript), complete=result.proven)
     return aligned(
         [
             *((("" if number else "agent"), part) for number, part in enumerate(can.parts)),

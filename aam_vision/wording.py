@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -32,6 +33,12 @@ def lines(text: str, indent: int = 0, width: int = WIDTH) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ) or [""]
+
+
+def one_line(text: str, width: int = sys.maxsize) -> str:
+    """A text, which may quote a file, in one line without control characters; what is longer ends in ``...``."""
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(text.splitlines()))
+    return line if len(line) <= width else f"{line[: width - 3].rstrip()}..."
 
 
 def some(parts: Sequence[str], most: int) -> str:

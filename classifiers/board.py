@@ -7,26 +7,18 @@ centred, with a small margin around it, unless the scene says where its cells ar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.resampling import resized
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Scene
+from aam_vision.perception import Frame, Scene, board_box, cell_edges
+from aam_vision.pictures import fault
 
-MARGIN = 0.05
-"""Width of the margin around the fitted board, in cells."""
-
-Box = tuple[int, int, int, int]
-"""Top, bottom, left and right edge of a board in an image, in pixels."""
-
-
-def board_box(height: int, width: int, rows: int, columns: int) -> Box:
-    """The pixels covered by a board of ``rows`` x ``columns`` cells in an image of ``height`` x ``width``."""
-    cell = min(height / (rows + 2 * MARGIN), width / (columns + 2 * MARGIN))
-    top, left = (height - cell * rows) / 2, (width - cell * columns) / 2
-    return round(top), round(top + cell * rows), round(left), round(left + cell * columns)
+SAME_SCALE: Final = 1.25
+"""How many times as large or small cells may be as those learned from: larger where margins around boards differ."""
 
 
 def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> NDArray[np.uint8]:
@@ -47,7 +39,8 @@ def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> NDArray
         UnusableInput: a frame is not an RGB image, or too small for the scene.
     """
     for frame in frames:
-        _check_rgb(frame)
+        if (why := fault(frame)) is not None:
+            raise UnusableInput(f"a picture is {why}")
     if len({frame.shape for frame in frames}) > 1:
         return np.concatenate([resample_boards([frame], scene, side) for frame in frames])
     if scene.boxes is None:
@@ -73,26 +66,30 @@ def _of_grid(frames: Sequence[Frame], rows: int, columns: int, side: int) -> NDA
 
 
 def _of_boxes(frames: Sequence[Frame], scene: Scene, side: int) -> NDArray[np.uint8]:
-    assert scene.boxes is not None
     pixels = np.stack(frames)
-    height, width = pixels.shape[1:3]
     boards = np.zeros((len(frames), 3, side * scene.rows, side * scene.columns), np.uint8)
-    for (row, column), (top, bottom, left, right) in scene.boxes.items():
-        parts = pixels[
-            :, round(top * height) : round(bottom * height), round(left * width) : round(right * width)
-        ]
-        if 0 in parts.shape:
-            raise UnusableInput(
-                f"image of {width}x{height} pixels: cell ({row}, {column}) has none of them: "
-                f"render larger images"
-            )
+    for (row, column), (top, bottom, left, right) in cell_edges(frames[0], scene, "a picture has").items():
         y, x = side * row, side * column
-        boards[:, :, y : y + side, x : x + side] = resized(parts, side, side)
+        boards[:, :, y : y + side, x : x + side] = resized(pixels[:, top:bottom, left:right], side, side)
     return boards
 
 
-def _check_rgb(frame: Frame) -> None:
-    if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != "uint8":
-        raise UnusableInput(
-            f"frame of shape {frame.shape} and type {frame.dtype}: render RGB images, uint8, (height, width, 3)"
-        )
+def check_scale(frame: Frame, scene: Scene, learned: Sequence[Sequence[float]], name: str) -> None:
+    """Refuse a picture whose cells have another size than those that classifiers learned from.
+
+    Args:
+        frame: the picture.
+        scene: says how many cells it has.
+        learned: least and greatest height of a cell, and least and greatest width, in pixels.
+        name: of the classifiers.
+
+    Raises:
+        UnusableInput: they have.
+    """
+    for side, cells, (least, most) in zip(frame.shape, (scene.rows, scene.columns), learned, strict=False):
+        if not least / SAME_SCALE <= side / cells <= most * SAME_SCALE:
+            raise UnusableInput(
+                f"picture of {frame.shape[1]}x{frame.shape[0]} pixels for a board of {scene.columns}x{scene.rows} cells: the "
+                f"classifiers of {name} learned from cells of {learned[1][0]:g}x{learned[0][0]:g}; draw the whole board as they "
+                "saw it, or train on such pictures"
+            )

@@ -37,6 +37,8 @@ class Completion:
         objects = self._scene.objects
         seen = State(frozenset(true), objects, frozenset(unknown))
         for entry in self._defined:
+            if entry.over_all:
+                seen = State(self._given.union(true), objects, frozenset(unknown))
             holds, open_ = entry.atoms(self._scene, seen)
             true += holds
             unknown.update(open_)

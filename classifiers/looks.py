@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.resampling import resized
+from aam_vision.perception import NO_LABEL as NO_LABEL
 
 Looks = NDArray[np.uint8]
 """(n, 3, side + 2, side + 2): the pixels of cells with one pixel around them, because cells begin at fractions of a pixel."""
-
-NO_LABEL: Final = -1
-"""Of a classifier about which nothing was said."""
 
 Answers = NDArray[np.int8]
 """(n, heads): 1, 0, or ``NO_LABEL``."""

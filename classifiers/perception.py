@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
-from aam_vision.classifiers.board import resample_boards
+from aam_vision.classifiers.board import check_scale, resample_boards
 from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.looks import LabelledLooks, cells_of
 from aam_vision.classifiers.probabilities import probabilities_of
@@ -28,7 +28,7 @@ from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import Card, read, read_looks
 from aam_vision.classifiers.tracking import Places
-from aam_vision.classifiers.weak import untaught
+from aam_vision.classifiers.weak import image_test, untaught
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 
 BATCH = 16
@@ -77,6 +77,7 @@ class BoardPerception:
     ) -> None:
         self.vocabulary = vocabulary
         self.card = card
+        self.image_test = image_test(card)
         self._logits = make_backend(backend, weights)
         self._side = weights.cell_pixels
         self._threads = threads
@@ -134,6 +135,11 @@ class BoardPerception:
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """Read the next image after ``before``; identity is followed from there."""
         return self.read(self._recall(frame, scene), scene, before.places)
+
+    def knows(self, frame: Frame, scene: Scene) -> bool:
+        """Whether some classifier says yes about a place of a picture, or all of them surely no."""
+        probabilities = self._recall(frame, scene)
+        return bool((probabilities > self._high).any() or (probabilities < self._low).all())
 
     def read_many(
         self, frames: Sequence[Frame], scene: Scene, before: Sequence[Places | None] | None = None
@@ -203,6 +209,8 @@ class BoardPerception:
 
     def _recall(self, frame: Frame, scene: Scene) -> Probabilities:
         """The probabilities of one image, from memory if it was seen before in this scene."""
+        if learned := self.card.figures.get("cell_pixels"):
+            check_scale(frame, scene, learned, self.card.name)
         if not self._remembered:
             return np.asarray(self.probabilities([frame], scene)[0])
         key = (self._indexed(scene).serial, digest_of(frame))

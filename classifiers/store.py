@@ -272,6 +272,9 @@ def _card(path: Path, cure: str) -> Card:
             raise ValueError("labelled looks of a network without cells")
         if card.network not in (*KINDS, CAMERA):
             raise ValueError(f"no network {card.network!r}")
+        for least, most in card.figures.get("cell_pixels", ()):
+            if not 0 < least <= most:
+                raise ValueError("the size of cells")
         heads = card.vocabulary["heads"]
         if not isinstance(card.vocabulary.get("predicates"), dict) or not 0 < len(heads) <= MAX_HEADS:
             raise ValueError("its vocabulary")

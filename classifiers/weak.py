@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aam_vision.classifiers.store import Card
+from aam_vision.perception import ImageTest
 
 POOR = 0.01
 """A classifier that is wrong in a larger share of unseen pictures is named when a run begins, and so is a set of
@@ -28,12 +29,18 @@ def weaknesses(card: Card) -> list[str]:
         if wrong > POOR * pictures:
             share = f"{wrong} of {pictures} unseen pictures ({wrong / pictures:.1%})"
             found.append(f"classifier {head} of {card.name} is wrong in {share}")
-    states, exact = (_number(unseen, name) for name in ("states", "exact"))
+    exact, states = image_test(card)
     if states - exact > POOR * states:
         found.append(
             f"the classifiers of {card.name} read {exact} of {states} unseen states exactly ({exact / states:.1%})"
         )
     return found
+
+
+def image_test(card: Card) -> ImageTest:
+    """How the classifiers of a card did in their test."""
+    unseen = _table(card.figures, "unseen")
+    return ImageTest(_number(unseen, "exact"), _number(unseen, "states"))
 
 
 def untaught(card: Card, head: str) -> bool:

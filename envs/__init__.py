@@ -6,9 +6,16 @@ PDDLGym nor matplotlib. Everything else is asked of `aam_vision.envs.registry`.
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Final
 
 import gymnasium
+
+if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"} & os.environ.keys():
+    # environments draw into arrays: without this, SDL (pygame) looks for a display and a sound card, and complains
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
 
 DOMAINS: Final = {
     "sokoban": "SokobanEnv",

@@ -102,6 +102,7 @@ class BoardDomain:
             random walks through the layouts for training.
         shapes: shapes (rows, columns) of the random boards to train classifiers on.
         has_chance: whether some operator has several outcomes.
+        round_steps: of training, see ``ImageDomain``; enough for poor pictures, too.
     """
 
     name: str
@@ -120,6 +121,7 @@ class BoardDomain:
     sampler: str | None = None
     shapes: tuple[tuple[int, int], ...] = SHAPES
     has_chance: bool = False
+    round_steps: int = 800
 
     @property
     def declared(self) -> Declarations:

@@ -51,6 +51,7 @@ def controls_of(env: Env, given: Controls = None) -> tuple[Instruction, ...]:
         found = tuple(control(text, action) for text, action in given.items())
         for one in found:
             _check_action(name, space, one)
+        _check_twins(name, found)
     elif not isinstance(space, gymnasium.spaces.Discrete):
         kind = "is continuous" if isinstance(space, gymnasium.spaces.Box) else "is not discrete"
         raise UnusableInput(
@@ -134,4 +135,15 @@ def _check_action(name: str, space: gymnasium.Space[Any], told: Instruction) -> 
         if not space.contains(action):
             raise UnusableInput(
                 f"{name}: control {told.header.name}: {action!r} is not an action of {' '.join(str(space).split())}"
+            )
+
+
+def _check_twins(name: str, found: Sequence[Instruction]) -> None:
+    """Refuse two names for the same actions: a number that was copied, so that another action has no name."""
+    first: dict[str, str] = {}
+    for one in found:
+        other = first.setdefault(repr(one.actions), one.header.name)
+        if other != one.header.name:  # functions of arguments have an address in their text
+            raise UnusableInput(
+                f"{name}: controls {other} and {one.header.name} are the same action {one.actions!r}; name each action once"
             )

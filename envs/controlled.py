@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from aam_vision.envs import own
 from aam_vision.envs.control_names import Controls, controls_of
 from aam_vision.envs.control_simulator import ControlSimulator, random_choice
 from aam_vision.envs.controls import WALK, NativeStep
+from aam_vision.envs.depiction import Depiction
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.labelled import Explored, Labelled, LabelledImages, explored_images, labelled_images
@@ -26,11 +27,14 @@ from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.own import HELD_OUT, PICTURES, SPLIT, OwnEnvironment
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.envs.shown import Shown
-from aam_vision.envs.told import Told
+from aam_vision.envs.told import Told, watched
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, Atom, GroundAction, State
+
+LOOKED_AT: Final = 40
+"""Pictures of every problem that are compared with what is told of them before it is interrogated."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class ControlledEnvironment(OwnEnvironment):
             UnusableInput: the environment cannot be made or used.
         """
         _, seed = problem
-        return ControlSimulator(
+        simulator = ControlSimulator(
             self.made(),
             self.control_instructions,
             self.scene,
@@ -102,6 +106,28 @@ class ControlledEnvironment(OwnEnvironment):
             stops=self.stops,
             checked=checked,
         )
+        if checked and self.shown is not None:
+            self._check_pictures(simulator, np.random.default_rng([seed, 5]))
+        return simulator
+
+    def _check_pictures(self, simulator: ControlSimulator, rng: np.random.Generator) -> None:
+        """Compare the pictures of a short walk with what ``shown`` tells of them.
+
+        Raises:
+            UnusableInput: they do not show it.
+        """
+        depiction = Depiction(f"environment {self.name}", self.visual)
+        for _ in range(LOOKED_AT):
+            scene = simulator.scene
+            depiction.saw(simulator.frame(), scene, self._truth.atoms(simulator.present, scene))
+            chosen = simulator.choose(rng)
+            if chosen is None or (simulator.over and self.stops):
+                simulator.start()
+            else:
+                simulator.instruct(*chosen)
+        depiction.check()
+        depiction.warn()
+        simulator.start()
 
     def bare_agent(
         self, perception: Perception | None = None, seeds: Sequence[int] | None = None
@@ -118,10 +144,8 @@ class ControlledEnvironment(OwnEnvironment):
         """
         simulators = [self.controlled((SPLIT, seed)) for seed in (self.seeds if seeds is None else seeds)]
         about = self.visual.vocabulary(), self.control_headers, Access.SNAPSHOT
-        if perception is not None:
-            return ImageAgent(simulators, perception, *about, refuses_surely=True)
-        told = self.told()
-        return ImageAgent([told.of(one) for one in simulators], told, *about, refuses_surely=True)
+        perception = perception or self.told()
+        return ImageAgent(watched(simulators, perception), perception, *about, refuses_surely=True)
 
     def told(self) -> Told:
         """States as ``shown`` tells them, in place of a perception.

@@ -127,6 +127,7 @@ EXPLODINGBLOCKS: Final = BoardDomain(
     sampler="aam_vision.envs.explodingblocks_sampling",
     shapes=((4, 3), (4, 3), (8, 7)),  # crosses are small, and harder to see, where blocks are large
     has_chance=True,
+    round_steps=1600,
 )
 
 

@@ -19,10 +19,12 @@ from aam_vision.envs.policies import Policies, result_of
 from aam_vision.envs.rendered import rendered
 from aam_vision.envs.restoring import Env, Restore, way_back
 from aam_vision.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
-from aam_vision.perception import Frame, Scene
+from aam_vision.perception import Frame, Scene, cell_edges
 from aam_vision.strips import GroundAction
 from aam_vision.wording import counted
 
+RESETS = 2
+"""Pairs of resets with one seed: more of them notice more surely that it forgets the seed."""
 CHECKED_STEPS = 16
 """Random steps that are made twice, to see that an environment is deterministic and can be restored."""
 
@@ -83,11 +85,13 @@ class GymnasiumSimulator:
         self._done: list[Any] = []
         self._over = False
         self._seen: Frame | None = None
+        self._size: tuple[int, ...] | None = None
         self._observed: Any = None
         """What the environment gave last, which policies act on."""
         self._policies = Policies(self._name)
         self.start()
         self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
+        cell_edges(self.frame(), self.scene, f"{self._name}: render() gave")
         self._check()
         self.start()
         for instruction in instructions:
@@ -97,6 +101,11 @@ class GymnasiumSimulator:
     def present(self) -> Any:
         """``env.unwrapped``, as it stands."""
         return self._env.unwrapped
+
+    @property
+    def over(self) -> bool:
+        """Whether the environment has said ``terminated``."""
+        return self._over
 
     def start(self) -> None:
         """Go to the initial state of the problem."""
@@ -129,10 +138,11 @@ class GymnasiumSimulator:
         """The present image, uint8 (H, W, 3).
 
         Raises:
-            UnusableInput: the environment gives no such image.
+            UnusableInput: the environment gives no such image, or one of another size than before.
         """
         if self._seen is None:
-            self._seen = rendered(self._env)
+            self._seen = rendered(self._env, self._size)
+            self._size = self._seen.shape
         return self._seen
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
@@ -253,6 +263,11 @@ class GymnasiumSimulator:
         Raises:
             UnusableInput: the images are others.
         """
+        advice = (
+            "reset forgets its seed: call super().reset(seed=seed), and draw all chance from self.np_random"
+        )
+        for _ in range(RESETS):
+            self._compare(self._show(()), self._show(()), "after each reset with the same seed", advice)
         actions = self._random_actions(CHECKED_STEPS)
         seen = self._show(actions)
         self._compare(seen, self._show(actions), "with the same seed and actions", "make it deterministic")

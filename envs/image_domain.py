@@ -52,6 +52,11 @@ class ImageDomain(Protocol):
         ...
 
     @property
+    def round_steps(self) -> int:
+        """Training steps after which its classifiers are examined; they go on in such rounds until they read all."""
+        ...
+
+    @property
     def headers(self) -> tuple[ActionHeader, ...]:
         """The agent's instructions."""
         ...

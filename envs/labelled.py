@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from aam_vision.envs.depiction import Depiction
+from aam_vision.envs.rendered import copied, rendered
 from aam_vision.envs.restoring import Env
 from aam_vision.perception import Frame, Mask, Scene
 from aam_vision.strips import Atom
@@ -23,6 +25,8 @@ FROM_RARE: Final = 0.5
 COMMON: Final = 0.05
 """Share of the situations of common kinds that are shown."""
 
+EARLY: Final = 100
+"""Images after which it is tried for the first time whether they show what their labels say: later is surer, and takes longer."""
 DRAWS: Final = 20
 """Images drawn per wanted one before a source is taken to have no more distinct ones."""
 
@@ -79,9 +83,9 @@ def labelled_images(
             env.reset(seed=int(rng.integers(2**31)))
             board = scene(env.unwrapped)
             shake(env.unwrapped, rng)
-            image: Any = env.render()
+            image = rendered(env)
             where = {} if masks is None else masks(env.unwrapped)
-            yield Labelled(board, frozenset(true(env.unwrapped)), np.array(image, np.uint8), where)
+            yield Labelled(board, frozenset(true(env.unwrapped)), image, where)
 
     return images
 
@@ -135,8 +139,7 @@ def explored_images(world: Explored, rng: np.random.Generator) -> Iterator[Label
                 seen[kind] += 1
                 if world.copied and rare and not ended:
                     kept[kind] = deepcopy(env), scene
-                image: Any = env.render()
-                yield Labelled(scene, true, np.array(image, np.uint8))
+                yield Labelled(scene, true, rendered(env))
             if ended:
                 break
             ended = world.act(env, scene, rng)
@@ -150,15 +153,27 @@ def _kind(true: frozenset[Atom]) -> Kind:
     return frozenset(frozenset(predicates) for predicates in together.values())
 
 
-def distinct(source: LabelledImages, number: int, rng: np.random.Generator) -> Iterator[Labelled]:
-    """Up to ``number`` different images of a source."""
+def distinct(
+    source: LabelledImages, number: int, rng: np.random.Generator, depiction: Depiction
+) -> Iterator[Labelled]:
+    """Up to ``number`` different images of a source; ``depiction`` takes note of every one that is drawn.
+
+    Raises:
+        UnusableInput: one is no image, or they do not show what their labels say.
+    """
     seen: set[bytes] = set()
     images = iter(source(rng))
-    for _ in range(DRAWS * number):
+    for drawn in range(DRAWS * number):
         labelled = next(images, None)
         if labelled is None or len(seen) == number:
-            return
+            break
         one = Labelled(*labelled)  # the user's code may yield plain tuples
+        one = one._replace(true=frozenset(one.true), frame=copied(one.frame, "a labelled picture is"))
+        if not one.unknown:
+            depiction.saw(one.frame, one.scene, one.true)
+        if drawn == EARLY:
+            depiction.check()
         if (content := one.frame.tobytes()) not in seen:
             seen.add(content)
-            yield one._replace(true=frozenset(one.true))
+            yield one
+    depiction.check()

@@ -7,31 +7,42 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from aam_vision.envs.depiction import Depiction
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.envs.labelled import LabelledImages, distinct
 from aam_vision.errors import UnusableInput, reason
+from aam_vision.perception import VisualVocabulary
 from aam_vision.strips import State
 
 T = TypeVar("T")
 
 
 def pictures_of(
-    name: str, source: LabelledImages | None, number: int, rng: np.random.Generator
+    name: str,
+    visual: VisualVocabulary,
+    source: LabelledImages | None,
+    number: int,
+    rng: np.random.Generator,
 ) -> Iterator[Pictures]:
     """Different images of a source, at most so many.
 
     Args:
         name: of the environment, for messages.
+        visual: its vocabulary.
         source: labelled images at random.
         number: of images.
         rng: what the source draws from.
 
     Raises:
-        UnusableInput: there are none, or the source raises.
+        UnusableInput: there are none, or the source raises; or images are none, or do not show what their labels say.
+
+    Warns:
+        AamWarning: no image can show what some labels say.
     """
     found = 0
+    depiction = Depiction(f"environment {name}", visual)
     try:
-        for one in distinct(source, number, rng) if source else ():
+        for one in distinct(source, number, rng, depiction) if source else ():
             found += 1
             state = State(one.true, one.scene.objects, one.unknown)
             yield Pictures(
@@ -42,12 +53,15 @@ def pictures_of(
                 checked=False,
                 masks=_Always(one.masks),
             )
+    except UnusableInput as error:
+        raise error if name in str(error) else UnusableInput(f"environment {name}: {error}") from error
     except Exception as error:
         raise UnusableInput(
             f"environment {name}: its labelled images raised {reason(error)}; correct them"
         ) from error
     if not found:
         raise UnusableInput(f"environment {name}: gives no labelled images; yield some")
+    depiction.warn()
 
 
 class _Always(Generic[T]):

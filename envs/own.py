@@ -11,7 +11,7 @@ Nothing is imported before the environment is asked for by name, so a broken pac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -27,11 +27,13 @@ from aam_vision.envs.lessons import pictures_of
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.envs.restoring import Env, Restore
+from aam_vision.envs.shown import Shown
+from aam_vision.envs.told import Told, watched
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.outcomes import ChanceModel
 from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, Model, State
+from aam_vision.strips import ActionHeader, Atom, Model, State
 
 __all__ = [
     "Instruction",
@@ -43,6 +45,7 @@ __all__ = [
     "labelled_images",
     "load",
     "names",
+    "told",
 ]
 
 GROUP = "aam_vision.environments"
@@ -54,6 +57,8 @@ SPLIT = "seed"
 
 HELD_OUT: Final = 5
 """Problems on which a learned model is compared with the intended one, where the user names none."""
+ROUND_STEPS: Final = 300
+"""Training steps of a round, after which few worlds need another one: more of them are steadier, and take longer."""
 PICTURES: Final = 400
 """Images to learn from, where the user says no number."""
 
@@ -73,6 +78,7 @@ class OwnEnvironment:
         unseen: the same, to evaluate them on; best of layouts that ``pictures`` never shows. None: ``pictures``
             with another seed.
         number: of the images to learn from; more of them teach rarer sights, and take longer.
+        round_steps: steps of training between two examinations of the classifiers; it ends when they read all rightly.
         weights: the folder of the trained classifiers that the package brings; None if it brings none.
         restore: how an environment is brought back, see ``restoring``.
         stops: whether nothing can be done once the environment has said ``terminated``. Then the end should be among
@@ -92,6 +98,7 @@ class OwnEnvironment:
     pictures: LabelledImages | None = None
     unseen: LabelledImages | None = None
     number: int = PICTURES
+    round_steps: int = ROUND_STEPS
     weights: Path | None = None
     restore: Restore = "copy"
     stops: bool = True
@@ -166,7 +173,7 @@ class OwnEnvironment:
                 "access settable: an image agent cannot be set; use snapshot, reset or trajectory"
             )
         chosen = self.seeds if seeds is None else seeds
-        simulators = [self.simulator((SPLIT, seed)) for seed in chosen]
+        simulators = watched([self.simulator((SPLIT, seed)) for seed in chosen], perception)
         about = self.visual.vocabulary(), self.headers, access
         return ImageAgent(simulators, perception, *about, refuses_surely=True)
 
@@ -221,7 +228,31 @@ class OwnEnvironment:
     def _labelled(
         self, source: LabelledImages | None, number: int, rng: np.random.Generator
     ) -> Iterator[Pictures]:
-        return pictures_of(self.name, source, number, rng)
+        return pictures_of(self.name, self.visual, source, number, rng)
+
+
+def told(
+    environment: OwnEnvironment,
+    labels: Callable[[Any], Iterable[Atom]],
+    access: Access = Access.SNAPSHOT,
+    seeds: Sequence[int] | None = None,
+) -> ImageAgent:
+    """The agent of an environment's skills, before any picture can be read: labels stand in for classifiers.
+
+    Defined words and given facts are filled in, auxiliary words left out, as perception does.
+
+    Args:
+        environment: with instructions; its images are drawn, and not read.
+        labels: a function of ``env.unwrapped``: the atoms of perceived predicates that are true.
+        access: ``snapshot``, ``reset`` or ``trajectory``.
+        seeds: of the resets, one a problem; by default of all that are interrogated.
+
+    Raises:
+        UnusableInput: as of ``OwnEnvironment.agent``; and, once it is asked, where ``labels`` raises or gives anything but
+            atoms of perceived predicates.
+    """
+    truth = Shown(environment.name, environment.visual, labels, "labels")
+    return environment.agent(Told(truth.state), access, seeds)
 
 
 def names() -> tuple[str, ...]:

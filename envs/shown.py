@@ -24,6 +24,8 @@ class Shown:
     name: str
     visual: VisualVocabulary
     shown: Callable[[Any], Iterable[Atom]]
+    called: str = "shown"
+    """What the function is called, for messages."""
 
     def state(self, env: Any, scene: Scene) -> State:
         """The state of ``env.unwrapped``; ``scene`` is that of its problem.
@@ -32,12 +34,15 @@ class Shown:
             UnusableInput: the function raises, or gives anything but atoms of perceived predicates.
         """
         true = self.atoms(env, scene)
-        seen = State(true, scene.objects, frozenset(self._hidden(true, scene)))
+        hidden = frozenset(self._hidden(true, scene))
+        seen = State(self._sighted(true, scene), scene.objects, hidden)
         entries = self.visual.entries
         given = {entry.predicate.name for entry in entries if isinstance(entry, Given)}
         found = {atom for atom in scene.facts if atom.predicate in given} | true
         for entry in entries:
             if isinstance(entry, Defined):
+                if entry.over_all:
+                    seen = State(frozenset(found), scene.objects, seen.unknown)
                 found.update(entry.atoms(scene, seen)[0])
         stated = {entry.predicate.name for entry in self.visual.stated}
         return State(frozenset(atom for atom in found if atom.predicate in stated), scene.objects)
@@ -64,9 +69,20 @@ class Shown:
                     raise ValueError(f"gave {atom}: not {entry.predicate.arity} objects of the scene")
         except RAISED as error:  # the function is the user's: anything may go wrong
             raise UnusableInput(
-                f"environment {self.name}: shown raised {reason(error)}; correct it"
+                f"environment {self.name}: {self.called} raised {reason(error)}; correct it"
             ) from error
         return true
+
+    def _sighted(self, true: frozenset[Atom], scene: Scene) -> frozenset[Atom]:
+        """What is true, with the auxiliary atoms; all things show in a picture, unless the function says which do."""
+        sighted = self.visual.sighted(scene, true)
+        for entry in self.visual.entries:
+            if isinstance(entry, Perceived) and entry.reading is Reading.FOUND:
+                name = entry.predicate.name
+                if not any(atom.predicate == name for atom in sighted):
+                    found = (thing for thing, look in scene.looks.items() if look in entry.heads)
+                    sighted |= {Atom(name, (thing,)) for thing in found}
+        return sighted
 
     def _hidden(self, true: frozenset[Atom], scene: Scene) -> Iterator[Atom]:
         """The atoms that a thing covers in the image."""

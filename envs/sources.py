@@ -7,6 +7,7 @@ PDDL's notation as a key of ``vocabulary``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from aam_vision.envs.grids import STEPS, neighbours, places_by_cell
@@ -122,21 +123,76 @@ def adjacent(description: str, steps: Mapping[str, tuple[int, int]] = STEPS) -> 
     return source
 
 
-def nowhere(searched: str, description: str) -> Source:
-    """p(thing): the thing is at no place, by the perceived predicate ``searched(thing, place)``; p(): some thing is not."""
+def nowhere(searched: str, description: str, of: str | None = None) -> Source:
+    """p(thing): the thing is at no place, by the facts of ``searched(thing, place)``; p(): some thing is not.
+
+    ``of``: the type of the things that p() speaks of, where the scene has others, too.
+    """
+
+    def holds(predicate: Predicate, scene: Scene, few: Facts, many: Facts) -> Rows:
+        kind = predicate.types[0] if predicate.types else of
+        here = {row[0] for row in many(searched)}
+        things = scene.objects.of_type(kind) if kind else scene.looks
+        return {(thing,)[: len(predicate.types)] for thing in things if thing not in here}
+
+    return _over(holds, description)
+
+
+def some(fact: str, description: str, argument: int | None = None) -> Source:
+    """p(): something has a fact of the predicate ``fact``; p(object): it is the argument of that number, from 1, of one."""
+    place = slice(0, 0) if argument is None else slice(argument - 1, argument)
+    return _over(lambda predicate, scene, few, many: {row[place] for row in few(fact)}, description)
+
+
+def every(fact: str, among: str, description: str) -> Source:
+    """p(): ``fact`` is true of all objects of the type ``among``, or of which the predicate ``among`` is true."""
+
+    def holds(predicate: Predicate, scene: Scene, few: Facts, many: Facts) -> Rows:
+        wanted = {(name,) for name in scene.objects.of_type(among)} or many(among)
+        return {()} if wanted <= few(fact) else set()
+
+    return _over(holds, description)
+
+
+def at_least(number: int, fact: str, description: str) -> Source:
+    """p(): there are at least so many facts of the predicate ``fact``."""
+    return _over(lambda predicate, scene, few, many: {()} if len(few(fact)) >= number else set(), description)
+
+
+def together(one: str, other: str, description: str) -> Source:
+    """p(): something is where something else is, by the last arguments of ``one`` and ``other``; p(a, b): these two are."""
+
+    def holds(predicate: Predicate, scene: Scene, few: Facts, many: Facts) -> Rows:
+        met = [(a, b) for a, b in product(few(one), few(other)) if a[-1] == b[-1] and (one, a) != (other, b)]
+        return {(a[0], b[0])[: len(predicate.types)] for a, b in met}
+
+    return _over(holds, description)
+
+
+Rows = set[tuple[str, ...]]
+"""The objects of the atoms of a predicate."""
+Facts = Callable[[str], Rows]
+
+
+def _over(holds: Callable[[Predicate, Scene, Facts, Facts], Rows], description: str) -> Source:
+    """A predicate over the facts of others: true of what ``holds`` gives of the certain facts and of these with the unknown ones.
+
+    The first ones speak for it, the second ones against it. The other way round they give what may be true.
+    """
 
     def source(predicate: Predicate) -> Defined:
         def define(scene: Scene, seen: State) -> Truths:
-            true: list[Atom] = []
-            unknown: list[Atom] = []
-            for thing in scene.objects.of_type(predicate.types[0]) if predicate.types else scene.looks:
-                values = [seen.value(Atom(searched, (thing, place))) for place in scene.cells]
-                if True not in values:
-                    missing = Atom(predicate.name, (thing,) if predicate.types else ())
-                    (unknown if None in values else true).append(missing)
-            return list(dict.fromkeys(true)), [] if true and not predicate.types else unknown
+            def few(name: str) -> Rows:
+                return set(seen.rows.get(name, ()))
 
-        return Defined(predicate, define, description)
+            def many(name: str) -> Rows:
+                return few(name) | {atom.objects for atom in seen.unknown if atom.predicate == name}
+
+            true, perhaps = holds(predicate, scene, few, many), holds(predicate, scene, many, few)
+            atoms = [[Atom(predicate.name, row) for row in sorted(rows)] for rows in (true, perhaps - true)]
+            return atoms[0], atoms[1]
+
+        return Defined(predicate, define, description, over_all=True)
 
     return source
 

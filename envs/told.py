@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aam_vision.agents.simulator_decorator import SimulatorDecorator
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-from aam_vision.perception import Frame, Percept, Scene
+from aam_vision.perception import Frame, Percept, Perception, Scene
 from aam_vision.simulator import Simulator
 from aam_vision.strips import State
 
@@ -39,6 +39,11 @@ class Told:
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """The same: names of things do not have to be followed."""
         return self.look(frame, scene)
+
+
+def watched(simulators: Sequence[GymnasiumSimulator], perception: Perception) -> list[Simulator]:
+    """The simulators whose images are read by this perception."""
+    return [perception.of(one) if isinstance(perception, Told) else one for one in simulators]
 
 
 class _Watched(SimulatorDecorator):

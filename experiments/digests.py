@@ -164,7 +164,7 @@ def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:
 def _digest(result: Result) -> str:
     from aam_vision.interrogation.evidence.entries import Asked
 
-    lines = ["complete" if result.complete else "budget", result.pddl]
+    lines = ["complete" if result.proven else "budget", result.pddl]
     for entry in result.transcript.entries:
         if isinstance(entry, Asked):
             lines.append(_state(entry.query.initial.state))

@@ -112,7 +112,7 @@ def grown(*, family: str, size: int, access: str, seed: int, max_steps: int | No
     states = evaluation.sample_states(truth, problems, SAMPLED_STATES, np.random.default_rng([seed, 2]))
     return {
         "objects": max(map(kind.objects, problems)),
-        "status": "complete" if result.complete else "budget",
+        "status": "complete" if result.proven else "budget",
         "queries": result.counts.queries,
         "steps": result.counts.steps,
         "seconds": round(seconds, 3),

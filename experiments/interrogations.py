@@ -58,7 +58,7 @@ def interrogation(
         "accuracy": evaluation.accuracy(result.model, truth),
         "exact": evaluation.exact(result.model, truth),
         "equivalent": evaluation.equivalent(result.model, truth, states),
-        "complete": result.complete,
+        "complete": result.proven,
         "lower_bound": result.lower_bound,
     }
 

@@ -97,8 +97,8 @@ def noisy_interrogation(
     counts = result.counts
     return {
         "exact": exact,
-        "complete": result.complete,
-        "doubtful": not result.complete,
+        "complete": result.proven,
+        "doubtful": not result.proven,
         "certain": len(certain),
         "wrong": wrongly_certain(certain, truth),
         "weighed": result.rates is not None,

@@ -148,7 +148,7 @@ def toolkit(steps: int, seed: int) -> Learned:
     course = Course()
     for point in result.curve:
         course.note(point.steps, domain_text(point.model))
-    return Learned(domain_text(result.model), world.attempts, result.complete, course.points)
+    return Learned(domain_text(result.model), world.attempts, result.proven, course.points)
 
 
 class _SimulatorAgent:

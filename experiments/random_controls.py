@@ -92,7 +92,7 @@ def judged(seed: int) -> tuple[str, int]:
     several = any(len(set(agent.outcomes(one.before, one.control))) > 1 for one in seen)
     result = interrogate(agent, seed)
     inner = result.interrogation
-    complete = inner is not None and inner.complete and not result.unexplained and not result.why
+    complete = inner is not None and inner.proven and not result.unexplained and not result.why
     claim = "complete" if complete else "open"
     return f"{'ambiguous: ' if several else ''}{claim}, {verdict(result, seen)}", result.steps
 

@@ -146,19 +146,19 @@ def outcome(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
         return "tracebacks", f"doubted: {result.doubt or result.why}"
     models = ConsistentModels(result.transcript)
     assert models.contain(domain.model), "the true model gives every answer"
-    starts = domain.problems if result.complete else _standing(domain, access, result)
+    starts = domain.problems if result.proven else _standing(domain, access, result)
     steps = askable(domain, access, starts, MAX_STATES)
     if steps is None:
         return "unknown", f"more than {MAX_STATES} states"
     telling = [step for step in sorted(steps) if models.differ(domain.model, step)]
     if telling:
         which = f"{len(telling)} of {len(steps)} kinds of step could tell, one of {telling[0].action}"
-        return "false complete" if result.complete else "missed", f"{result.why}; {which}"
-    if result.complete and any(
+        return "false complete" if result.proven else "missed", f"{result.why}; {which}"
+    if result.proven and any(
         models.answer(result.model, step) != models.answer(domain.model, step) for step in steps
     ):
         return "false complete", "the model answers otherwise"
-    return "proven" if result.complete else "unproven", result.why
+    return "proven" if result.proven else "unproven", result.why
 
 
 def _standing(domain: Domain, access: Access, result: Result) -> Sequence[State]:

@@ -79,7 +79,7 @@ def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
         "steps": found.counts.steps,
         "queries_without": plain.counts.queries,
         "steps_without": plain.counts.steps,
-        "exact": found.complete and not differences(truth, found.model),
+        "exact": found.proven and not differences(truth, found.model),
     }
 
 

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.taxi import TaxiEnv
 
+from aam_vision.envs.depiction import Depiction
 from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelled_images
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.worlds import taxi as world
@@ -117,7 +118,7 @@ def attempt(env: gymnasium.Env[Any, Any], action: GroundAction) -> bool:
 
 def _few(source: LabelledImages) -> LabelledImages:
     def images(rng: np.random.Generator) -> Iterator[Labelled]:
-        return islice(distinct(source, PICTURES, rng), PICTURES)
+        return islice(distinct(source, PICTURES, rng, Depiction("taxi", VOCABULARY)), PICTURES)
 
     return images
 

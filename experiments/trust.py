@@ -41,12 +41,12 @@ MISREAD_TOO = ("effect depends on own atom", "silent no-op")
 """Families that are also run with misread atoms, 5% of them at every look."""
 KINDS = ("noise", "program", "fault", "honest")
 COLUMNS = (
-    "agents", "access", "runs", "complete", "assumed", "budget", "not-strips", "silently wrong", "over the bound",
-    "wrong certain", "assumed, unnamed", "showed", "named right", "diagnosed, right", "literal", "frequency", "accused", "exam",
+    "agents", "access", "runs", "complete", "open", "not proven", "not-strips", "silently wrong", "over the bound",
+    "wrong certain", "open, unnamed", "showed", "named right", "diagnosed, right", "literal", "frequency", "accused", "exam",
     "steps", "seconds",
 )  # fmt: skip
 """``over the bound``: of the silently wrong ones, those whose model is wrong about a greater share of the 500 steps than
-the run's own figure allows (``exam_bound``). ``assumed``: complete under its assumptions; ``assumed, unnamed``: of those,
+the run's own figure allows (``exam_bound``). ``open``: proven, but not examined enough, or weighed; ``open, unnamed``: of those,
 wrong with nothing said. ``named right``: of those that showed; ``diagnosed, right``: of those in which an answer
 contradicted the others, which leaves out faults that nobody could notice in what was asked; ``literal`` and ``frequency``:
 of those that were named right. ``accused``: honest agents of which anything was said."""
@@ -54,7 +54,7 @@ NAMED = ("agent", "access", "flip_rate", "refusal_rate", "flips", "exam", "seed"
 """The parameters of a job: with these ``trust_runs.trusted`` repeats a run."""
 DETAILS = (
     "over the bound",
-    "assumed, unnamed",
+    "open, unnamed",
     "diagnosed, right",
     "literal",
     "frequency",
@@ -209,7 +209,7 @@ def _line(agents: str, access: str, rows: Sequence[Row]) -> list[Any]:
         return sum(row["status"] == name for row in rows)
 
     showed = [row for row in rows if row["showed"] and row["right"] is not None]
-    assumed = [row for row in rows if row["status"] == "complete under its assumptions"]
+    assumed = [row for row in rows if row["status"] == "open" and row["complete"]]
     honest = [row for row in rows if kind_of(row) == "honest"]
     return [
         agents,
@@ -217,7 +217,7 @@ def _line(agents: str, access: str, rows: Sequence[Row]) -> list[Any]:
         len(rows),
         status("complete"),
         len(assumed),
-        status("budget"),
+        sum(not row["complete"] for row in rows) - status("not-strips"),
         status("not-strips"),
         sum(row["silently_wrong"] for row in rows),
         sum(row["over_bound"] is True for row in rows),

@@ -99,7 +99,7 @@ def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: 
     row["silently_wrong"] = row["wrong"] > 0 or (row["status"] == "complete" and row["equivalent"] is False)
     return {
         **row,
-        "complete": result.complete,
+        "complete": result.proven,
         "exam_steps": result.exam.steps,
         "exam_wrong": result.exam.wrong,
         "steps": result.counts.steps,
@@ -152,7 +152,7 @@ def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
     """
     fault, diagnosis = agent.fault, result.diagnosis
     row: Row = {"fault": str(fault), "showed": agent.showed > 0}
-    if result.complete:
+    if result.proven:
         missed = mispredicted(result, agent, np.random.default_rng([seed, 7]))
         row["equivalent"] = not missed
         row["over_bound"] = result.status == "complete" and missed / STEPS > result.exam.bound

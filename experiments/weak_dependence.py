@@ -68,7 +68,8 @@ def weak_dependence(
 def interrogations(*, access: str, within: float, dry: float, wet: float, first_seed: int, count: int) -> Row:
     """As many interrogations, and what came of them."""
     from aam_vision.agents.chance import ChanceAgent
-    from aam_vision.chance.interrogating import COMPLETE, Options, interrogate
+    from aam_vision.chance.interrogating import Options, interrogate
+    from aam_vision.interrogation.task.verdict import COMPLETE
     from aam_vision.query import Access
 
     began = process_time()

@@ -125,6 +125,36 @@ def test_a_notebook_shows_the_model_and_its_gaps_with_all_text_escaped() -> None
     assert len(repr(result)) < 200
 
 
+def test_what_controls_do_is_shown_as_other_results_are() -> None:
+    from aam_vision.controls.result_text import figures
+
+    result = aam_vision.interrogate_controls(aam_vision.agent_for("blocks", controls=True), max_steps=120)
+    assert (result.complete, result.pddl.split()[:3]) == (False, ["(define", "(domain", "blocks)"])
+    told, page = str(result), _Elements()
+    page.feed(replace(result, why="<b>why</b>")._repr_html_())
+    assert page.open == []
+    assert page.names == {"table", "tr", "th", "td", "details", "summary", "pre"}
+    assert "<b>why</b>" in page.text
+    for operator in result.operators:
+        assert str(operator.header) in told
+        assert str(operator.header) in page.text
+    assert [name for name, _ in figures(result) if name][:3] == ["status", "controls", "operators"]
+    assert repr(result) == "<ControlsResult: budget; 4 controls, 4 operators; 120 controls given>"
+
+
+def test_how_a_model_was_learned_can_be_drawn() -> None:
+    from matplotlib.figure import Figure
+
+    result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
+    axes = result.plot(Figure().subplots())
+    ((line,), labels) = axes.lines, (axes.get_xlabel(), axes.get_ylabel())
+    assert labels == ("queries", "lines as in the end")
+    queries, shares = line.get_data()
+    assert list(queries) == [point.queries for point in result.curve]
+    assert sorted(shares) == list(shares)
+    assert shares[-1] == 1
+
+
 def test_importing_the_package_loads_nothing_else_and_all_names_resolve() -> None:
     code = (
         "import sys; before = set(sys.modules); import aam_vision\n"

@@ -58,3 +58,21 @@ def test_a_warning_of_ours_is_one_plain_line_and_told_once(capsys):
             warnings.warn("old", DeprecationWarning, stacklevel=1)
     assert capsys.readouterr() == ("", "warning: the episode? ended\n")
     assert [one.category for one in others] == [DeprecationWarning]
+
+
+def test_a_suggested_command_names_the_environment_as_the_user_did(capsys, monkeypatch):
+    def command(env: str = "") -> None:
+        raise UnusableInput("no classifiers: run python -m train --env own --out DIR")
+
+    for given in ("own", "my_module:OWN"):
+        monkeypatch.setattr("sys.argv", ["command", "--env", given])
+        assert run_command(command) == 2
+        assert capsys.readouterr().err.endswith(f"run python -m train --env {given} --out DIR\n")
+
+
+def test_what_takes_long_is_not_silent() -> None:
+    stream = io.StringIO()
+    with Progress(stream).never_silent("at work", seconds=0.01):
+        while "at work" not in stream.getvalue():
+            pass
+    assert stream.getvalue().startswith("at work (")

@@ -8,6 +8,7 @@ import pytest
 
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.labelling_note import FILE, doubts, labelled, with_other_cause
+from aam_vision.perception import ImageTest
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,9 @@ def test_a_diagnosis_by_weights_that_have_not_passed_their_test_names_the_other_
     assert "pictures were misread" in with_other_cause(found, tmp_path).otherwise
     note.write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": true}')
     assert with_other_cause(found, tmp_path) == with_other_cause(found, None) == found
+
+
+def test_a_diagnosis_by_classifiers_that_failed_unseen_images_names_misreading() -> None:
+    found = Diagnosis(Family.CONDITIONAL, "move", "move: depends on the state")
+    assert "read 397 of 400 unseen images" in with_other_cause(found, None, ImageTest(397, 400)).otherwise
+    assert with_other_cause(found, None, ImageTest(400, 400)) == found

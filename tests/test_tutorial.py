@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.interrogation.task.verdict import UNEXAMINED
+from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.pddl import read_chance_domain
 from tests import documentation
 
@@ -22,6 +22,7 @@ PAGE = (ROOT / "docs" / "tutorials" / "own-environment.md").read_text(encoding="
 BLOCKS = re.findall(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
 """Language, title and text of every block. A title is the file that a block belongs to."""
 
+POOR = ROOT / "docs" / "how-to" / "poor-words.md"
 THIRTY = ROOT / "docs" / "tutorials" / "thirty-lines.md"
 LEARNED = ROOT / "docs" / "tutorials" / "learned-policy.md"
 SHORTER = {"30_000": "10_000", "range(1300)": "range(150)"}
@@ -95,7 +96,7 @@ def test_the_tutorial_works_as_it_is_written(folder: Path) -> None:
     assert learned.strip() in told, "the page shows what the code prints"
     assert re.search(r"^\d+ queries; complete$", told, re.MULTILINE)
     result = json.loads((folder / "runs" / "doorkey" / "result.json").read_text(encoding="utf-8"))
-    assert (result["status"], result["exact"], result["doubt"]) == (UNEXAMINED, True, None)
+    assert (result["status"], result["exact"], result["doubt"]) == (COMPLETE, True, None)
     assert result["queries"] <= 60
     assert "holding" in explained
     assert (folder / "runs" / "doorkey" / "report.html").is_file()
@@ -133,6 +134,24 @@ def test_thirty_lines_are_enough(tmp_path: Path) -> None:
     ]
     assert all(image.is_file() for image in images)
     assert images[0] != images[1]
+
+
+def test_the_words_that_a_warning_proposes_make_the_run_right(tmp_path: Path) -> None:
+    blocks, told = documentation.blocks(POOR), ""
+    for block in blocks:
+        if block.title:
+            (tmp_path / block.title).write_text(block.body, encoding="utf-8")
+        elif block.language == "text":
+            assert _pattern(block.body).search(" ".join(told.split())), told  # what the last command said
+        else:
+            for command in documentation.commands(block):
+                printed, told = _both(tmp_path, *command.words[1:])
+                assert documentation.is_shown(command.shown, printed), printed
+    richer = next(block.body for block in blocks if block.title == "richer.py")
+    (warning,) = (" ".join(block.body.split()) for block in blocks if block.language == "text")
+    proposed = re.findall(r'": (\w+\([^"]*"\w+", )', warning)
+    assert len(proposed) == 3
+    assert all(source in richer for source in proposed), "the page adds what the warning proposes"
 
 
 def test_a_learned_policy_is_assessed_as_it_is(tmp_path: Path) -> None:

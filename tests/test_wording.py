@@ -30,3 +30,12 @@ def test_no_line_is_longer_than_it_may_be_and_no_word_is_lost(words: list[str], 
     lines = wording.lines(" ".join(words), indent)
     assert all(len(line) <= wording.WIDTH for line in lines)
     assert " ".join(lines).split() == words
+
+
+@given(st.text())
+def test_a_line_of_a_log_is_printable_and_not_too_long(text: str) -> None:
+    line = wording.one_line(text, 40)
+    assert len(line) <= 40
+    assert line.isprintable()
+    if text.isprintable():
+        assert line == text or (len(text) > 40 and line.endswith("..."))

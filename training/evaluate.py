@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 def evaluate(
     env: Annotated[str, typer.Option(help="Environment, e.g. sokoban.")],
-    weights: Annotated[
-        Path | None, typer.Option(help="Folder with weights and card; default: shipped.")
+    classifiers: Annotated[
+        Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
     ] = None,
     corruptions: Annotated[
         bool, typer.Option("--corruptions", help="Also under noise, blur, shifts, JPEG and so on.")
@@ -44,12 +44,12 @@ def evaluate(
 
     Examples:
         python -m aam_vision.training.evaluate --env doors --corruptions
-        python -m aam_vision.training.evaluate --env doors --weights runs/w
+        python -m aam_vision.training.evaluate --env doors --classifiers runs/w
     """
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
-    weights = domain.classifiers(weights)
+    weights = domain.classifiers(classifiers)
     if json is not None and not json.resolve().parent.is_dir():
         raise UnusableInput(f"cannot write {json}: its folder does not exist, create it")
     import torch

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def export(
     env: Annotated[str, typer.Option(help="Environment, e.g. sokoban.")],
     out: Annotated[Path, typer.Option(help="The ONNX file to write.")],
-    weights: Annotated[
-        Path | None, typer.Option(help="Folder with weights and card; default: shipped.")
+    classifiers: Annotated[
+        Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
     ] = None,
 ) -> None:
     """Write the classifiers of an environment as an ONNX model (needs the extra onnx).
@@ -39,7 +39,7 @@ def export(
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
-    weights = domain.classifiers(weights)
+    weights = domain.classifiers(classifiers)
     if not out.resolve().parent.is_dir() or out.is_dir():
         raise UnusableInput(f"cannot write {out}: name a file in a folder that exists")
     content, heads = _graph(domain, weights)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.commandline import Progress, check_writable, run_command
+from aam_vision.commandline import Progress, check_writable, run_command, told_warnings
 from aam_vision.errors import UnusableInput
 
 
@@ -115,7 +115,8 @@ def label(
     folder = out or Path("runs") / f"label-{source.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
     if images is None:
-        summary = label_walks(walked, folder, session, Progress())
+        with told_warnings():
+            summary = label_walks(walked, folder, session, Progress())
     else:
         summary = label_pictures(named, images, folder, session, Progress())
     for head in summary["untaught"]:  # a run with the classifiers names them, too

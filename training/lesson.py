@@ -22,6 +22,7 @@ from aam_vision.classifiers.networks import make_network
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
 from aam_vision.training.quiet import quiet_lightning
 from aam_vision.training.trainer import (
+    Examined,
     Pace,
     Progress,
     Taught,
@@ -88,7 +89,7 @@ class Lesson(Taught):
 
     Args:
         network: the network to train.
-        steps: optimiser steps of the whole run, by which the learning rate rises and falls.
+        steps: optimiser steps of a round, in which the learning rate rises and falls once.
         only: the classifiers to train; all if none are named.
     """
 
@@ -141,30 +142,34 @@ def teach(
     held: Sequence[Example] = (),
     options: TrainingOptions | None = None,
     start: StartingPoint | None = None,
+    examined: Examined | None = None,
 ) -> BoardNetwork:
     """Train a network on labelled boards; the same seed gives the same weights.
 
     Args:
         heads: names of the classifiers.
         data: labelled boards of any shapes.
-        steps: optimiser steps.
+        steps: optimiser steps, at most.
         seed: of the weights, the order of the boards and their augmentation.
         progress: told after every step.
         held: boards that are not trained on.
         options: where checkpoints go, when to stop, and on which devices.
         start: the network to begin with; by default a fresh one with a shared trunk.
+        examined: the rounds, and what may end training after one; by default there is a single one.
 
     Raises:
         UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
     options, start = options or TrainingOptions(), start or StartingPoint()
     network = start.network(heads, seed)
-    lesson = Lesson(network, steps, start.only)
-    done = steps_done(options.resume, lesson) if options.resume else 0
+    lesson = Lesson(network, examined.steps if examined else steps, start.only)
+    done = steps_done(options.resume, lesson, steps) if options.resume else 0
     held_batches: Any = [collate([example]) for example in held]
     left = islice(BoardBatches(data, BATCH, seed), done, None)
     with quiet_lightning():
-        trainer = make_trainer(heads, steps, progress, options, check=CHECK if held else None)
+        trainer = make_trainer(
+            heads, steps, progress, options, check=CHECK if held else None, examined=examined
+        )
         trainer.fit(
             lesson,
             DataLoader(_Batches(left), batch_size=None),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import platform
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,20 +20,24 @@ from aam_vision.classifiers.store import Card, WeightFiles, check_alone, describ
 from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.envs.own import OwnEnvironment
 from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.cache import key, remembered
-from aam_vision.training.calibration import Calibration, calibrate, shift
+from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
-from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label_doubts import doubts
 from aam_vision.training.lesson import StartingPoint, teach
+from aam_vision.training.rounds import Rounds
 from aam_vision.training.settings import TrainingSettings, figures_of, heads_of, limited_threads, write_files
 from aam_vision.training.trainer import TrainingOptions
 from aam_vision.wording import counted
 
 CALIBRATION_SHARE = 10
 """One board in so many is kept from training to calibrate on: more of them calibrate better, fewer teach more."""
+
+SIZED = 20
+"""Pictures whose size is looked at for the card: more of them show rarer sizes."""
 
 STATES = 400
 """Distinct states per group of layouts in the evaluation that ends a session: more of them take longer."""
@@ -64,47 +70,77 @@ def train_domain(
         progress.stage(f"{name}: drawing boards")
         data = _boards(domain, settings, KINDS[start.kind])
         cpu = {"imports": started, "data": process_time() - started}
-        classifiers, calibration = _trained(domain, data, settings, start, progress, options)
-        if kept is not None:
-            calibration = calibration.only(start.only, kept)
-        shift(classifiers, calibration.offsets)
-        card = Card(
-            name=name,
-            vocabulary=describe(domain.visual),
-            weights_sha256="",
-            data_sha256=fingerprint(data),
+        held, taught, sha256 = data[::CALIBRATION_SHARE], _taught(data), fingerprint(data)
+
+        def finish(network: BoardNetwork) -> tuple[Card, BoardPerception]:
+            start.keep(network)  # weight decay has changed the classifiers that were not trained
+            calibration = calibrate(network, held, torch.Generator().manual_seed(settings.seed))
+            if kept is not None:
+                calibration = calibration.only(start.only, kept)
+            shift(network, calibration.offsets)
+            card = Card(
+                name=name,
+                vocabulary=describe(domain.visual),
+                weights_sha256="",
+                data_sha256=sha256,
+                seed=settings.seed,
+                temperatures=calibration.temperatures,
+                thresholds=calibration.thresholds,
+                versions={"python": platform.python_version(), "torch": torch.__version__},
+                network=start.kind,
+            )
+            return card, BoardPerception(
+                domain.visual, weights_of(network), card, remembered=0, backend="torch"
+            )
+
+        rounds = Rounds(domain, settings, STATES // settings.fewer, finish, progress)
+        progress.stage(
+            f"{name}: {counted(len(taught), 'board')}, {counted(rounds.steps, 'step')}, {rounds.limit} at most"
+        )
+        teach(
+            domain.visual.cell_heads(),
+            taught,
+            steps=rounds.limit,
             seed=settings.seed,
-            temperatures=calibration.temperatures,
-            thresholds=calibration.thresholds,
-            versions={"python": platform.python_version(), "torch": torch.__version__},
-            network=start.kind,
+            progress=rounds.step,
+            held=held if options is not None and options.folder is not None else (),
+            options=options,
+            start=start,
+            examined=rounds.examined,
         )
-        cpu["training"] = process_time() - sum(cpu.values())
-        progress.stage(f"{name}: evaluating")
-        perception = BoardPerception(
-            domain.visual, weights_of(classifiers), card, remembered=0, backend="torch"
-        )
-        scores = evaluate_domain(domain, perception, states=STATES // settings.fewer, seed=settings.seed)
-        cpu["evaluation"] = process_time() - sum(cpu.values())
-    cpu["all"] = process_time()
-    seen = positives(domain.visual.cell_heads(), _taught(data))
+        cpu["training"] = process_time() - sum(cpu.values()) - rounds.cpu_s
+    cpu |= {"evaluation": rounds.cpu_s, "all": process_time()}
+    best = rounds.best
+    seen = positives(domain.visual.cell_heads(), taught)
     if kept is not None:
         known = kept.figures.get("positives")  # older cards have none
         seen = {**(known if isinstance(known, dict) else {}), **{head: seen[head] for head in start.only}}
-    card = replace(
-        card, figures={**figures_of(scores, len(data), settings.all_steps, cpu), "positives": seen}
-    )
-    files = write_files(classifiers, card, folder)
-    for group, found in scores.items():
-        progress.stage(f"{name}: {found.exact} of {found.states} states exact on {group} layouts")
+    figures = {
+        **figures_of(best.scores, len(data), best.steps, cpu),
+        "positives": seen,
+        **cell_pixels(domain, settings.seed),
+    }
+    card = replace(best.card, figures=figures)
+    files = write_files(best.network, card, folder)
     if settings.images is not None:
         labels = read_labels(domain, settings.images, KINDS[start.kind])
-        for line in doubts(domain.visual.cell_heads(), perception, labels):
+        for line in doubts(domain.visual.cell_heads(), best.perception, labels):
             progress.stage(f"warning: {line}")
     for line in weaknesses(card):
         progress.stage(f"warning: {line}")
+    rounds.tell()
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files
+
+
+def cell_pixels(domain: ImageDomain, seed: int) -> dict[str, Any]:
+    """Least and greatest height and width of a cell in pictures of a user's own, for the card; boards of ours have any size."""
+    if not isinstance(domain, OwnEnvironment):
+        return {}
+    pictures = islice(domain.lessons(np.random.default_rng(seed)), SIZED)
+    shapes = [(one.draw(one.states[0]).shape, one.scene) for one in pictures]
+    sizes = np.array([(high / scene.rows, wide / scene.columns) for (high, wide, _), scene in shapes])
+    return {"cell_pixels": np.stack([sizes.min(0), sizes.max(0)], axis=1).round(2).tolist()}
 
 
 def _start(domain: ImageDomain, settings: TrainingSettings) -> tuple[StartingPoint, Card | None]:
@@ -115,30 +151,6 @@ def _start(domain: ImageDomain, settings: TrainingSettings) -> tuple[StartingPoi
     base, card = load(domain.visual, domain.name, settings.base, without=settings.only)
     check_alone(card, f"--only {settings.only}")
     return StartingPoint(base.kind, base, taught), card
-
-
-def _trained(
-    domain: ImageDomain,
-    data: list[Example],
-    settings: TrainingSettings,
-    start: StartingPoint,
-    progress: Progress,
-    options: TrainingOptions | None,
-) -> tuple[BoardNetwork, Calibration]:
-    """The trained classifiers, and their calibration on the boards that are kept from training."""
-    held, taught, steps = data[::CALIBRATION_SHARE], _taught(data), settings.all_steps
-    progress.stage(f"{domain.name}: {counted(len(taught), 'board')}, {counted(steps, 'step')}")
-    classifiers = teach(
-        domain.visual.cell_heads(),
-        taught,
-        steps=steps,
-        seed=settings.seed,
-        progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
-        held=held if options is not None and options.folder is not None else (),
-        options=options,
-        start=start,
-    )
-    return classifiers, calibrate(classifiers, held, torch.Generator().manual_seed(settings.seed))
 
 
 def _taught(data: list[Example]) -> list[Example]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FAST = 10
 """A fast development run has so many times fewer boards, and so many steps."""
 
+MOST_ROUNDS = 8
+"""Rounds of training, if no limit is given: more of them read better where every round helps, and take longer."""
+
 
 @dataclass(frozen=True)
 class TrainingSettings:
@@ -34,7 +37,7 @@ class TrainingSettings:
 
     Args:
         seed: of everything that is drawn.
-        steps: training steps.
+        steps: training steps at most, of which whole rounds are made; None for ``MOST_ROUNDS`` rounds.
         threads: for torch; with 1 the same seed gives the same weights bit by bit.
         fast: everything once, in little time, to see that it works; the weights are of no use.
         images: a folder of labelled images to learn from as well, see ``folder``.
@@ -48,7 +51,7 @@ class TrainingSettings:
     """
 
     seed: int = 0
-    steps: int = 800
+    steps: int | None = None
     threads: int = 1
     fast: bool = False
     images: Path | None = None
@@ -63,10 +66,13 @@ class TrainingSettings:
         """The divisor of all numbers of boards."""
         return FAST if self.fast else 1
 
-    @property
-    def all_steps(self) -> int:
-        """The steps that are made."""
-        return min(self.steps, FAST) if self.fast else self.steps
+    def rounds(self, domain: ImageDomain) -> tuple[int, int]:
+        """The steps of a round, and of all rounds at most."""
+        most = self.steps or MOST_ROUNDS * domain.round_steps
+        if self.fast:
+            most = min(most, FAST)
+        steps = min(domain.round_steps, most)
+        return steps, most // steps * steps
 
 
 def write_files(
@@ -80,7 +86,7 @@ def write_files(
     return files
 
 
-def figures_of(groups: dict[str, Any], boards: int, steps: int, cpu: dict[str, float]) -> dict[str, Any]:
+def figures_of(groups: Mapping[str, Any], boards: int, steps: int, cpu: dict[str, float]) -> dict[str, Any]:
     """The figures of a card: of every group of states, and what the training took."""
     return {
         **{group: assessment.summary() for group, assessment in groups.items()},

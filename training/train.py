@@ -13,13 +13,8 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.commandline import Progress, check_writable, run_command, write_atomically
+from aam_vision.commandline import Progress, check_writable, run_command, told_warnings, write_atomically
 from aam_vision.errors import UnusableInput
-
-STEPS = 800
-"""Training steps for boards: more of them read better, and take longer."""
-PICTURE_STEPS = 2600
-"""The same for pictures without cells."""
 
 
 def train(
@@ -32,7 +27,8 @@ def train(
         bool, typer.Option("--ship", help="Write the weights that come with the package.")
     ] = False,
     steps: Annotated[
-        int | None, typer.Option(min=10, help="Training steps.  [800 for boards, 2600 for pictures]")
+        int | None,
+        typer.Option(min=10, help="Training steps at most; it ends as soon as all is read rightly."),
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads; with 1 the weights repeat bit by bit.")] = 1,
     images: Annotated[
@@ -74,6 +70,7 @@ def train(
 ) -> None:
     """Train the classifiers of an environment on its training layouts, evaluate them on unseen ones.
 
+    Training goes on, round after round, until all unseen pictures are read rightly or two rounds have not helped.
     Beside weights, card and model card, the folder receives arguments.json, logs/metrics.csv
     (losses, and the confusion of every classifier) and checkpoints/last.ckpt and best.ckpt (not with --ship).
 
@@ -113,7 +110,6 @@ def train(
     check_writable(folder)
     if cache is not None:
         check_writable(cache, "--cache")
-    steps = steps or (PICTURE_STEPS if domain.visual.cellless else STEPS)
     arguments = {
         "env": env,
         "seed": seed,
@@ -154,7 +150,8 @@ def train(
     options = TrainingOptions(
         None if ship else folder, resume, max_seconds, devices, strategy, tensorboard=tensorboard
     )
-    train_domain(domain, folder, settings, Progress(), options)
+    with told_warnings():
+        train_domain(domain, folder, settings, Progress(), options)
     if not ship:
         write_atomically(folder / "arguments.json", json.dumps(arguments, indent=2) + "\n")
 

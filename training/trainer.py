@@ -51,12 +51,26 @@ class TrainingOptions:
 
 
 @dataclass(frozen=True)
+class Examined:
+    """Training in rounds, each of which is examined.
+
+    Args:
+        steps: optimiser steps of a round.
+        enough: is given the network and the number of steps done, at the end of every round and wherever training
+            stops; whether training is to stop. It leaves the network as it is.
+    """
+
+    steps: int
+    enough: Callable[[Any, int], bool]
+
+
+@dataclass(frozen=True)
 class Pace:
     """How the learning rate goes.
 
     Args:
-        steps: optimiser steps of the whole run.
-        rate: the highest of the run: a higher one learns in fewer steps, until training becomes unstable.
+        steps: optimiser steps of a round, in which it rises and falls once; another round does the same again.
+        rate: the highest of a round: a higher one learns in fewer steps, until training becomes unstable.
         warm_up: share of the steps in which it rises: a longer rise is steadier, and leaves less time to settle.
     """
 
@@ -87,10 +101,38 @@ class Taught(LightningModule):  # type: ignore[misc]
     def configure_optimizers(self) -> dict[str, object]:
         pace = self.pace
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=pace.rate)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=pace.warm_up
-        )
+        schedule = _EveryRound(optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=pace.warm_up)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+class _EveryRound(torch.optim.lr_scheduler.OneCycleLR):
+    """A cycle of the learning rate for every round."""
+
+    def get_lr(self) -> list[float | torch.Tensor]:
+        done = self.last_epoch
+        self.last_epoch = done % self.total_steps
+        try:
+            return super().get_lr()
+        finally:
+            self.last_epoch = done
+
+
+class _Examine(Callback):  # type: ignore[misc]
+    """Ends training after the round that was enough; what stops in the middle of a round is examined, too."""
+
+    def __init__(self, examined: Examined) -> None:
+        self._examined = examined
+
+    def on_train_batch_end(self, trainer: Trainer, lesson: Taught, *_: object) -> None:
+        if trainer.global_step % self._examined.steps == 0 and self._enough(trainer, lesson):
+            trainer.should_stop = True
+
+    def on_train_end(self, trainer: Trainer, lesson: Taught) -> None:
+        if trainer.global_step % self._examined.steps:
+            self._enough(trainer, lesson)
+
+    def _enough(self, trainer: Trainer, lesson: Taught) -> bool:
+        return self._examined.enough(lesson.network, trainer.global_step)
 
 
 class _ReportProgress(Callback):  # type: ignore[misc]
@@ -111,20 +153,22 @@ def make_trainer(
     options: TrainingOptions,
     *,
     check: int | None,
+    examined: Examined | None = None,
 ) -> Any:
     """Lightning's trainer.
 
     Args:
         heads: names of the classifiers.
-        steps: of the optimiser.
+        steps: of the optimiser, at most.
         progress: told after every step.
         options: of the run.
         check: steps between two looks at what is held back; None if nothing is.
+        examined: the rounds; None for a single one, which nobody examines.
 
     Raises:
         UnusableInput: there are no such devices.
     """
-    callbacks: list[Callback] = [_ReportProgress(progress)]
+    callbacks: list[Callback] = [_ReportProgress(progress), *([_Examine(examined)] if examined else [])]
     writers = loggers(options.folder, tensorboard=options.tensorboard)
     if writers:
         callbacks.append(ShowWhatIsSeen(heads))
@@ -162,8 +206,8 @@ def make_trainer(
         ) from None
 
 
-def steps_done(checkpoint: Path, lesson: Taught) -> int:
-    """How many steps a checkpoint has behind it, once it is known to fit."""
+def steps_done(checkpoint: Path, lesson: Taught, steps: int) -> int:
+    """How many of ``steps`` a checkpoint has behind it, once it is known to fit."""
     cure = "name the last.ckpt of a run with the same environment, seed and steps"
     try:
         content = torch.load(checkpoint, map_location="cpu", weights_only=True)
@@ -176,6 +220,6 @@ def steps_done(checkpoint: Path, lesson: Taught) -> int:
         raise UnusableInput(
             f"{checkpoint} is no checkpoint of this training ({type(error).__name__}): {cure}"
         ) from None
-    if not same or done >= lesson.pace.steps:
+    if not same or done >= steps:
         raise UnusableInput(f"{checkpoint} has {done} steps behind it, of another number or of all: {cure}")
     return done

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.returning import Passage, Ways
 from aam_vision.agents.seen import Seen, digest, digests, memo_of, remembered
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.perception import Frame, Percept, Perception, Scene
-from aam_vision.query import Access, Course, Expected, Query, Response, Situation, WalkStep
+from aam_vision.perception import Frame, ImageTest, Percept, Perception, Scene
+from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.simulator import Foreseeing, Simulator
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
 
@@ -48,8 +49,12 @@ class ImageAgent:
     ) -> None:
         self.vocabulary = vocabulary
         self.refuses_surely = refuses_surely
+        self.untested = False
+        """Whether the classifiers behind the perception have not passed their test."""
         self.headers = tuple(headers)
         self.access = access
+        self.image_test: ImageTest | None = getattr(perception, "image_test", None)
+        """How the classifiers of its perception did in their test; None if none read its images."""
         self.perception_s = 0.0
         """CPU seconds spent on reading images."""
         self._simulators = tuple(simulators)
@@ -242,6 +247,13 @@ class ChanceImageAgent(ImageAgent):
                 "a run with chance that is seen in images cannot be gone on with: chance would lead elsewhere; start a new run"
             )
         super()._lead_back(number)
+
+
+def image_test(agent: Agent) -> ImageTest | None:
+    """How the classifiers that read the images of an agent did in their test; None if none do."""
+    while not hasattr(agent, "image_test") and isinstance(agent, AgentDecorator):
+        agent = agent.agent
+    return getattr(agent, "image_test", None)
 
 
 def _number(situation: Situation) -> int:

@@ -11,7 +11,7 @@ from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent, UnusableInput
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.query import Situation
-from aam_vision.wording import counted
+from aam_vision.wording import counted, some
 
 
 def reconsider(actions: Iterable[ActionKnowledge]) -> None:
@@ -89,6 +89,8 @@ def ending(
 
     ``graph``: the situations that can be reached; None where situations are made for what is open.
     """
+    if never := [one.index.header.name for one in actions if not one.executed]:
+        return True, f"never executed: {some(never, 3)}"
     if left := unsettled_dependence(actions) or _not_considered(actions, steps, graph):
         return True, left
     told = "no step that can be reached tells any more"

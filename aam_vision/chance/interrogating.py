@@ -31,13 +31,13 @@ from aam_vision.chance.graph import (
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.prior import MARGIN, Prior, Verification
-from aam_vision.errors import InconsistentAgent
+from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Agent, Query, Situation
 from aam_vision.strips import State
 
-COMPLETE, BUDGET, CONTRADICTED = "complete", "budget", "contradicted"
 _WALK = 5
 """Steps of a walk, with which an interrogation begins."""
 _IDLE_WALKS = 2
@@ -63,8 +63,9 @@ class ChanceResult:
     """What was learned of an agent with chance, and what it cost.
 
     ``status`` is ``complete`` if nothing that can be reached tells any more about the structure and every interval of an
-    action that can be executed is narrow enough, ``budget`` if the steps ended before, or those that are given to telling on
-    what outcomes depend, ``contradicted`` if no model with outcomes explains the answers; ``why`` says it in a line.
+    action is narrow enough, or cannot be made so, ``open`` if something is left that was not executed, tried or told apart,
+    ``budget`` if the steps that were allowed ended before, ``not-strips`` if no model with outcomes explains the answers,
+    ``failed`` if the agent failed; ``why`` says it in a line.
     """
 
     model: ChanceModel
@@ -73,6 +74,16 @@ class ChanceResult:
     status: str
     why: str
     counts: Counts
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing: ``status`` is ``complete``."""
+        return self.status == COMPLETE
+
+    @property
+    def missing(self) -> str | None:
+        """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
+        return None if self.status in (COMPLETE, NOT_STRIPS) else self.why
 
 
 Watch = Callable[[int, Callable[[], ChanceModel]], None]
@@ -92,7 +103,7 @@ def interrogate(
         watch: told after every step.
 
     Raises:
-        AgentFailed: the agent can no longer answer.
+        AgentFailed: the agent does not even show where it begins; if it fails later, the status says so.
         UnusableInput: it does not say of every atom of an initial situation whether it is true.
     """
     steps = interrogation(agent, rng, options, watch)
@@ -151,7 +162,7 @@ class _Interrogation:
                 self._walk()
             while self._left() > 0:
                 if self._blocked:
-                    status, why = BUDGET, "the last situation is not known, and the access allows no way back"
+                    status, why = OPEN, "the last situation is not known, and the access allows no way back"
                     break
                 found = self._next()
                 if found is None:
@@ -165,9 +176,11 @@ class _Interrogation:
                 made = self._agent.access is Access.SETTABLE
                 graph = None if made or self._outlook is None else self._outlook.graph
                 left, why = checking.ending(self._actions, self._table, graph)
-                status = BUDGET if left else COMPLETE
+                status = OPEN if left else COMPLETE
         except InconsistentAgent as error:
-            status, why = CONTRADICTED, str(error)
+            status, why = NOT_STRIPS, str(error)
+        except AgentFailed as error:
+            status, why = FAILED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
 
     def _model(self) -> ChanceModel:

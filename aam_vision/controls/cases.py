@@ -19,6 +19,9 @@ from aam_vision.strips import ActionHeader, LiftedAtom, State, Types, Vocabulary
 
 MAX_BINDINGS = 5000
 """Bindings of one case that are looked at in one situation."""
+LEAST_WORK, WORK_EACH = 40_000, 400
+"""Situations, bindings and examples that are looked at to find the cases of a control, at most: so many, and so many more for
+each of its transitions. Evidence that is read rightly mostly takes a tenth of it; what takes more has hardly any conditions to be told."""
 RECENT = 8
 """Transitions that refuted a case lately, which are looked at first."""
 
@@ -94,6 +97,8 @@ class Condition:
         self.index = index
         self.literals = Literals(index.everything, index.everything)
         self.seen = 0
+        self.looked = 0
+        """Bindings that were looked at."""
         self._required: tuple[int, list[LiftedAtom]] = 0, []
         for example in examples:
             self.extend(example)
@@ -130,6 +135,7 @@ class Condition:
         match = None if given is None else (LiftedAtom("", tuple(range(len(given)))), given)
         found = bindings(index, self.index.header, self.required, match=match)
         for objects in islice(found, MAX_BINDINGS):
+            self.looked += 1
             if self.holds(index.state, objects):
                 yield objects
 
@@ -146,10 +152,17 @@ class Separation:
     def __init__(
         self, vocabulary: Vocabulary, transitions: Sequence[Transition], indices: StateIndices
     ) -> None:
+        self.work = 0
+        """Situations, bindings in them, and examples that were looked at."""
         self._vocabulary = vocabulary
         self._transitions = transitions
         self._recent: list[Transition] = []
         self._indices = indices
+
+    @property
+    def spent(self) -> bool:
+        """Whether more was looked at than conditions that can be told take."""
+        return self.work > LEAST_WORK + WORK_EACH * len(self._transitions)
 
     def index_of(self, case: Case) -> AtomIndex:
         """The lifted atoms that the conditions of a case may have."""
@@ -159,6 +172,7 @@ class Separation:
 
     def condition(self, case: Case) -> Condition:
         """What the examples of a case have in common."""
+        self.work += len(case.examples)
         return Condition(self.index_of(case), case.examples)
 
     def told_by_facts(self, case: Case) -> bool:
@@ -176,9 +190,12 @@ class Separation:
         for transition in chain(self._recent, self._transitions):
             index = self._indices.of(transition.before)
             objects = contradiction(condition, case.effects, transition, index)
+            self.work += 1
             if objects is not None:
+                self.work += condition.looked
                 self._recent = [transition, *(one for one in self._recent if one is not transition)][:RECENT]
                 return Counterexample(transition, objects)
+        self.work += condition.looked
         return None
 
     def against(self, case: Case, among: Sequence[Transition] | None = None) -> list[Transition]:
@@ -187,11 +204,14 @@ class Separation:
         ``among``: those that were such for the same case with fewer parameters or constants; no other can be one.
         """
         condition, indices = self.condition(case), self._indices
-        return [
+        among = self._transitions if among is None else among
+        found = [
             one
-            for one in (self._transitions if among is None else among)
+            for one in among
             if contradiction(condition, case.effects, one, indices.of(one.before)) is not None
         ]
+        self.work += len(among) + condition.looked
+        return found
 
 
 def contradiction(

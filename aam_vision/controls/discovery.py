@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aam_vision.controls.cases import Case, Example, with_constants
-from aam_vision.controls.grouping import grouped
+from aam_vision.controls.grouping import Grouped, grouped
 from aam_vision.controls.naming import headers
 from aam_vision.controls.operators import Effect, Operator
 from aam_vision.controls.transitions import Transition
@@ -17,6 +17,7 @@ from aam_vision.strips import ActionHeader, Vocabulary
 
 MAX_CASES: Final = 32
 """Cases of one control, at most."""
+NONE: Final = Grouped((), ())
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Discovery:
     examples: Mapping[str, tuple[Example, ...]]
     """By operator, the transitions that it explains; each transition belongs to one operator."""
     unexplained: tuple[Transition, ...] = ()
+    spent: bool = False
+    """Whether it was given up to look for fewer cases of some control, or for their conditions."""
 
     def of(self, control: str) -> list[Operator]:
         """The operators that a control may carry out."""
@@ -47,6 +50,7 @@ def discover(
     controls: Sequence[ActionHeader],
     transitions: Mapping[str, Sequence[Transition]],
     indices: StateIndices | None = None,
+    known: dict[str, tuple[int, Grouped]] | None = None,
 ) -> Discovery:
     """The operators of all controls.
 
@@ -55,17 +59,24 @@ def discover(
         controls: the agent's controls.
         transitions: by control, everything that was seen, in the order in which it was seen.
         indices: of states, kept for later.
+        known: by control, how many transitions its cases were found from, and these; kept for later.
 
     Raises:
         UnusableInput: a control has more than ``MAX_CASES`` cases.
     """
-    indices = indices or StateIndices()
+    indices, known = indices or StateIndices(), {} if known is None else known
     operators: list[Operator] = []
     examples: dict[str, tuple[Example, ...]] = {}
     constants: dict[str, str] = {}
     unexplained: list[Transition] = []
+    spent = False
     for control in controls:
-        found = grouped(vocabulary, control, transitions.get(control.name, ()), indices)
+        some = transitions.get(control.name, ())
+        number, found = known.get(control.name, (-1, NONE))
+        if number != len(some):
+            found = grouped(vocabulary, control, some, indices)
+            known[control.name] = len(some), found
+        spent |= found.spent
         if len(found.cases) > MAX_CASES:
             raise UnusableInput(
                 f"{control} does more than {MAX_CASES} kinds of things: more than can be told apart; use predicates that "
@@ -77,7 +88,9 @@ def discover(
             constants.update(case.constants)
             operators.append(_operator(case, header))
             examples[header.name] = case.examples
-    return Discovery(with_constants(vocabulary, constants), tuple(operators), examples, tuple(unexplained))
+    return Discovery(
+        with_constants(vocabulary, constants), tuple(operators), examples, tuple(unexplained), spent
+    )
 
 
 def _unique(header: ActionHeader, control: ActionHeader, taken: Collection[str]) -> ActionHeader:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.controls.checking import Checker
 from aam_vision.controls.choosing import Chooser
+from aam_vision.controls.coverage import Coverage
 from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.giving import Giving
+from aam_vision.controls.misreading import check
 from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.seeking import Seeker, Way
@@ -32,9 +33,10 @@ WAYS = 30
 """Ways to something new that are looked for: each costs more time than steps."""
 SOUGHT = 20
 """Ways to a new kind of situation for a control that never did anything."""
-FACTS, PAIRS, CHECKS = 0.5, 0.1, 0.25
-"""Controls that are given to cover all such kinds (all facts, and pairs of facts), and to refute cases: as shares of those
-given before, at most."""
+CHECKS = 0.25
+"""Controls that are given to refute cases: at most this share of those given before."""
+COVER = 1500
+"""Controls that are given in new circumstances in a whole interrogation, at most."""
 IDLE = 20
 """Walks in a row that found nothing to give."""
 
@@ -90,7 +92,9 @@ class Near:
 
     def __init__(self, giving: Giving) -> None:
         reach = Reach(giving)
-        self.seeker, self.checker = Seeker(reach), Checker(reach)
+        self.seeker, self.checker, self.coverage = Seeker(reach), Checker(reach), Coverage(reach)
+        self.covering = 0
+        """Controls that were given in new circumstances."""
 
     def way(self, rules: Rules) -> Way | None:
         """The way to a new kind of situation for a control that never did anything, or to one that may refute a case."""
@@ -98,9 +102,9 @@ class Near:
 
 
 class Cover(NamedTuple):
-    """What became of trying the controls that never did anything, and the cases, in new kinds of situations.
+    """What became of giving every control in all circumstances that can be met.
 
-    ``woken``: such a control did something. ``covered``: there is no situation near in which anything would be new to one.
+    ``woken``: a control did something for the first time. ``covered``: nothing new is within reach.
     """
 
     woken: bool
@@ -108,7 +112,7 @@ class Cover(NamedTuple):
 
 
 def cover(giving: Giving, near: Near, rules: Rules) -> Cover:
-    """Try what could refute a case; then controls that never did anything where they meet something new.
+    """Try what could refute a case; then give every control in combinations of circumstances that are new to it.
 
     Raises:
         Refuted: what was seen shows that the operators are not the right ones.
@@ -117,14 +121,10 @@ def cover(giving: Giving, near: Near, rules: Rules) -> Cover:
     """
     dead, began = giving.dead, giving.steps
     _follow(giving, rules, near.checker.way, int(CHECKS * began))
-    _follow(giving, rules, partial(near.seeker.way, dead=False), int(CHECKS * began))
-    covered = True
-    for pairs, share in ((False, FACTS), (True, PAIRS)):
-        ended = _follow(giving, rules, partial(near.seeker.way, pairs=pairs), int(share * began))
-        if giving.dead != dead:
-            return Cover(woken=True, covered=False)
-        covered &= pairs or (ended and near.seeker.covered)
-    return Cover(woken=False, covered=covered)
+    began = giving.steps
+    covered = _follow(giving, rules, near.coverage.way, COVER - near.covering)
+    near.covering += giving.steps - began
+    return Cover(woken=giving.dead != dead, covered=covered)
 
 
 def _follow(giving: Giving, rules: Rules, way_of: Callable[[Rules], Way | None], most: int) -> bool:
@@ -161,8 +161,20 @@ def _way(
 
 
 def found(giving: Giving) -> Discovery:
-    """What all that was seen so far amounts to."""
-    return discover(giving.agent.vocabulary, giving.controls, giving.transitions, giving.indices)
+    """What all that was seen so far amounts to.
+
+    Raises:
+        Misread: it is more likely misread than done.
+    """
+    discovery = discovered(giving)
+    check(giving, discovery)
+    return discovery
+
+
+def discovered(giving: Giving) -> Discovery:
+    """What all that was seen so far amounts to, misread or not."""
+    vocabulary, seen = giving.agent.vocabulary, giving.transitions
+    return discover(vocabulary, giving.controls, seen, giving.indices, giving.grouped)
 
 
 def start(giving: Giving, initial: list[Situation], rng: np.random.Generator) -> Situation:

@@ -18,6 +18,8 @@ MAX_COST = 4
 """Objects that are added to a case, at most."""
 BY_CHANCE = 3
 """A constant that never differed perhaps by chance counts as so many objects."""
+BESIDE_CONSTANTS = 2
+"""The same where a constant was found already: it was what takes most."""
 MAX_CANDIDATES = 30
 """Ways to add objects that are followed further: those that leave fewest counterexamples."""
 HARDLY_CHANCE = 4
@@ -25,15 +27,22 @@ HARDLY_CHANCE = 4
 is taken for a constant first."""
 
 
-def separable(case: Case, separation: Separation) -> Case | None:
-    """The case with as few additional parameters and constants as its conditions need; None if these do not help."""
+def separable(case: Case, separation: Separation, most: int = MAX_COST) -> Case | None:
+    """The case with as few additional parameters and constants as its conditions need; None if these do not help.
+
+    ``most``: objects that are added, at most.
+    """
     if separation.counterexample(case) is None:
         return case
+    if separation.spent:
+        return None
     tried = [[(case, separation.against(case))]]
-    for _ in range(MAX_COST):
+    for _ in range(most):
         longer = []
         for back in (1, BY_CHANCE):
             for one, among in tried[-back] if back <= len(tried) else ():
+                if separation.spent:
+                    return None
                 for extended in _extended(one, by_chance=back != 1):
                     left = separation.against(extended, among)
                     if not left:
@@ -59,6 +68,15 @@ def rather_by_facts(case: Case, separation: Separation) -> Case:
             if separation.told_by_facts(longer):
                 return longer
     return case
+
+
+def with_sure_constants(case: Case) -> Case:
+    """The case with the objects as constants that never differed in its examples, where that is hardly chance."""
+    while True:
+        found = [one for one, sure in _never_differing(case, list(_determined(case))) if sure]
+        if not found:
+            return case
+        case = found[0]
 
 
 def _extended(case: Case, *, by_chance: bool) -> Iterator[Case]:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
+from aam_vision.agents.image import image_test
+from aam_vision.controls.grouping import Grouped
 from aam_vision.controls.transitions import Transition, idle
 from aam_vision.errors import AamError, AgentFailed
 from aam_vision.joins import StateIndices
@@ -73,6 +75,11 @@ class Giving:
         self.transitions: dict[str, list[Transition]] = {control.name: [] for control in agent.headers}
         """By control, what was seen, each kind of step (state, arguments) once."""
         self.indices = StateIndices()
+        self.grouped: dict[str, tuple[int, Grouped]] = {}
+        """By control, of how many transitions cases were found, and these."""
+        self.given_up = 0
+        """Discoveries that were given up before the conditions of all cases were told."""
+        self.image_test = image_test(agent)
         self.situations: dict[State, Situation] = {}
         """By what was seen, the first situation that looked like that; in the order in which they were seen."""
         self.problems: dict[Objects, list[Situation]] = {}

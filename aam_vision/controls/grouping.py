@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from aam_vision.controls.cases import Case, Example, Separation
-from aam_vision.controls.extensions import candidate_facts, rather_by_facts, separable
+from aam_vision.controls.extensions import (
+    BESIDE_CONSTANTS,
+    MAX_COST,
+    candidate_facts,
+    rather_by_facts,
+    separable,
+    with_sure_constants,
+)
 from aam_vision.controls.matching import derived, explanations
 from aam_vision.controls.operators import Derivation, Effect, Outcome, outcome
 from aam_vision.controls.patterns import pattern
@@ -34,6 +41,8 @@ class Grouped:
 
     cases: tuple[Case, ...]
     unexplained: tuple[Transition, ...]
+    spent: bool = False
+    """Whether it was given up to look for fewer cases, or conditions of more of them."""
 
 
 def grouped(
@@ -72,12 +81,17 @@ class _Grouping:
                 rest = replace(case, examples=left)
                 bare += self._split(rest) if separable(rest, self._separation) is None else [rest]
         bare = self._joined(bare)
-        told = [found for case in bare if (found := separable(case, self._separation)) is not None]
+        told = []
+        for case in bare:
+            if (found := separable(case, self._separation)) is not None:
+                told.append(found)
+            else:  # only where it was given up: what was split off or joined could be told
+                self._unexplained += [example.transition for example in case.examples]
         cases = [rather_by_facts(case, self._separation) for case in told]
         cases.sort(key=lambda one: one.order)
         for case in cases[MAX_CASES:]:
             self._unexplained += [example.transition for example in case.examples]
-        return Grouped(tuple(cases[:MAX_CASES]), tuple(self._unexplained))
+        return Grouped(tuple(cases[:MAX_CASES]), tuple(self._unexplained), self._separation.spent)
 
     def _patterns(self) -> list[Case]:
         """One case for every visible change."""
@@ -108,6 +122,8 @@ class _Grouping:
                 if (id(one), id(other)) not in refused
             ]
             for one, other in sorted(pairs, key=lambda pair: -_shared(*pair)):
+                if self._separation.spent:
+                    return cases
                 union = self._union(one, other)
                 if union is not None:
                     cases = [case for case in cases if case is not one and case is not other]
@@ -126,7 +142,8 @@ class _Grouping:
                 outcome(union.effects, transition, objects) is Outcome.SEEN
                 for transition, objects in union.examples
             )
-            if explained and separable(union, self._separation) is not None:
+            most = BESIDE_CONSTANTS if union.constants else MAX_COST
+            if explained and separable(union, self._separation, most) is not None:
                 return union
         return None
 
@@ -148,16 +165,33 @@ class _Grouping:
         return one.index.header.types == other.index.header.types and one.literals == other.literals
 
     def _split(self, case: Case) -> list[Case]:
-        """As few cases with the same effects as their conditions need: each takes the examples most alike, in turn."""
+        """As few cases with the same effects as their conditions need.
+
+        Examples whose objects are linked by other facts (to the next cell, or beyond it) are cases of their own first. What
+        all examples of one have in common shows in none of them by itself, so it is settled before they are split further.
+        """
+        linked: dict[frozenset[object], list[Example]] = {}
+        for example in case.examples:
+            linked.setdefault(_links(example), []).append(example)
+        cases: list[Case] = []
+        for some in sorted(linked.values(), key=len, reverse=True):
+            part = with_sure_constants(replace(case, examples=tuple(some)))
+            whole = len(linked) > 1 and separable(part, self._separation) is not None
+            cases += [part] if whole else self._one_by_one(part)
+        return cases
+
+    def _one_by_one(self, case: Case) -> list[Case]:
+        """The same of examples that are linked alike: each case takes the examples most alike, in turn."""
         cases, left = [], list(case.examples)
+        most = BESIDE_CONSTANTS if case.constants else MAX_COST
         while left:
             found = replace(case, examples=(left.pop(0),))
-            if separable(found, self._separation) is None:
+            if self._separation.spent or separable(found, self._separation, most) is None:
                 self._unexplained.append(found.examples[0].transition)
                 continue
             for example in self._alike(found.examples[0], left):
                 more = replace(found, examples=(*found.examples, example))
-                if self._same_conditions(found, more) or separable(more, self._separation) is not None:
+                if self._same_conditions(found, more) or separable(more, self._separation, most) is not None:
                     found = more
             taken = {id(one.transition) for one in found.examples}
             left = [one for one in left if id(one.transition) not in taken]
@@ -173,6 +207,18 @@ class _Grouping:
             others,
             key=lambda one: (index.values(one.transition.before, one.objects)[0] ^ held).bit_count(),
         )
+
+
+def _links(example: Example) -> frozenset[object]:
+    """The facts about two or more of an example's objects; any other object in them stands for its type."""
+    place = {name: number for number, name in enumerate(example.objects)}
+    state = example.transition.before
+    return frozenset(
+        (predicate, *[place.get(name, state.objects[name]) for name in row])
+        for predicate, rows in state.rows.items()
+        for row in rows
+        if len(place.keys() & row) > 1
+    )
 
 
 def _shared(one: Case, other: Case) -> int:

@@ -15,13 +15,14 @@ import numpy as np
 
 from aam_vision.controls.agent import OperatorAgent
 from aam_vision.controls.discovery import Discovery
-from aam_vision.controls.exploring import Near, cover, explore, found
+from aam_vision.controls.exploring import Near, cover, discovered, explore, found
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
+from aam_vision.controls.misreading import Misread, doubted, two_ways
 from aam_vision.controls.overlaps import Overlaps
 from aam_vision.controls.result import ControlsResult
-from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.controls.watching import Watched, repeat, watch
+from aam_vision.controls.rules import Refuted, Rules, control_headers
+from aam_vision.controls.watching import Watched, give_the_rest, repeat, watch
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
@@ -29,9 +30,16 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Agent
+from aam_vision.wording import some
 
 MAX_ROUNDS = 40
 """Discoveries of one interrogation."""
+UNTRIED = 20
+"""Circumstances in which a control was not given that are named."""
+NAMED = 5
+"""Operators that a line of progress names."""
+REST = 400
+"""Controls that are given where they were not, at most, if nothing can happen then that was not seen."""
 SAME = 3
 """Times that the same operators may be found again after they were refuted."""
 
@@ -105,17 +113,30 @@ class _Rounds:
                 if result is not None and certain:
                     rng = np.random.default_rng([self._seed, 2, self._rounds])
                     seen = watch(giving, rules, result.model, rng)
-                    if kept or seen.surprise is None:
+                    if seen.surprise is None and not result.proven:  # a small world can be seen completely
+                        seen = replace(seen, surprise=give_the_rest(giving, rules, result.model, REST))
+                    if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
                         if kept or discovery.unexplained:
                             repeat(giving, rng)
-                        return self._result(discovery, rules, result, seen)
+                        ended = self._result(discovery, rules, result, seen)
+                        return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
                 discovery = found(giving)
-        except (StepsSpent, TwoWays) as error:
-            discovery = discovery or found(giving)
-            ended = self._result(
-                discovery, Rules(discovery, giving, lasting=True), result, Watched(0, None), str(error)
-            )
-            if not isinstance(error, TwoWays):
+        except (StepsSpent, TwoWays, Misread) as error:
+            if isinstance(error, TwoWays) and giving.image_test is not None and not giving.image_test.passed:
+                error = two_ways(error, giving.image_test)
+            if isinstance(error, StepsSpent) or discovery is None:
+                discovery = discovered(giving)
+            rules = Rules(discovery, giving, lasting=True)
+            if (
+                isinstance(error, StepsSpent) and self._rounds
+            ):  # what was given says something of these operators, too
+                result = self._interrogated(rules)
+            elif result is not None and result.model.headers != control_headers(discovery):
+                result = None  # it was of others
+            ended = self._result(discovery, rules, result, Watched(0, None), error)
+            if isinstance(error, Misread):
+                return replace(ended, misread=error)
+            if isinstance(error, StepsSpent):
                 return ended
             pair = self._situations(error)
             return replace(
@@ -130,11 +151,7 @@ class _Rounds:
         return None if error.latest is None or not first else (first[0], error.latest)
 
     def _interrogated(self, rules: Rules) -> Result | None:
-        """The result of one round; None if something refuted the operators.
-
-        Raises:
-            StepsSpent: no more controls may be given.
-        """
+        """The result of one round, also where no more controls may be given; None if something refuted the operators."""
         agent = OperatorAgent(self._giving, rules)
         interrogation = Interrogation(
             agent,
@@ -181,11 +198,16 @@ class _Rounds:
         return not ended.woken
 
     def _tell(self, discovery: Discovery) -> None:
-        names = ", ".join(operator.header.name for operator in discovery.operators)
+        names = some([operator.header.name for operator in discovery.operators], NAMED)
         self._options.tell(f"{self._giving.steps} controls given; operators: {names or 'none'}")
 
     def _result(
-        self, discovery: Discovery, rules: Rules, result: Result | None, seen: Watched, why: str = ""
+        self,
+        discovery: Discovery,
+        rules: Rules,
+        result: Result | None,
+        seen: Watched,
+        error: StepsSpent | TwoWays | Misread | None = None,
     ) -> ControlsResult:
         return ControlsResult(
             discovery,
@@ -196,9 +218,11 @@ class _Rounds:
             self._rounds,
             0 if seen.surprise is not None else seen.steps,
             tuple(sorted(rules.guessed)),
-            why or rules.refuted or "",
+            str(error or rules.refuted or ""),
             diagnose=lambda unexplained: diagnosed(self._giving, unexplained, None),
             exhausted=self._giving.exhausted,
             covered=self._covers,
+            untried=() if self._giving.exhausted else self._near.coverage.untried(rules, UNTRIED),
+            spent=isinstance(error, StepsSpent),
             in_a_row=seen.in_a_row,
         )

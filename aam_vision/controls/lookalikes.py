@@ -7,16 +7,16 @@ Situations are compared in the objects that a change was about, the control's ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
 
 from aam_vision.controls.giving import Given, Giving
+from aam_vision.controls.missing_words import Pair, Word, missing_words
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.joins import StateIndices, bindings
 from aam_vision.strips import ActionHeader, Atom, LiftedAtom, State
-from aam_vision.wording import some
+from aam_vision.wording import listed, some
 
 UNEXPLAINED, COMPARED = 12, 60
 """Unexplained transitions for which others are looked for, and transitions that each is compared with."""
@@ -28,24 +28,10 @@ SHOWN = 3
 """Changes that are named."""
 
 
-class Pair(NamedTuple):
-    """Two transitions of one control that went differently, and the objects that play the same parts in both."""
-
-    one: Transition
-    other: Transition
-    objects: tuple[str, ...]
-    others: tuple[str, ...]
-
-    @property
-    def distance(self) -> int:
-        """How many facts differ between the two situations."""
-        return len(self.one.before.true ^ self.other.before.true)
-
-
 def look_alikes(
     transitions: Mapping[str, Sequence[Transition]], unexplained: Sequence[Transition], indices: StateIndices
-) -> Pair | None:
-    """The most alike pair of which one is unexplained; None if none is found.
+) -> list[Pair]:
+    """The pairs of transitions that went differently and of which one is unexplained.
 
     Args:
         transitions: by control, all that was seen.
@@ -53,7 +39,8 @@ def look_alikes(
         indices: of states.
     """
     found: list[Pair] = []
-    for one in unexplained[:UNEXPLAINED]:
+    by_control = [[one for one in unexplained if one.control.name == name] for name in transitions]
+    for one in chain.from_iterable(mine[:UNEXPLAINED] for mine in by_control):
         known = [other for other in transitions[one.control.name] if other is not one]
         changing = [other for other in known if other.change]
         if one.change:
@@ -61,7 +48,7 @@ def look_alikes(
         else:
             for other in changing[:COMPARED]:
                 found += _alike(other, [one], indices)
-    return min(found, key=lambda pair: pair.distance, default=None)
+    return found
 
 
 def _alike(one: Transition, others: Sequence[Transition], indices: StateIndices) -> Iterator[Pair]:
@@ -152,20 +139,60 @@ def diagnosed(
     if two_ways is not None:
         why = f"{two_ways[0].transition.control} went two ways in situations that look alike: {_advice(giving, two_ways)}"
         return _diagnosis(giving, two_ways, why)
-    pair = look_alikes(giving.transitions, unexplained, giving.indices)
-    if pair is None:
+    pairs = look_alikes(giving.transitions, unexplained, giving.indices)
+    if not pairs:
         return _unseen(giving)
+    found = _words(giving, unexplained, pairs)
+    pair = found[0][0] if found else min(pairs, key=lambda pair: pair.distance)
     first, second = (
         next(given for given in giving.given if given.transition is transition)
         for transition in (pair.one, pair.other)
     )
+    if found:
+        return _diagnosis(giving, (first, second), _told(found))
     parts = list(zip(pair.objects, pair.others, strict=True))
     changed = {name for atom in pair.one.change for name in (*pair.one.control.objects, *atom.objects)}
     apart = [names for names in parts if names[0] != names[1] and names[0] in changed]
     apart = apart or [names for names in parts if names[0] != names[1]]
     ours, theirs = (", ".join(names) for names in zip(*apart, strict=True)) if apart else ("one", "the other")
-    why = f"{pair.one.control.name} went two ways, and no predicate tells {ours} from {theirs} there: add one that does"
+    why = f"{pair.one.control.name} went two ways, and nothing that was seen tells {ours} from {theirs} there: add a predicate that does"
     return _diagnosis(giving, (first, second), why)
+
+
+def _words(
+    giving: Giving, unexplained: Sequence[Transition], pairs: Sequence[Pair]
+) -> list[tuple[Pair, tuple[Word, ...]]]:
+    """By control of which words explain all that was seen, two situations that they tell apart, and the words.
+
+    The control of which most is unexplained comes first.
+    """
+    found: list[tuple[int, Pair, tuple[Word, ...]]] = []
+    for control in giving.controls:
+        mine = [one for one in unexplained if one.control.name == control.name]
+        own = [pair for pair in pairs if pair.one.control.name == control.name]
+        seen = giving.transitions[control.name]
+        if words := missing_words(giving.agent.vocabulary, control, seen, mine, own):
+            best = min(own, key=lambda pair: (not _differing(pair, words), pair.distance))
+            found.append((len(mine), best, words))
+    return [(pair, words) for _, pair, words in sorted(found, key=lambda one: -one[0])]
+
+
+def _told(found: Sequence[tuple[Pair, tuple[Word, ...]]]) -> str:
+    """The facts that differ between situations in which controls went two ways, and the words to add."""
+    (pair, words), *more = found
+    differ = _differing(pair, words) or list(dict.fromkeys(f"facts of {word.over.name}" for word in words))
+    lines = list(dict.fromkeys(word.line for _, own in found for word in own))
+    also = f", and so did {listed([other.one.control.name for other, _ in more])}" if more else ""
+    return (
+        f"{pair.one.control.name} went two ways{also}: what differs ({some(differ, SHOWN)}) is about objects that no "
+        f"parameter reaches; add to the vocabulary {listed(lines)}"
+    )
+
+
+def _differing(pair: Pair, words: Sequence[Word]) -> list[str]:
+    """The facts that words are about and that differ between two situations."""
+    over, differ = {word.over.name for word in words}, pair.one.before.true ^ pair.other.before.true
+    return [str(atom) for atom in sorted(differ) if atom.predicate in over]
 
 
 def _unseen(giving: Giving) -> Diagnosis | None:

@@ -6,9 +6,11 @@ determines (the only room with ``locinroom(?loc, ?room)``).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from aam_vision.controls.transitions import Transition
@@ -29,7 +31,7 @@ class Effect(NamedTuple):
 
 
 class Derivation(NamedTuple):
-    """An implicit parameter that the situation determines: the only object with which the fact holds."""
+    """An implicit parameter that the situation determines: the only other object with which the fact holds."""
 
     parameter: int
     fact: LiftedAtom
@@ -37,7 +39,16 @@ class Derivation(NamedTuple):
     def value(self, state: State, objects: Sequence[str | None]) -> str | None:
         """The object under a binding of the other parameters; None if there is none, or more than one may be meant."""
         found: str | None = None
-        for row in _matching(state.rows.get(self.fact.predicate, ()), self, objects):
+        known = state.rows.get(self.fact.predicate, [])
+        rows: Iterable[tuple[str, ...]] = known
+        first = self.fact.arguments[0]
+        if first != self.parameter:  # the rows are sorted
+            name = objects[first] if isinstance(first, int) else first
+            begin = len(known) if name is None else bisect_left(known, (name,))
+            rows = takewhile(lambda row: row[0] == name, islice(known, begin, None))
+        for row in _matching(rows, self, objects):
+            if row in objects:  # no object stands for two parameters
+                continue
             if found is not None:
                 return None
             found = row

@@ -26,7 +26,7 @@ Bindings = tuple[tuple[str, ...], ...]
 class Place:
     """A situation that was seen or is expected, and what was worked out about it; one object for equal states."""
 
-    __slots__ = ("ahead", "index", "problem", "standpoints", "state")
+    __slots__ = ("ahead", "elsewhere", "index", "problem", "standpoints", "state")
 
     def __init__(self, state: State, index: StateIndex, problem: int) -> None:
         self.state = state
@@ -35,6 +35,8 @@ class Place:
         """The number of its problem."""
         self.standpoints: dict[tuple[str, ...], Standpoint] = {}
         """By the arguments of a control."""
+        self.elsewhere: frozenset[int] | None = None
+        """What is set anywhere, if that was worked out."""
         self.ahead: list[tuple[GroundAction, Place]] | None = None
         """Where the present operators lead, if that was worked out."""
 
@@ -57,7 +59,8 @@ class Reach:
 
     def __init__(self, giving: Giving) -> None:
         self.giving = giving
-        self._standpoints = Standpoints(giving.agent.vocabulary)
+        self.standpoints = Standpoints(giving.agent.vocabulary)
+        """What situations point out."""
         self._places: dict[State, Place] = {}
         self._problems: dict[Objects, int] = {}
         self._seen: list[Node] = []
@@ -79,25 +82,27 @@ class Reach:
             place = self.place(state)
             place.state = state  # an equal one is found more slowly
             self._seen.append(Node(place, situation, ()))
-        if not self._standpoints.take_in(state for state, _ in new):
+        if not self.standpoints.take_in(state for state, _ in new):
             return False
         for place in self._places.values():
-            place.standpoints = {}
+            place.standpoints, place.elsewhere = {}, None
         return True
 
     def nodes(self) -> Iterator[Node]:
-        """The situations that were seen, then where the operators lead from these, each standpoint of a problem left once.
+        """The situations that were seen, then where the operators lead from these, each kind of a problem left once.
+
+        A kind is a standpoint and what is set elsewhere.
 
         As of the last time that this was brought up to date.
         """
         waiting = deque(self._seen)
         known = {node.place for node in waiting}
-        left: set[tuple[int, Standpoint]] = set()
+        left: set[tuple[int, Standpoint, frozenset[int]]] = set()
         while waiting:
             node = waiting.popleft()
             yield node
             place = node.place
-            kind = place.problem, self.standpoint(place, NOTHING)
+            kind = place.problem, self.standpoint(place, NOTHING), self.elsewhere(place)
             if kind in left:
                 continue
             if len(left) == MOST:
@@ -114,9 +119,15 @@ class Reach:
         """The standpoint of a control in a situation."""
         found = place.standpoints.get(control.objects)
         if found is None:
-            found = self._standpoints.of(place.state, control, place.index)
+            found = self.standpoints.of(place.state, control, place.index)
             place.standpoints[control.objects] = found
         return found
+
+    def elsewhere(self, place: Place) -> frozenset[int]:
+        """What is set anywhere in a situation."""
+        if place.elsewhere is None:
+            place.elsewhere = self.standpoints.elsewhere(place.state)
+        return place.elsewhere
 
     def place(self, state: State) -> Place:
         """The place of a situation."""

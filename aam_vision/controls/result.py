@@ -5,19 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aam_vision.controls import result_text
 from aam_vision.controls.conditional import Split
+from aam_vision.controls.coverage import Untried
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.joining import conditional
 from aam_vision.controls.mapping import Carrier
+from aam_vision.controls.misreading import Misread
 from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition, idle
+from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS
+from aam_vision.interrogation.examination.figures import ENOUGH
+from aam_vision.interrogation.task.result import CurvePoint, Result
+from aam_vision.interrogation.task.result_text import aligned
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS, OPEN
+from aam_vision.pddl import domain_text
 from aam_vision.strips import ActionHeader, LiftedAtom, Model
+from aam_vision.wording import counted, listed, some
+
+if TYPE_CHECKING:
+    from aam_vision.plotting import Axes
+
+_NAMED = 2
+"""Circumstances that were not tried which the line about what is missing names."""
+_BOUND = 0.05
+"""The share of controls that may do something else than predicted, at most, for a result to be complete."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,8 +63,13 @@ class ControlsResult:
     exhausted: bool = False
     """Whether every control was given in every situation that can be reached."""
     covered: bool = False
-    """Whether the controls that never did anything met every fact about what a situation points out, of the situations
-    that were seen or are expected near."""
+    """Whether all controls were given in all combinations of circumstances of the situations that were seen or are expected."""
+    untried: tuple[Untried, ...] = ()
+    """Circumstances within reach in which a control was not given, the nearest first."""
+    spent: bool = False
+    """Whether it ended early since a budget that the user gave was spent."""
+    misread: Misread | None = None
+    """Why it is more likely that images were misread than that the agent does what was seen; None if it is not."""
     in_a_row: int = 0
     """The controls of a walk without a return, most of them given before; all came out as predicted."""
 
@@ -88,6 +109,10 @@ class ControlsResult:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What the vocabulary lacks, shown by two situations that it does not tell apart; None if nothing shows that."""
+        if self.misread is not None:
+            return self.misread.diagnosis
+        if self.spent and not self.discovery.unexplained:
+            return None  # there were too few steps to tell the cases apart
         return self.diagnose(self.unexplained)
 
     @cached_property
@@ -97,14 +122,56 @@ class ControlsResult:
 
     @property
     def status(self) -> str:
-        """How it ended: as that of an interrogation; ``complete`` also where all was seen that can happen at all."""
+        """How it ended: ``complete``, ``open`` (``missing`` says what is missing), ``budget``, or ``not-strips``."""
+        if self.misread is not None:
+            return OPEN
         if self.two_ways is not None:
             return NOT_STRIPS
         if self.interrogation is None or self.why:
-            return BUDGET
-        if self.unexplained or (self.idle and not (self.exhausted or self.covered)):
-            return BUDGET if self.interrogation.complete else self.interrogation.status
-        return COMPLETE if self.exhausted and not self.interrogation.doubt else self.interrogation.status
+            return BUDGET if self.spent else OPEN
+        if self._lacking:
+            return BUDGET if self.interrogation.status == BUDGET else OPEN
+        return COMPLETE
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing: ``status`` is ``complete``."""
+        return self.status == COMPLETE
+
+    @property
+    def missing(self) -> str | None:
+        """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
+        if self.two_ways is not None and self.misread is None:
+            return None
+        if self.interrogation is None or self.why:
+            return self.why or "nothing was interrogated"
+        return self._lacking or None
+
+    @property
+    def _lacking(self) -> str:
+        """What an interrogation that was not cut short lacks to be complete, in a line; empty if it lacks nothing."""
+        inner = self.interrogation
+        assert inner is not None, "else something else is missing"
+        if self.unexplained or not self.operators:
+            return self.certain[1]
+        if self.untried:
+            return f"never tried: {some([str(one) for one in self.untried], _NAMED)}"
+        if not self.exhausted and not self.covered:
+            return (
+                f"{listed(self.idle)} never did anything" if self.idle else "not all circumstances were tried"
+            )
+        if not self.proven:
+            return inner.missing or inner.why
+        if self.case_bound > _BOUND:
+            return f"{counted(self.watched, 'control')} predicted in a last walk, {ENOUGH} are needed"
+        return ""
+
+    @property
+    def proven(self) -> bool:
+        """Whether no query could tell any more of the discovered cases, and nothing that was seen speaks against these."""
+        if self.interrogation is None or self.why or self.unexplained or self.two_ways is not None:
+            return False
+        return self.interrogation.proven or (self.exhausted and not self.interrogation.doubt)
 
     @property
     def case_bound(self) -> float:
@@ -133,7 +200,7 @@ class ControlsResult:
             )
         elif self.exhausted:
             inner = "every control was given in every situation: no query could tell more"
-        elif self.interrogation is not None and self.interrogation.complete:
+        elif self.interrogation is not None and self.interrogation.proven:
             inner = "within the discovered cases no query could tell more"
         if self.unexplained:
             count = len(self.unexplained)
@@ -142,6 +209,8 @@ class ControlsResult:
             beyond = "situations that look alike are not alike: what else controls do in them is not known"
         elif self.idle and not (self.exhausted or self.covered):
             beyond = f"{', '.join(self.idle)} never did anything: what it takes was not found"
+        elif not self.operators:
+            beyond = "no control ever did anything that a predicate shows: what it takes was not found"
         elif self.exhausted:
             beyond = (
                 "every control was given in every situation that can be reached from the given problems: "
@@ -164,8 +233,8 @@ class ControlsResult:
         """What was tried with the controls that never did anything."""
         tried = [f"{name} ({len(self.transitions[name])} situations)" for name in self.idle]
         return (
-            f"{', '.join(tried)} never did anything: no situation that was seen or is expected near has a fact about what "
-            "it points out that was not tried"
+            f"{', '.join(tried)} never did anything: no situation that was seen or is expected near has a combination of facts "
+            "that was not tried"
         )
 
     @property
@@ -184,6 +253,35 @@ class ControlsResult:
             }
             for operator in self.operators
         ]
+
+    @property
+    def pddl(self) -> str:
+        """The model as a PDDL domain."""
+        return domain_text(self.model)
+
+    @property
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """The model of the operators as it stood after so many queries, in the last interrogation of them."""
+        return () if self.interrogation is None else self.interrogation.curve
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw how much of the model stood after how many queries about the operators; see ``Result.plot``.
+
+        Raises:
+            UnusableInput: no operators were interrogated.
+        """
+        if self.interrogation is None:
+            raise UnusableInput("no operators were interrogated: there is no curve to draw")
+        return self.interrogation.plot(axes)
+
+    def __repr__(self) -> str:
+        return result_text.in_short(self)
+
+    def __str__(self) -> str:
+        return aligned(result_text.figures(self))
+
+    def _repr_html_(self) -> str:
+        return result_text.html(self)
 
 
 def _text(fact: LiftedAtom, header: ActionHeader) -> str:

@@ -45,12 +45,12 @@ class Seeker:
         """By control and problem, all ways to give it."""
         self.covered = False
 
-    def way(self, rules: Rules, *, dead: bool = True, pairs: bool = False) -> Way | None:
-        """The way to what is newest for the fewest steps; None if nothing new is found.
+    def way(self, rules: Rules, *, pairs: bool = False) -> Way | None:
+        """The way to what is newest to a control that never did anything, for the fewest steps; None if nothing new is found.
 
-        ``dead``: for controls that never did anything only. ``pairs``: two facts that were never true together are new, too.
+        ``pairs``: two facts that were never true together are new, too.
         """
-        controls = self._giving.dead if dead else self._giving.controls
+        controls = self._giving.dead
         if not controls:
             return None
         self._bring_up_to_date(rules, controls)

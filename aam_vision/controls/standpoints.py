@@ -9,7 +9,7 @@ elsewhere. This chooses what is explored and says what was covered.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.strips import GroundAction, Objects, State, Vocabulary
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 Role = Hashable
 """How an object is pointed out."""
+COUNTED = 4
+"""Facts of a predicate that are counted; where there were more in some situation, only whether there are any counts."""
+FEW = 6
+"""Objects of a type whose names count, such as directions, and things of which it counts whether they are anywhere."""
+STEPS = 2
+"""Objects in a row beside what is pointed out: the next cell in a direction, and the one beyond it."""
 
 
 class Standpoint(NamedTuple):
@@ -48,11 +54,13 @@ class Standpoints:
         self._roles_known: dict[Role, int] = {}
         self._facts_known: dict[Hashable, int] = {}
         self._same: dict[frozenset[int], frozenset[int]] = {}
+        self._placed: dict[tuple[str, str], set[bool]] = {}
+        """By predicate and thing, whether it was anywhere, and nowhere."""
         self.take_in(states)
 
     def take_in(self, states: Iterable[State]) -> bool:
-        """Count further situations as seen; whether situations point out other things than before."""
-        before = self.pointing
+        """Count further situations as seen; whether they point out, or set elsewhere, other things than before."""
+        before = self.pointing, self._settable
         for state in states:
             for predicate, sizes in self._sizes.items():
                 rows = state.rows.get(predicate, [])
@@ -62,11 +70,21 @@ class Standpoints:
                     and self._first.setdefault((state.objects, predicate), rows) != rows
                 ):
                     self._changing.add(predicate)
+            for predicate, thing, somewhere in self._things(state):
+                self._placed.setdefault((predicate, thing), set()).add(somewhere)
         unary = {one.name for one in self._vocabulary.predicates if one.arity == 1}
         counted, changing = self._sizes.items(), self._changing
         self._always = tuple([one for one, some in counted if some == {1} and one in changing | unary])
         self._sometimes = tuple([one for one, some in counted if some == {0, 1} and one in changing & unary])
-        return self.pointing != before
+        return (self.pointing, self._settable) != before
+
+    @property
+    def _settable(self) -> tuple[object, ...]:
+        """What ``elsewhere`` tells of situations: predicates that change, with the most facts that count; and things."""
+        sizes = [
+            (one, min(max(some), COUNTED + 1)) for one, some in self._sizes.items() if one in self._changing
+        ]
+        return tuple(sizes), tuple(one for one, both in self._placed.items() if len(both) > 1)
 
     @property
     def pointing(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -79,11 +97,84 @@ class Standpoints:
         roles = {
             name: numbers.setdefault(role, len(numbers)) for name, role in self._roles(control, index).items()
         }
-        numbers = self._facts_known
-        facts = frozenset(
-            [numbers.setdefault(fact, len(numbers)) for fact in self._facts(state, roles, index)]
-        )
+        facts = self._numbered(self._facts(state, roles, index))
         return Standpoint(self._same.setdefault(facts, facts), frozenset(roles.items()))
+
+    def elsewhere(self, state: State) -> frozenset[int]:
+        """What is set anywhere in a situation: how many facts of each changing predicate there are, which things are placed.
+
+        As numbers, like facts about what is pointed out. A predicate whose only facts point something out is left out.
+        """
+        found: list[Hashable] = []
+        for predicate, sizes in self._sizes.items():
+            if predicate in self._changing and len(sizes) > 1:
+                size = len(state.rows.get(predicate, ()))
+                found.append(("number", predicate, size if max(sizes) <= COUNTED else min(size, 1)))
+        for predicate, thing, somewhere in self._things(state):
+            if len(self._placed.get((predicate, thing), ())) > 1:
+                found.append(("placed", (predicate, thing), somewhere))
+        return self._numbered(found)
+
+    def _things(self, state: State) -> Iterator[tuple[str, str, bool]]:
+        """By changing predicate of several objects, and the few things that come first in it: whether there is such a fact."""
+        for predicate in self._vocabulary.predicates:
+            if predicate.arity > 1 and predicate.name in self._changing:
+                things = state.objects.of_type(predicate.types[0])
+                if len(things) <= FEW:
+                    rows = state.rows.get(predicate.name, ())
+                    placed = {row[0] for row in rows}
+                    for thing in things:
+                        yield predicate.name, thing, thing in placed
+
+    def fixed(self, state: State) -> tuple[str, ...]:
+        """The objects whose names count: all of a type that has few, of which no fact points one out, such as directions."""
+        objects, pointing = state.objects, {*self._always, *self._sometimes}
+        pointed = {kind for one in self._vocabulary.predicates if one.name in pointing for kind in one.types}
+        few = [kind for kind, names in _by_type(objects).items() if len(names) <= FEW and kind not in pointed]
+        return tuple(name for name, kind in objects.items() if kind in few)
+
+    def beside(
+        self, standpoint: Standpoint, names: Iterable[str], state: State, index: StateIndex
+    ) -> tuple[frozenset[int], dict[str, Role]]:
+        """The facts about what lies beside what is pointed out, as numbers; and these objects, each with its role.
+
+        Args:
+            standpoint: of the situation.
+            names: of objects that facts name: what lies in this direction, and beyond.
+            state: the situation.
+            index: of it.
+        """
+        roles: dict[str, Role] = {}
+        pointed = dict(standpoint.objects)
+        for fixed in names:
+            if fixed in pointed:
+                continue
+            ends: dict[str, Role] = dict(pointed)
+            for _ in range(STEPS):
+                ends = dict(_next_to(ends, fixed, index, {*pointed, *roles}))
+                roles.update(ends)
+        found: list[Hashable] = []
+        for predicate in self._vocabulary.predicates:
+            if predicate.arity == 1:
+                rows = index.rows.get(predicate.name, ())
+                found += [
+                    (predicate.name, role, (name,) in rows)
+                    for name, role in roles.items()
+                    if self._vocabulary.types.is_a(state.objects[name], predicate.types[0])
+                ]
+        return self._numbered(found), roles
+
+    def _numbered(self, facts: Iterable[Hashable]) -> frozenset[int]:
+        known = self._facts_known
+        return frozenset([known.setdefault(fact, len(known)) for fact in facts])
+
+    def told(self, number: int) -> Hashable:
+        """The fact of a number."""
+        return list(self._facts_known)[number]
+
+    def role(self, number: int) -> Role:
+        """The role of a number."""
+        return list(self._roles_known)[number]
 
     def _roles(self, control: GroundAction, index: StateIndex) -> dict[str, Role]:
         roles: dict[str, Role] = {}
@@ -113,6 +204,27 @@ class Standpoints:
                         for row in index.matching(predicate.name, place, name):
                             told = [roles[one] if one in roles else objects[one] for one in row]
                             yield predicate.name, *told
+
+
+def _by_type(objects: Objects) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, kind in objects.items():
+        found.setdefault(kind, []).append(name)
+    return found
+
+
+def _next_to(
+    roles: Mapping[str, Role], fixed: str, index: StateIndex, taken: Collection[str]
+) -> Iterator[tuple[str, Role]]:
+    """The only objects that stand in a fact together with one of these, first, and the fixed one: (here, it, right)."""
+    for predicate, rows in index.rows.items():
+        if not rows or len(rows[0]) < 3:
+            continue
+        for name, role in roles.items():
+            found = [row for row in index.matching(predicate, 0, name) if fixed in row[1:]]
+            others = {other for row in found for other in row[1:] if other != fixed}
+            if len(found) == 1 and len(others) == 1 and not others & set(taken):
+                yield others.pop(), ("beside", predicate, role, fixed)
 
 
 def _point_out(roles: dict[str, Role], predicates: Iterable[str], index: StateIndex) -> None:

@@ -33,6 +33,12 @@ class Transition(Unchanging):
         lost = {atom: False for atom in before.true - after.true if atom not in after.unknown}
         return dict(sorted({**gained, **lost}.items()))
 
+    @cached_property
+    def kind(self) -> str:
+        """The control, and the predicates that changed: ``toggle +open -closed``."""
+        signs = {f"{'+' if value else '-'}{atom.predicate}" for atom, value in self.change.items()}
+        return " ".join((self.control.name, *sorted(signs)))
+
 
 def idle(transitions: Mapping[str, Sequence[Transition]]) -> tuple[str, ...]:
     """The controls that never did anything, in order; ``transitions``: by control, all that was seen."""

@@ -15,7 +15,7 @@ from aam_vision.controls.transitions import Transition
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, Model
 
-SHARE, LEAST = 0.25, 30
+SHARE, LEAST = 0.25, 60
 """Controls of the walk: this share of those given before, at least so many."""
 EPISODE, EACH = 12, 4
 """Controls of one long walk without a return: these, or so many for each control."""
@@ -63,7 +63,7 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
                 return Watched(steps, transition)
             steps += 1
         idle = idle + 1 if steps == before else 0
-    surprise = _give_the_rest(giving, rules, predicted, max(wanted - steps, LEAST)) if idle == IDLE else None
+    surprise = give_the_rest(giving, rules, model, max(wanted - steps, LEAST)) if idle == IDLE else None
     return Watched(steps, surprise, in_a_row)
 
 
@@ -110,18 +110,17 @@ def repeat(giving: Giving, rng: np.random.Generator) -> None:
                 return
             known = sorted(giving.given_in(here.state), key=str)
             options = [one for one in known if giving.seen_after(here.state, one) != here.state]
-            if not options:
-                break
+            options = options or ground(giving.controls, here.state)
             _, here = giving.give(here, options[int(rng.integers(len(options)))])
 
 
-def _give_the_rest(giving: Giving, rules: Rules, predicted: ControlModel, most: int) -> Transition | None:
+def give_the_rest(giving: Giving, rules: Rules, model: Model, most: int) -> Transition | None:
     """Give every control where it was not given, if these are so many at most; the first that surprises, if any does.
 
     Raises:
         StepsSpent: no more controls may be given.
     """
-    given = 0
+    predicted, given = ControlModel(model, rules.discovery.operators), 0
     while left := _left(giving, most - given):
         for here, control in left:
             given += 1

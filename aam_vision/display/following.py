@@ -26,7 +26,7 @@ from aam_vision.interrogation.task.result import lower_bound
 from aam_vision.interrogation.task.trial_design import Proposal
 from aam_vision.query import Query, Response, Situation
 from aam_vision.report.album import picture
-from aam_vision.wording import counted, plural
+from aam_vision.wording import WIDTH, counted, one_line, plural
 
 REFRESHES = 4
 """Refreshes of the screen in a second, at most."""
@@ -84,8 +84,8 @@ class Display:
                 remove(self._graphics, self._console)
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
-        self._console.print(Text(text))
+        """Print a line that stays; off a terminal, one that is not too long for a log."""
+        self._console.print(Text(text if self._live is not None else one_line(text, WIDTH)))
         self._told = monotonic()
 
     def announce(self, text: str) -> None:
@@ -104,7 +104,7 @@ class Display:
         self._moved = True
         if self._live is not None:
             hypotheses, counts = evidence.hypotheses, agent.counts
-            known = hypotheses.decided(), hypotheses.size, "pal tuples decided"
+            known = hypotheses.decided(), hypotheses.size, "lines of the model decided"
             self._show(_costs(counts, lower_bound(hypotheses)), known, *self._exchanged(move, agent))
             return
         line = status_line(agent.counts, evidence)
@@ -130,12 +130,12 @@ class Display:
             known = (
                 sure,
                 sum(action.doubts.size for action in actions),
-                f"palm tuples over {1 - DOUBT:.1%} sure",
+                f"lines of the model over {1 - DOUBT:.1%} sure",
             )
             self._show(_costs(agent.counts), known, *self._answered(proposal.why, agent))
             return
         worst = max(float(action.doubts.max(initial=0.0)) for action in actions)
-        said = "answers are not reliable, and weighed from here on"
+        said = "answers are not reliable: weighed from here on"
         line = f"{_aligned(agent.counts)}  greatest doubt {worst:.1e}"
         if self._said != said or monotonic() - self._told >= EVERY:
             self.say(f"{line}  {said}")
@@ -236,4 +236,6 @@ def _aligned(counts: Counts) -> str:
 def status_line(counts: Counts, evidence: Evidence) -> str:
     """The costs so far, and how much of the model is decided."""
     hypotheses = evidence.hypotheses
-    return f"{_aligned(counts)}  {hypotheses.decided():4d}/{hypotheses.size} {plural('pal tuple', hypotheses.size)}"
+    return (
+        f"{_aligned(counts)}  {hypotheses.decided():4d}/{hypotheses.size} {plural('line', hypotheses.size)}"
+    )

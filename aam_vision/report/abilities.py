@@ -1,8 +1,8 @@
 """The abilities of an agent in one short paragraph: its actions, with their main conditions and changes.
 
-The main conditions of an action are those that tell it from the other actions, then those that its world changes; the
-main changes are what it brings about, before what it ends. How many are named depends on the number of actions, so
-that the paragraph stays short.
+The main conditions of an action are those that tell it from the other actions, then those that its world changes, and last what
+always holds; the main changes are what it brings about, before what it ends. How many are named depends on the number of
+actions, so that the paragraph stays short; but each of up to eight actions has a sentence.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.report import english
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
 
-MOST = 420
-"""Characters of the paragraph, about: with more, fewer conditions, changes and actions are described."""
-_NAMES = 90
-"""Characters of the list of actions that are only named, about."""
+MOST = 460
+"""Characters of the paragraph, about: with more, fewer conditions and changes are described."""
+EXPLAINED, CASES = 8, 4
+"""Actions that are described however long that is, and the cases of a control that are."""
 ALL = 10_000
 """More than the conditions or changes of any action."""
-_SHARES: Sequence[tuple[int, int]] = ((4, 3), (3, 2), (2, 2), (2, 1), (1, 1))
-"""Conditions and changes of each action, tried in turn; of a control's cases, which nobody has named, never one and one."""
-_MOST_OF_CONTROLS = 390
-"""The same as ``MOST`` where the verdict beside it has two statements."""
+_SHARES: Sequence[tuple[int, int]] = ((4, 3), (3, 2), (3, 1), (2, 1))
+"""Conditions and changes of each action, tried in turn."""
 
 _Literal = tuple[LiftedAtom, Mode]
 
@@ -105,12 +103,11 @@ def abilities(
     """
     if controls is None:
         cases = {schema.header.name: [schema] for schema in model.actions}
-        total, noun, unknown, most, shares = len(cases), "action", "", MOST, _SHARES
+        total, noun, unknown = len(cases), "action", ""
     else:
         cases = controls.cases(model)
         total, noun, unknown = len(controls.names), "control", controls.unknown(cases)
-        most, shares = _MOST_OF_CONTROLS, _SHARES[:-1]
-    for conditions, changes in shares:
+    for conditions, changes in _SHARES:
         deeds = [_deed(name, model, some, executed, (conditions, changes)) for name, some in cases.items()]
         whole = all(
             len(schema.positive | schema.negative) <= conditions
@@ -120,19 +117,12 @@ def abilities(
         beginning = (
             f"It has {wording.counted(total, noun)}{_qualified(whole, complete, total == 1)}.{unknown}"
         )
-        if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= most:
+        if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= MOST:
             return Abilities(beginning, tuple(deeds), "")
-    told, left = list[Deed](), most - len(beginning) - _NAMES
-    for deed in deeds:
-        left -= len(str(deed)) + 2
-        if left < 0 and told:
-            break
-        told.append(deed)
-    rest = [deed.action for deed in deeds[len(told) :]]
-    named = [name for n, name in enumerate(rest) if sum(map(len, rest[: n + 1])) + 2 * n <= _NAMES]
-    others = english.listed([*named, *([f"{len(rest) - len(named)} more"] if named != rest else [])])
-    also = "It can also" if controls is None else "There are also"
-    return Abilities(beginning, tuple(told), f"{also} {others}." if rest else "")
+    rest = [deed.action for deed in deeds[EXPLAINED:]]
+    return Abilities(
+        beginning, tuple(deeds[:EXPLAINED]), f"The others: {english.listed(rest)}." if rest else ""
+    )
 
 
 def executed_actions(transcript: Transcript) -> set[str]:
@@ -154,17 +144,24 @@ def _deed(
     """What an action does, or what a control does case by case."""
     if any(case.header.name not in executed for case in cases):
         return Deed(name, "it was never done, so nothing is known of it")
-    return Deed(name, "; ".join(clause(model, case, *share) for case in cases))
+    told, more = [clause(model, case, *share) for case in cases[:CASES]], len(cases) - CASES
+    return Deed(
+        name, "; ".join([*told, *([f"and {wording.counted(more, 'more case')}"] if more > 0 else [])])
+    )
 
 
 def clause(model: Model, schema: ActionSchema, conditions: int, changes: int) -> str:
     """What an action does, with its main conditions and its main changes, so many of each."""
     required = [*_marked(schema.positive, Mode.POSITIVE), *_marked(schema.negative, Mode.NEGATIVE)]
     effects = [*_marked(schema.add, Mode.POSITIVE), *_marked(schema.delete, Mode.NEGATIVE)]
-    required.sort(key=_importance(model, schema))
-    named = {argument for atom, _ in required[:conditions] for argument in atom.arguments}
+    kinds = _kinds(model, schema)
+    required = sorted(
+        (one for one in required if one[0] not in kinds.values()), key=_importance(model, schema)
+    )
+    told = list(enumerate(required[:conditions]))
+    named = {argument: place for place, (atom, _) in reversed(told) for argument in atom.arguments}
     effects.sort(key=_effect_importance(model, named))
-    header, said = schema.header, _Named(schema.header)
+    header, said = schema.header, _Named(schema.header, kinds)
     needs = [
         said(english.literal(atom, mode, header.parameters, model.vocabulary))
         for atom, mode in required[:conditions]
@@ -178,10 +175,11 @@ def clause(model: Model, schema: ActionSchema, conditions: int, changes: int) ->
 
 
 class _Named:
-    """Says of which type a parameter is where it is named first: ``location ?to``."""
+    """Says of which type, or kind, a parameter is where it is named first: ``location ?to``, ``stone ?s``."""
 
-    def __init__(self, header: ActionHeader) -> None:
+    def __init__(self, header: ActionHeader, kinds: Mapping[int, LiftedAtom]) -> None:
         self._types = dict(zip(header.parameters, header.types, strict=True))
+        self._types |= {header.parameters[place]: atom.predicate[3:] for place, atom in kinds.items()}
 
     def __call__(self, words: str) -> str:
         return re.sub(r"\?([\w-]+)", self._name, words)
@@ -194,41 +192,74 @@ class _Named:
         return f"{re.sub('[-_]', ' ', str(kind))} {found[0]}"
 
 
+def _kinds(model: Model, schema: ActionSchema) -> dict[int, LiftedAtom]:
+    """By parameter, what it is at all times (``is-stone(?s)``) in several actions: that goes without a clause of its own."""
+    needing = Counter(atom.predicate for other in model.actions for atom in {*other.positive})
+    changed = {atom.predicate for other in model.actions for atom in (*other.add, *other.delete)}
+    others = {argument for atom in schema.positive if len(atom.arguments) > 1 for argument in atom.arguments}
+    return {
+        argument: atom
+        for atom in sorted(schema.positive, key=str)
+        for argument in atom.arguments
+        if isinstance(argument, int) and len(atom.arguments) == 1 and argument in others
+        if atom.predicate.startswith("is-") and needing[atom.predicate] > 1 and atom.predicate not in changed
+    }
+
+
 def _marked(atoms: Iterable[LiftedAtom], mode: Mode) -> list[_Literal]:
     return [(atom, mode) for atom in sorted(atoms, key=str)]
 
 
 def _importance(model: Model, schema: ActionSchema) -> Callable[[_Literal], tuple[object, ...]]:
-    """Conditions of this action alone, or on constants, first, then those that some action changes, then the others."""
-    shared = Counter(
-        predicate
-        for other in model.actions
-        for predicate in {atom.predicate for atom in (*other.positive, *other.negative)}
-    )
+    """Conditions of this action alone first, of those the ones that some action changes; then what changes, then the others.
+
+    A condition of the same predicate on parameters that play other parts is another one.
+    """
+    all_parts = [_parts(other) for other in model.actions]
+    shared = Counter(part for parts in all_parts for part in {*parts.values()})
+    common = Counter(name for parts in all_parts for name in {atom.predicate for atom, _ in parts})
     changing = {atom.predicate for other in model.actions for atom in (*other.add, *other.delete)}
+    parts = _parts(schema)
 
     def key(literal: _Literal) -> tuple[object, ...]:
         atom, mode = literal
-        constant = any(isinstance(argument, str) for argument in atom.arguments)
-        alone = (shared[atom.predicate] == 1 or constant) and len(model.actions) > 1
-        return (
-            not alone,
-            atom.predicate not in changing,
-            mode is Mode.NEGATIVE,
-            shared[atom.predicate],
-            len(atom.arguments),
-            str(atom),
-        )
+        own = common[atom.predicate] == 1 and len(atom.arguments) < 2
+        near = atom.predicate not in changing and sum(isinstance(one, int) for one in atom.arguments) > 2
+        alone = (
+            shared[parts[literal]] == 1 and len(model.actions) > 1 and not near
+        )  # as a cell and the next one are
+        rank = (0 if own and alone else 1 if alone else 3) + (atom.predicate not in changing)
+        rare = common[atom.predicate], shared[parts[literal]]
+        size = len(atom.arguments) * (
+            -1 if rank > 2 else 1
+        )  # what all actions have: what relates most things first
+        return rank, mode is Mode.NEGATIVE, *((size, *rare) if rank > 2 else (*rare, size)), str(atom)
 
     return key
 
 
+def _parts(schema: ActionSchema) -> dict[_Literal, object]:
+    """The conditions of an action, each in terms of what becomes of its parameters: their types, and the effects on them."""
+    header = schema.header
+    effects = [*_marked(schema.add, Mode.POSITIVE), *_marked(schema.delete, Mode.NEGATIVE)]
+    roles: list[tuple[object, ...]] = []
+    for number, kind in enumerate(header.types):
+        own = [(atom, mode) for atom, mode in effects if number in atom.arguments]
+        roles.append((kind, *((atom.predicate, mode, atom.arguments.index(number)) for atom, mode in own)))
+    required = [*_marked(schema.positive, Mode.POSITIVE), *_marked(schema.negative, Mode.NEGATIVE)]
+    return {
+        (atom, mode): (atom.predicate, mode, *(roles[a] if isinstance(a, int) else a for a in atom.arguments))
+        for atom, mode in required
+    }
+
+
 def _effect_importance(
-    model: Model, named: Collection[int | str]
+    model: Model, named: Mapping[int | str, int]
 ) -> Callable[[_Literal], tuple[object, ...]]:
     """What is brought about before what ends; then what few actions bring about, and what relates things.
 
-    ``named`` are the arguments of the conditions that are told: changes of these come before others of their kind.
+    ``named`` are the arguments of the conditions that are told, with the numbers of these: changes of the first ones come
+    before others of their kind.
     """
     adding = Counter(
         predicate for other in model.actions for predicate in {atom.predicate for atom in other.add}
@@ -236,7 +267,8 @@ def _effect_importance(
 
     def key(literal: _Literal) -> tuple[object, ...]:
         atom, mode = literal
-        told = sum(argument in named for argument in atom.arguments)
-        return mode is Mode.NEGATIVE, adding[atom.predicate], -len(atom.arguments), -told, str(atom)
+        told = [named[argument] for argument in atom.arguments if argument in named]
+        kind = adding[atom.predicate], -len(atom.arguments)
+        return mode is Mode.NEGATIVE, *kind, -len(told), sum(told), str(atom)
 
     return key

@@ -78,9 +78,9 @@ class Account:
         """The weights of the answers, where they proved unreliable."""
 
     @property
-    def complete(self) -> bool:
+    def proven(self) -> bool:
         """Whether it was proven that no further query could tell more, of an agent as is assumed."""
-        return self.run.ending is not None and self.run.ending.complete
+        return self.run.ending is not None and self.run.ending.ending.proven
 
     @property
     def _doubted(self) -> bool:
@@ -96,7 +96,7 @@ class Account:
             return self.run.ending.verdict
         decided, size = self.decided
         return unfinished(
-            f"The answers so far decide {decided} of {counted(size, 'pal tuple')}; the others may have any mode."
+            f"The answers so far decide {decided} of {counted(size, 'line')} of the model; the others may have any mode."
         )
 
     @cached_property
@@ -108,9 +108,9 @@ class Account:
                 {name: carrier.control for name, carrier in self.carriers.items()},
                 idle_controls(self.run.controls),
             )
-            return abilities(self.model, controls.carried, complete=self.complete, controls=controls)
+            return abilities(self.model, controls.carried, complete=self.proven, controls=controls)
         done = {step.action.name for step in self.steps if step.executed}
-        return abilities(self.model, done, complete=self.complete)
+        return abilities(self.model, done, complete=self.proven)
 
     @cached_property
     def carriers(self) -> Carriers:
@@ -135,7 +135,7 @@ class Account:
         found = {}
         for entry in undetermined(self.proofs.hypotheses):
             told = self._told.get((entry.action, entry.location, entry.group), {})
-            if self.complete or told.get("kind") == CANNOT_MATTER:
+            if self.proven or told.get("kind") == CANNOT_MATTER:
                 entry = replace(entry, kind=CANNOT_MATTER, settle="")
             found.update(dict.fromkeys(entry.pals, entry))
         return found

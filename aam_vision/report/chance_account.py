@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from aam_vision.chance.interrogating import COMPLETE, CONTRADICTED
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.interrogation.task.verdict import Verdict
+from aam_vision.interrogation.task.verdict import NOT_STRIPS, Verdict
 from aam_vision.outcomes import ChanceModel
 from aam_vision.report import chance, english
 from aam_vision.report.chance_conditions import PROVEN, Condition, conditions
@@ -142,11 +141,10 @@ class ChanceAccount:
         if figures is None:
             return unfinished("What is told here is what the answers so far say.")
         why = f"{figures['why'][:1].upper()}{figures['why'][1:]}."
-        if figures["status"] == CONTRADICTED:
+        if figures["status"] == NOT_STRIPS:
             false = "So no model with fixed outcomes explains the answers: nothing below is certain."
-            return Verdict("no model with outcomes fits", why, "", "", (false,))
-        title = COMPLETE if figures["status"] == COMPLETE else "not complete"
-        return Verdict(title, why, self.assumed, self._sure, self._left)
+            return Verdict(f"{NOT_STRIPS}: no model with outcomes fits", why, "", "", (false,))
+        return Verdict(figures["status"], why, self.assumed, self._sure, self._left)
 
     @property
     def assumed(self) -> str:

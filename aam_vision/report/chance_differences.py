@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from aam_vision.chance.comparing import ALPHA
-from aam_vision.chance.interrogating import CONTRADICTED, Options
+from aam_vision.chance.interrogating import Options
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.chance.versions import ActionDifferences, AtomDifference, OutcomeDifference, differences
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.report import chance
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.english import listed
@@ -84,7 +85,7 @@ class Versions:
         found = []
         for name, account in (("A", self.one), ("B", self.other)):
             judged = account.verdict
-            if account.figures is None or account.figures["status"] == CONTRADICTED:
+            if account.figures is None or account.figures["status"] == NOT_STRIPS:
                 found.append(
                     f"{name}: {judged.title}: {judged.main} What is said of it below is not certain."
                 )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from aam_vision import wording
 from aam_vision.chance.frequency import Frequency
-from aam_vision.chance.interrogating import COMPLETE, CONTRADICTED
 from aam_vision.files import read_limited
+from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.pddl import chance_domain_text
 from aam_vision.report import chance, english, labels, rendering
 from aam_vision.report.chance_account import ActionAccount, ChanceAccount
@@ -99,8 +99,8 @@ def first_screen(account: ChanceAccount) -> FirstScreen:
         f"There {'is' if len(rest) == 1 else 'are'} also {wording.some(rest, 8)}." if rest else "",
         () if told is None else told[1],
         "" if told is None else told[0],
-        {COMPLETE: "proven", CONTRADICTED: "estimated"}.get(status, "open"),
-        status == CONTRADICTED,
+        {COMPLETE: "proven", NOT_STRIPS: "estimated"}.get(status, "open"),
+        status == NOT_STRIPS,
     )
 
 

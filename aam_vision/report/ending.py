@@ -13,15 +13,16 @@ from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
 from aam_vision.interrogation.task.verdict import (
     COMPLETE,
     NOT_STRIPS,
+    OPEN,
     STRIPS,
-    UNEXAMINED,
     Ending,
     Verdict,
     verdict,
 )
 
-_REASONS = {COMPLETE: "no query could tell any more", UNEXAMINED: "no query could tell any more"}
-"""The reasons of runs of earlier versions, which did not record them."""
+_UNEXAMINED = "complete under its assumptions"
+_EARLIER = {_UNEXAMINED: OPEN, "contradicted": NOT_STRIPS}
+"""The words of earlier versions for how a run ended."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,6 @@ class RecordedEnding:
             return verdict(self.ending)
         return of_controls(self.ending, *self.certain, cases_missing=self.cases_missing)
 
-    @property
-    def complete(self) -> bool:
-        """Whether no query could tell any more, under the assumption."""
-        return self.ending.status in (COMPLETE, UNEXAMINED)
-
 
 def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
     """How a run ended.
@@ -69,12 +65,14 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
     told = dict(figures)
     status = field(told, "status", str)
     kinds = [one.get("kind") for one in told.get("undetermined") or [] if isinstance(one, dict)]
-    complete = status in (COMPLETE, UNEXAMINED)  # earlier versions recorded no kinds
-    known = [kind == CANNOT_MATTER or (kind is None and complete) for kind in kinds]
+    proven = bool(told.get("proven"))
+    known = [kind == CANNOT_MATTER or (kind is None and proven) for kind in kinds]  # earlier ones have none
     diagnosis, examples = _diagnosis(told.get("diagnosis"))
     ending = Ending(
         status,
-        _text(told, "why") or _REASONS.get(status, ""),
+        proven,
+        _text(told, "why"),
+        _text(told, "missing"),
         Exam(_number(told, "exam_steps"), _number(told, "exam_wrong")),
         bool(told.get("noise")),
         known.count(False),
@@ -85,8 +83,16 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
     within, beyond = (_text(told, f"certain_{where}") for where in ("within", "beyond"))
     if not (within and beyond):
         return RecordedEnding(ending, examples)
-    missing = not complete and not ending.why and bool(told.get("unexplained") or told.get("idle"))
+    idle = told.get("idle") and not told.get("idle_covered")
+    missing = not ending.why and bool(told.get("unexplained") or idle)
     return RecordedEnding(ending, examples, (within, beyond), missing)
+
+
+def in_todays_words(figures: dict[str, Any]) -> None:
+    """Have ``result.json`` of an earlier version say in the words of today how its run ended."""
+    if figures.setdefault("proven", figures["status"] in (COMPLETE, _UNEXAMINED)):
+        figures.setdefault("why", "no query could tell any more")
+    figures["status"] = _EARLIER.get(figures["status"], figures["status"])
 
 
 def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool = False) -> Verdict:
@@ -94,10 +100,10 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
     usual = verdict(ending)
     if ending.status == NOT_STRIPS and ending.diagnosis is None:
         false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
-        return Verdict("no STRIPS model fits", f"{ending.why}.", "", "", (false,))
+        return Verdict(f"{NOT_STRIPS}: no STRIPS model fits", f"{ending.why}.", "", "", (false,))
     first = f"{within[:1].upper()}{within[1:]}."
     if cases_missing:  # the name of a control may come first
-        return replace(usual, main=f"{beyond}.", details=(first,))
+        return replace(usual, title=ending.status, main=f"{beyond}.", details=(first,))
     return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.",))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, UNEXAMINED, Verdict
+from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.report.abilities import Abilities
 from aam_vision.report.account import Account
 from aam_vision.report.controls import ControlsAccount
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import Event, ShownImage
 
-_GRADES = {COMPLETE: "proven", UNEXAMINED: "assumed", NOT_STRIPS: "estimated"}
+_GRADES = {COMPLETE: "proven", NOT_STRIPS: "estimated"}
 """Classes of the style sheet by status; every other run is ``open``."""
 
 

@@ -49,7 +49,6 @@ def page(account: Account) -> str:
         account=account,
         actions=actions,
         chart=chart,
-        complete=account.complete,
         controls=controls,
         counted=wording.counted,
         times=wording.times,

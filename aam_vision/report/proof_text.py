@@ -119,11 +119,11 @@ class ProofText:
     def _exclusion(self, one: Exclusion, header: ActionHeader, location: Location) -> ProofStep:
         event = self._event(one.step)
         literals = dict.fromkeys(_literal(claim, header) for claim in one.claims)
+        gathered = "No step shows it by itself; it follows from several answers together."
         if location is PRE:
             if not one.seen:
                 text = (
-                    f"{event.name}: with {event.step} it became clear that these are not required. No step "
-                    "shows it by itself; it follows from several answers together."
+                    f"{event.name}: with {event.step} it became clear that these are not required. {gathered}"
                 )
             else:
                 text = (
@@ -132,6 +132,10 @@ class ProofText:
             return ProofStep(text, event, tuple(literals))
         atoms = dict.fromkeys(atom for atom, _ in one.claims)
         excluded = {atom: [mode for other, mode in one.claims if other == atom] for atom in atoms}
+        if one.step.action.name != header.name:  # it showed what was hidden around a step of this action
+            text = f"{event.name}: with {event.step} it became clear what {header.name} does. {gathered}"
+            left = (f"{atom.text(header.parameters)} is {_left(excluded[atom])}" for atom in atoms)
+            return ProofStep(text, event, tuple(left))
         words = tuple(
             f"{atom.text(header.parameters)}: {value_words(atom, one.step)}, so it is {_left(excluded[atom])}"
             for atom in atoms

@@ -9,7 +9,7 @@ from typing import Any
 from aam_vision.agents.encoding import Malformed, field, loads
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.report.ending import printable, read_ending
+from aam_vision.report.ending import in_todays_words, printable, read_ending
 
 MAX_BYTES = 50_000_000
 """Bytes of ``result.json`` at most."""
@@ -30,6 +30,7 @@ def read_figures(path: Path, *, chance: bool) -> Mapping[str, Any] | None:
             field(found, name, int)
         for name in ("env", "status", "access", "why" if chance else "policy"):
             found[name] = printable(field(found, name, str))
+        in_todays_words(found)
         if not chance:
             field(found, "curve", list)
             read_ending(found)

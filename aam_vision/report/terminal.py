@@ -64,7 +64,7 @@ def _verdict(account: Account, console: Console) -> None:
     if account.run.controls is not None:
         said = f"{figures['env']}: {counted(figures['steps'], 'control')} given, {counted(figures['queries'], 'query')}"
         console.print()
-        console.print(Text(f"{said}, {decided} of {counted(size, 'pal tuple')} decided."))
+        console.print(Text(f"{said}, {decided} of {counted(size, 'line')} of the model decided."))
         return
     known = "decided" if account.weighing is None else "certain"
     looks = f", {counted(figures['looks'], 'look')}" if account.weighing and figures.get("looks") else ""
@@ -72,7 +72,7 @@ def _verdict(account: Account, console: Console) -> None:
     console.print(
         Text(
             f"{figures['env']}: {counted(figures['queries'], 'query')} (at least {figures['lower_bound']} needed), "
-            f"{counted(figures['steps'], 'step')}{looks}, {decided} of {counted(size, 'pal tuple')} {known}."
+            f"{counted(figures['steps'], 'step')}{looks}, {decided} of {counted(size, 'line')} of the model {known}."
         )
     )
 

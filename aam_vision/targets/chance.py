@@ -13,7 +13,7 @@ from aam_vision.targets.decorated import unreliable
 from aam_vision.targets.images import perception_of, settings_of
 from aam_vision.targets.programs import from_program
 from aam_vision.targets.symbolic import tell_left_out
-from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem
+from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem, problems_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,10 +162,7 @@ def _seen(arguments: Arguments) -> ChanceTarget:
     assert env is not None, "it is named"
     known = environment(env)
     domain, access = known.domain, access_of(arguments.access, SEEN_ACCESS, f"--chance and {env}")
-    chosen = [
-        domain.interrogated[number]
-        for number in numbers(env, arguments.problem or [], len(domain.interrogated), access)
-    ]
+    chosen = problems_of(env, arguments.problem or [], domain.interrogated, access)
     chance, noise = _chance(arguments), np.random.default_rng([arguments.seed, 2])
     simulators: list[Simulator] = [known.simulator(problem, chance) for problem in chosen]
     settings = settings_of(arguments)

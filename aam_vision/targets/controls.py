@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.images import PerceptionSettings, perception_of, settings_of
+from aam_vision.targets.images import PerceptionSettings, check_known, perception_of, settings_of
 from aam_vision.targets.symbolic import tell_left_out
-from aam_vision.targets.target import Target, access_of, numbers
+from aam_vision.targets.target import Target, access_of, problems_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -212,10 +212,7 @@ def controlled(
     access_of(access, (Access.SNAPSHOT,), "--controls")
     known = _environment(env)
     domain = known.domain
-    chosen = [
-        domain.interrogated[number]
-        for number in numbers(env, problems, len(domain.interrogated), Access.SNAPSHOT)
-    ]
+    chosen = problems_of(env, problems, domain.interrogated, Access.SNAPSHOT)
     clear = [known.controlled(problem) for problem in chosen]
     noise = np.random.default_rng([settings.seed, 2])
     seen: list[Simulator] = list(clear)
@@ -226,6 +223,7 @@ def controlled(
         perception, seen = _told(env, known.told(), clear, settings)
     else:
         perception = perception_of(env, settings)
+        check_known(perception, clear)
     agent = ImageAgent(
         seen,
         perception,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aam_vision.errors import AamWarning
+from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.labelling_note import doubts
 from aam_vision.query import Access
-from aam_vision.targets.target import Target, numbers
+from aam_vision.targets.target import Target, problems_of
 
 if TYPE_CHECKING:
     from aam_vision.arguments import Arguments
@@ -58,7 +58,7 @@ def from_images(
         return _copied(env, access, problems, settings, workers)
 
     domain = image_domain(env)
-    chosen = [domain.interrogated[i] for i in numbers(env, problems, len(domain.interrogated), access)]
+    chosen = problems_of(env, problems, domain.interrogated, access)
     return _seen(env, chosen, access, settings, [domain.simulator(problem) for problem in chosen])
 
 
@@ -72,7 +72,7 @@ def _copied(
 
     check_access(access, workers)
     domain = image_domain(env)
-    chosen = [domain.interrogated[i] for i in numbers(env, problems, len(domain.interrogated), access)]
+    chosen = problems_of(env, problems, domain.interrogated, access)
     crew = simulator_crew(env, chosen, workers)
     try:
         scenes = [domain.simulator(problem).scene for problem in chosen]
@@ -95,6 +95,7 @@ def _seen(
 
     domain = image_domain(env)
     perception = perception_of(env, settings)
+    check_known(perception, clear)
     return replace(
         seen_through(env, clear, domain.headers, access, settings, perception),
         problems=tuple(f"{split}/{number}" for split, number in chosen),
@@ -129,6 +130,27 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     return perception
 
 
+def check_known(perception: Perception, clear: Sequence[Simulator]) -> None:
+    """Refuse pictures in which classifiers recognise nothing.
+
+    Raises:
+        UnusableInput: it is so in the first picture of every problem.
+    """
+    from aam_vision.agents.copied_simulator import CopiedSimulator
+    from aam_vision.classifiers.perception import BoardPerception
+
+    own = [one for one in clear if not isinstance(one, CopiedSimulator)]
+    if isinstance(perception, BoardPerception) and own:
+        for one in own:
+            one.start()
+        if not any(perception.knows(one.frame(), one.scene) for one in own):
+            raise UnusableInput(
+                "no cell of the first picture looks like anything learned from: draw the whole board as in training, or train on "
+                "such pictures",
+                "classifiers",
+            )
+
+
 def seen_through(
     env: str,
     simulators: Sequence[Simulator],
@@ -160,6 +182,7 @@ def seen_through(
     agent = ImageAgent(
         simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
     )
+    agent.untested = bool(doubts(settings.classifiers))
     return Target(
         env,
         (),
@@ -180,7 +203,7 @@ def places(scene: Scene, height: int, width: int) -> dict[str, Box]:
     """The part of an image (of a height and width in pixels) that each place of one cell takes up; none without cells."""
     if not scene.cells:
         return {}
-    from aam_vision.classifiers.board import board_box
+    from aam_vision.perception import board_box
 
     top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
     down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width

@@ -12,12 +12,15 @@ from aam_vision.query import Access, Agent
 if TYPE_CHECKING:
     import numpy as np
 
+    from aam_vision.envs.image_domain import Problem
     from aam_vision.perception import Box, Frame
     from aam_vision.strips import Model, State
     from aam_vision.workers.crew import Crew
 
 IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
 SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
+SEED = "seed"
+"""What the names of problems begin with that are seeds of resets (``envs.own``)."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,33 @@ def one_problem(given: Sequence[str]) -> None:
         )
 
 
-def numbers(env: str, given: Sequence[str], count: int, access: Access) -> list[int]:
-    """Numbers of problems: those given, or all of them (under trajectory access the first)."""
+def problems_of(
+    env: str, given: Sequence[str], interrogated: Sequence[Problem], access: Access
+) -> list[Problem]:
+    """The problems given, or all that are interrogated together (under trajectory access the first).
+
+    A problem is given by its number among these, or by its name: ``test/7``. Where problems are seeds, any other number is
+    a seed.
+
+    Raises:
+        UnusableInput: a text is neither.
+    """
+    count, (usual, first) = len(interrogated), interrogated[0]
     if access is Access.TRAJECTORY:
         one_problem(given)
         given = given or ["0"]
-    numbers = []
+    found = []
     for text in given:
-        if not (text.isdecimal() and len(text) < 10 and int(text) < count):
-            raise UnusableInput(f"{env} has problems 0 to {count - 1}", "problem", text[:40])
-        numbers.append(int(text))
-    return list(dict.fromkeys(numbers)) or list(range(count))
+        split, named, number = text.rpartition("/")
+        known = split and usual if named else usual == SEED or (number.isdecimal() and int(number) < count)
+        if not (known and number.isdecimal() and len(number) < 10):
+            more = f", or give a name such as {usual}/{first}" if usual else ""
+            raise UnusableInput(f"{env} has problems 0 to {count - 1}{more}", "problem", text[:40])
+        asked = int(number)
+        found.append((split or usual, asked) if named or asked >= count else interrogated[asked])
+    return list(dict.fromkeys(found)) or list(interrogated)
+
+
+def numbers(env: str, given: Sequence[str], count: int, access: Access) -> list[int]:
+    """Numbers of problems: those given, or all of them (under trajectory access the first)."""
+    return [number for _, number in problems_of(env, given, [("", n) for n in range(count)], access)]

@@ -24,7 +24,7 @@ from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.store import Card, read
-from aam_vision.classifiers.weak import untaught
+from aam_vision.classifiers.weak import image_test, untaught
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Percept, Point, Scene, VisualVocabulary
 
@@ -90,6 +90,7 @@ class CameraPerception:
 
         self.vocabulary = vocabulary
         self.card = card
+        self.image_test = image_test(card)
         self._plan = plan_of(card.vocabulary)
         self._trained = picture_of(card)
         self._network = Runner(self._plan, weights, self._trained, backend)

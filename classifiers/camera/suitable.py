@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aam_vision.classifiers.camera.plan import Size
 from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.perception import Frame, Scene
+from aam_vision.pictures import fault
 
 SAME_SHAPE: Final = 0.02
 """How much the ratio of width to height of a picture may differ from that of the pictures learned from."""
@@ -26,10 +27,8 @@ def check_frame(frame: Frame, trained: Size, name: str) -> None:
     Raises:
         UnusableInput: it is no RGB image, of other proportions, or too small.
     """
-    if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8 or 0 in frame.shape:
-        raise UnusableInput(
-            f"frame of shape {frame.shape} and type {frame.dtype}: give an RGB image, uint8 (height, width, 3)"
-        )
+    if (why := fault(frame)) is not None:
+        raise UnusableInput(f"a picture is {why}")
     (height, width), (high, wide) = frame.shape[:2], trained
     if abs(width / height * high / wide - 1) > SAME_SHAPE or height < SMALLEST * high:
         raise UnusableInput(

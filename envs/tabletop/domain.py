@@ -211,6 +211,7 @@ def world(alike: int = 1) -> Table:
         pictures=partial(pictures, apart=True),
         unseen=pictures,
         number=TAUGHT,
+        round_steps=2600,
         restore=(snapshot, restore),
         truth=intended,
         shown=shown,

@@ -172,6 +172,7 @@ def world() -> ReadyWorld:
         seeds=(0, 1, 2),
         pictures=labelled_images([Lake], scene, shown, shake),
         number=TAUGHT,
+        round_steps=500,
         unseen=labelled_images([Lake], scene, shown, shake),
         restore=(_token, _put),
         truth=intended,

@@ -16,12 +16,20 @@ from aam_vision.envs.worlds.features import carried
 from aam_vision.envs.worlds.minigrid_vocabulary import COLOURS
 from aam_vision.envs.worlds.minigrid_world import World, board
 
-SHAPES: Final = ((5, 5), (7, 6), (6, 9), (9, 9), (12, 7))
+SHAPES: Final = ((5, 5), (7, 6), (6, 9), (9, 9), (12, 7), (25, 25))
 """Columns and rows of the boards to train on."""
 LOOKS_PER_BOARD: Final = 4
 """Different things on a board at most: classifiers of more are asked together too often."""
 SHARES: Final = {"wall": 0.1, "door": 0.14, "thing": 0.22, "goal": 0.05, "lava": 0.06, "floor": 0.02}
 """Of the cells inside, at random; the others are empty."""
+SPARSE: Final = 0.4
+"""How often a board is emptier than that. Pictures are read by their contrast, of which an empty one has little."""
+EMPTIEST: Final = 0.03
+"""Share of the usual parts that the emptiest board has."""
+IN_VOID: Final = 0.5
+"""How often it is a smaller board in a wide void, as MiniGrid's rooms are in ``MultiRoom``."""
+SMALLEST: Final = 4
+"""Columns and rows of such a board at least."""
 DOORS_IN_WALLS: Final = 0.15
 CARRYING: Final = 0.5
 ON_RARE: Final = 0.3
@@ -47,19 +55,31 @@ class RandomBoard(MiniGridEnv):
             (_one(rng, (Key, Ball, Box)), _one(rng, COLOURS))
             for _ in range(int(rng.integers(1, LOOKS_PER_BOARD + 1)))
         ]
+        fill = EMPTIEST ** rng.random() if rng.random() < SPARSE else 1.0
+        scale = rng.random() ** 3 if rng.random() < IN_VOID else 1.0
+        (left, right), (top, bottom) = (_part_of(rng, size, scale) for size in (width, height))
         self.grid = Grid(width, height)
-        for row in range(height):
-            for column in range(width):
-                edges = (row in (0, height - 1)) + (column in (0, width - 1))
-                self.grid.set(column, row, _random_part(rng, edges, looks))
-        self.grid.set(1, 1, None)
-        self.agent_pos, self.agent_dir = (1, 1), 0
+        for row in range(top, bottom):
+            for column in range(left, right):
+                edges = (row in (top, bottom - 1)) + (column in (left, right - 1))
+                self.grid.set(column, row, _random_part(rng, edges, looks, fill))
+        self.agent_pos, self.agent_dir = (left + 1, top + 1), 0
+        self.grid.set(*self.agent_pos, None)
 
 
-def _random_part(rng: np.random.Generator, edges: int, looks: list[tuple[Any, str]]) -> WorldObj | None:
+def _part_of(rng: np.random.Generator, size: int, scale: float) -> tuple[int, int]:
+    """Where a board begins and ends that takes a part of a larger one, by a scale from 0 to 1."""
+    smaller = SMALLEST + round(scale * (size - SMALLEST))
+    begin = int(rng.integers(size - smaller + 1))
+    return begin, begin + smaller
+
+
+def _random_part(
+    rng: np.random.Generator, edges: int, looks: list[tuple[Any, str]], fill: float
+) -> WorldObj | None:
     if edges:
         return _door(rng) if edges == 1 and rng.random() < DOORS_IN_WALLS else Wall()
-    drawn, part = rng.random(), "nothing"
+    drawn, part = rng.random() / fill, "nothing"
     for name, share in SHARES.items():
         if 0 <= drawn < share:
             part = name

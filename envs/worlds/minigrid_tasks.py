@@ -24,7 +24,7 @@ from aam_vision.strips import Atom
 SEEDS: Final = (0, 1, 2)
 """The problems that are interrogated together."""
 HELD_OUT: Final = (3, 4, 5, 6, 7)
-PICTURES: Final = 800
+PICTURES: Final = 1200
 """Boards to train on: each shows one arrow, which can be on floor, goal, lava or in a door, in four directions."""
 EXAMINED: Final = (
     "DoorKey-8x8",
@@ -37,6 +37,8 @@ EXAMINED: Final = (
     "Fetch-8x8-N3",
     "GoToObject-6x6-N2",
     "ObstructedMaze-1Dl",
+    "MultiRoom-N2-S4",
+    "Empty-16x16",
 )
 """Tasks whose boards the classifiers are examined on: they are trained on none of MiniGrid's."""
 
@@ -93,6 +95,7 @@ def training() -> ReadyWorld:
         scene=scene_of,
         pictures=labelled_images(random_boards(), scene_of, shown, shake),
         number=PICTURES,
+        round_steps=2500,
         unseen=labelled_images(makers, scene_of, shown, shake),
         restore=(snapshot, restore),
         truth=lambda: intended(EVERYTHING, visual.vocabulary()),

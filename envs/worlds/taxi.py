@@ -239,6 +239,7 @@ def world() -> ReadyWorld:
         seeds=(0, 1, 2),
         pictures=labelled_images([make], scene, labels, taught),
         number=TAUGHT,
+        round_steps=800,
         unseen=labelled_images([make], scene, labels, unseen),
         restore=(token, put),
         truth=intended,

@@ -133,7 +133,7 @@ def _assert_same(one: Result, other: Result) -> None:
     assert one.model == other.model
     assert one.counts == other.counts
     assert one.curve == other.curve
-    assert (one.complete, one.why, one.undetermined) == (other.complete, other.why, other.undetermined)
+    assert (one.proven, one.why, one.undetermined) == (other.proven, other.why, other.undetermined)
     assert (one.doubt, one.assessment is None) == (other.doubt, other.assessment is None)
 
 
@@ -242,7 +242,7 @@ def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp
         journalled = JournalledAgent(again, journal)
         other = EconomicalPolicy(PyperplanPlanner(), walker=Walker(share=1.5, stride=2))
         result = interrogate(journalled, Recorded(other, journalled), np.random.default_rng(1))
-    assert result.complete
+    assert result.proven
     assert len(result.transcript.entries) == 11 + len(again.asked)
 
 

@@ -21,7 +21,7 @@ from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.pddl import domain_text
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -83,7 +83,7 @@ def _questions(counter: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("access", Access)
 def test_a_program_is_interrogated_like_any_agent(access: Access) -> None:
     result = _learned(REFERENCE, access)
-    assert result.complete
+    assert result.proven
     text = domain_text(result.model)
     for literal in ("(robot-in ?where)", "(lies-in ?what ?where)", "(not (lies-in ?what ?where))"):
         assert literal in text.partition("(:action take")[2].partition("(:action")[0]
@@ -94,7 +94,7 @@ def test_a_program_is_only_asked_from_situations_that_its_access_allows(access: 
     """And it gives the results that a program gives which may be asked about anything."""
     counter = tmp_path / "asked"
     result = _learned(_faulty("none", 10**6, counter, access))
-    assert result.complete
+    assert result.proven
     other = _learned(REFERENCE, Access(access))
     assert (result.model, result.counts) == (other.model, other.counts)
     starts = [question["from"] for question in _questions(counter)]
@@ -142,6 +142,9 @@ def test_a_fault_that_stays_is_one_line_in_bounded_time(fault: str, at: int, tmp
     assert "\n" not in str(failed.value)
     assert str(failed.value).isprintable()
     assert len(str(failed.value)) < 800
+    if isinstance(failed.value, Interrupted):
+        result = failed.value.result
+        assert (result.status, result.complete, result.missing) == ("failed", False, str(failed.value))
 
 
 def test_a_program_that_says_it_cannot_is_not_asked_again(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_walker_is_learned_from_its_images(access: str, tmp_path: Path) -> Non
     (schema,) = result.model.actions
     assert [atom.text(("from", "to")) for atom in schema.add] == ["at(?to)"]
     assert [atom.text(("from", "to")) for atom in schema.delete] == ["at(?from)"]
-    assert result.complete
+    assert result.proven
 
 
 @pytest.mark.parametrize(

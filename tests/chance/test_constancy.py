@@ -11,8 +11,9 @@ import pytest
 from aam_vision.agents.chance import ChanceAgent
 from aam_vision.chance.constancy import Split, Trial, difference
 from aam_vision.chance.frequency import Precision
-from aam_vision.chance.interrogating import CONTRADICTED, Options, interrogate
+from aam_vision.chance.interrogating import Options, interrogate
 from aam_vision.chance.intervals import concentration
+from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.outcomes import Effects
 from aam_vision.query import Access
 from aam_vision.strips import GroundAction, State
@@ -93,5 +94,5 @@ class Hidden(ChanceAgent):
 )
 def test_what_the_states_do_not_show_is_named_and_nothing_is_called_complete(often: Any, told: str) -> None:
     result = interrogate(Hidden(often), np.random.default_rng(71006), Options(0.1, max_steps=1500))
-    assert result.status == CONTRADICTED
+    assert result.status == NOT_STRIPS
     assert told in result.why

@@ -8,11 +8,12 @@ import pytest
 from aam_vision.chance.checking import unsettled_dependence
 from aam_vision.chance.contrasts import tried_in_vain, worth_trying
 from aam_vision.chance.frequency import Precision
-from aam_vision.chance.interrogating import COMPLETE, Options, interrogate
+from aam_vision.chance.interrogating import Options, interrogate
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.observations import Observations
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
+from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.query import Access
 from aam_vision.strips import Atom, State
 

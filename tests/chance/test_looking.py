@@ -10,11 +10,12 @@ import pytest
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.chance.interrogating import COMPLETE, CONTRADICTED, Options, interrogate
+from aam_vision.chance.interrogating import Options, interrogate
 from aam_vision.chance.looking import LookingAgent
 from aam_vision.chance_evaluation import check, same_structure, sample_transitions
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.task.repeated_looks import FIRST_LOOKS
+from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.query import Access, Agent, Query
 from aam_vision.strips import GroundAction
 
@@ -88,7 +89,7 @@ def test_noise_and_slips_are_told_apart(access: Access) -> None:
 
 def test_without_looking_again_noise_is_taken_for_no_such_agent() -> None:
     result = interrogate(misread(Access.RESET, 3), np.random.default_rng(3), Options(0.1))
-    assert result.status == CONTRADICTED
+    assert result.status == NOT_STRIPS
 
 
 def test_a_state_that_is_asked_for_cannot_be_looked_at_again() -> None:

@@ -86,7 +86,7 @@ def test_the_two_situations_between_which_a_predicate_is_missing_are_named() -> 
     found = result.diagnosis
     assert found is not None
     assert (found.family, found.culprit) in [(Family.HIDDEN, "go-right"), (Family.HIDDEN, "go-left")]
-    assert "no predicate tells" in found.why
+    assert "nothing that was seen tells" in found.why
     assert found.pixels_differ
     outcomes = [one.outcome for one in found.examples]
     assert outcomes[1] == "nothing changed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pty
 from pathlib import Path
@@ -36,7 +37,7 @@ def test_a_run_is_watched_with_its_images_and_ctrl_c_leaves_the_terminal_as_it_w
     # a long examination, so that the run does not end before the key is pressed
     ended = Terminal().run("--env", "sokoban", "--exam", "2000", "--out", str(tmp_path), seen=look)
     assert ended.code == 130
-    assert any("needed)" in text and "pal tuples decided" in text for text in seen)
+    assert any("needed)" in text and "lines of the model decided" in text for text in seen)
     assert len(colours) > 10
     assert ended.cursor_is_visible
     assert "go on with --resume" in ended.text
@@ -70,3 +71,12 @@ def test_no_color_is_heeded_and_a_dumb_terminal_gets_plain_lines(
     assert b"\x1b[3" not in sent
     assert (b"\x1b" in sent) is escapes
     assert not escapes or sent.rfind(b"\x1b[?25h") > sent.rfind(b"\x1b[?25l")
+
+
+def test_in_a_pipe_a_line_of_progress_fits_a_line() -> None:
+    told = io.StringIO()
+    Display(stream=told).say(f"tell\x1b[2K: {'move(robot, ball) ' * 40}")
+    (line,) = told.getvalue().splitlines()
+    assert len(line) <= 100
+    assert line.startswith("tell?[2K: move(")
+    assert line.endswith("...")

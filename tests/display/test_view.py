@@ -38,7 +38,9 @@ PLAN = tuple(GroundAction(name, ("a",)) for name in ("lift", "drop", "lift", "dr
 def _view(executed: int) -> View:
     query = Query(Situation(0, BEFORE), PLAN)
     final = Situation(1, AFTER if executed else BEFORE)
-    return View("3 queries", (2, 7, "pal tuples decided"), asked("Query 3", query, Response(executed, final)))
+    return View(
+        "3 queries", (2, 7, "lines of the model decided"), asked("Query 3", query, Response(executed, final))
+    )
 
 
 def _lines(view: View, width: int) -> list[str]:

@@ -166,7 +166,7 @@ class Blind(Corridor):
 @pytest.mark.parametrize(
     ("env", "told"),
     [
-        (Forgetful, "another image with the same seed and actions"),
+        (Forgetful, "another image after each reset with the same seed"),
         (Slippery, "another image with the same actions"),
         (Locked, "restore='replay'"),
         (Shared, "after it was brought back"),

@@ -53,5 +53,5 @@ def test_a_scene_with_boxes_needs_no_square_cells() -> None:
     assert tuple(board.shape) == (3, CELL_PIXELS * scene.rows, CELL_PIXELS * scene.columns)
     assert bool((board[:, :CELL_PIXELS, :CELL_PIXELS] == 200).all())
     assert int(board.sum()) == 3 * 200 * CELL_PIXELS**2
-    with pytest.raises(UnusableInput, match=r"cell \(0, 0\) has none"):
+    with pytest.raises(UnusableInput, match=r"cell \(0, 0\) of 4x5 has none"):
         resample_scene(frame, replace(scene, boxes={(0, 0): (0.5, 0.5, 0.0, 0.5)}), CELL_PIXELS)

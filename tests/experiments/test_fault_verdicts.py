@@ -30,7 +30,7 @@ def _agents(family: str, access: str = "snapshot") -> Iterator[FaultyAgent]:
 def test_a_right_model_is_equivalent_and_one_without_an_effect_is_not(access: str) -> None:
     agent = faulty_agent("honest", access, 2, size=1)
     result = interrogate(agent, seed=0)
-    assert result.complete
+    assert result.proven
     assert mispredicted(result, agent, np.random.default_rng(0)) == 0
     for family in ("effect elsewhere", "hidden fuel", "stale state"):
         others = (faulty_agent(family, access, seed, size=1) for seed in range(50))

@@ -128,7 +128,7 @@ def test_an_interrogation_with_fast_downward_ends_with_the_true_model(name: str)
     policy = AiaPolicy(planner=planner, states=1, walk_steps=2)
     agent = SymbolicAgent(model, problems, Access.SETTABLE)
     result = interrogate(agent, policy, np.random.default_rng(0))
-    assert result.complete
+    assert result.proven
     assert evaluation.exact(result.model, model)
 
 

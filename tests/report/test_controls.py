@@ -150,10 +150,10 @@ def test_a_control_that_never_did_anything_is_named(lamps_run: Path) -> None:
 def test_where_cases_are_missing_the_verdict_begins_with_that(lamps_run: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(lamps_run, tmp_path / "run")
     figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
-    figures |= {"status": "budget", "certain_beyond": "kick never did anything", "unexplained": 0}
+    figures |= {"status": "open", "certain_beyond": "kick never did anything", "idle_covered": False}
     (copy / "result.json").write_text(json.dumps(figures), encoding="utf-8")
     verdict = account_of(read_run(copy)).verdict
-    assert (verdict.title, verdict.main) == ("not complete", "kick never did anything.")
+    assert (verdict.title, verdict.main) == ("open", "kick never did anything.")
 
 
 def test_what_no_case_explains_is_shown(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_what_depends_on_something_unseen_is_shown_first_with_both_situations(
     assert code == 4
     account = account_of(read_run(run))
     screen = first_screen(account, controls_of(account))
-    assert (screen.wrong, screen.verdict.title) == (True, "no STRIPS model fits")
+    assert (screen.wrong, screen.verdict.title) == (True, "not-strips: no STRIPS model fits")
     one, other = screen.examples
     assert one.step == other.step
     assert one.outcome != other.outcome

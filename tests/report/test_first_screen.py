@@ -22,8 +22,9 @@ from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.pddl import read_domain
 from aam_vision.report import terminal
-from aam_vision.report.abilities import MOST, abilities
+from aam_vision.report.abilities import EXPLAINED, MOST, abilities
 from aam_vision.report.first_screen import first_screen
 from aam_vision.report.page import page
 from aam_vision.report.recorded import images, read_run
@@ -42,11 +43,46 @@ def test_the_paragraph_is_short_and_accounts_for_every_action(name: str) -> None
     model = packaged.load(name)
     actions = [schema.header.name for schema in model.actions]
     told = abilities(model, actions, complete=True)
-    assert len(str(told)) <= MOST + 50
+    assert len(str(told)) <= max(MOST, len(actions) * MOST // 3)
+    assert len(told.deeds) == min(len(actions), EXPLAINED), "each of a few actions has a sentence"
     assert str(told).startswith(f"It has {len(actions)} actions")
     described = [deed.action for deed in told.deeds]
     assert described == actions[: len(described)]
     assert described == actions or actions[len(described)] in told.others
+
+
+WAREHOUSE = """(define (domain warehouse) (:requirements :strips :typing) (:types cell thing way - object)
+  (:predicates (at ?x - thing ?c - cell) (clear ?c - cell) (next ?a ?b - cell ?w - way) (is-worker ?x - thing)
+    (is-crate ?x - thing) (above ?a ?b - cell) (lift ?c - cell))
+  (:action walk :parameters (?p - thing ?a ?b - cell ?w - way)
+    :precondition (and (is-worker ?p) (at ?p ?a) (clear ?b) (next ?a ?b ?w))
+    :effect (and (at ?p ?b) (clear ?a) (not (at ?p ?a)) (not (clear ?b))))
+  (:action push :parameters (?p ?s - thing ?a ?b ?c - cell ?w - way)
+    :precondition (and (is-worker ?p) (is-crate ?s) (at ?p ?a) (at ?s ?b) (clear ?c) (next ?a ?b ?w) (next ?b ?c ?w))
+    :effect (and (at ?p ?b) (at ?s ?c) (clear ?a) (not (at ?p ?a)) (not (at ?s ?b)) (not (clear ?c))))
+  (:action pull :parameters (?p ?s - thing ?a ?b ?c - cell ?w - way)
+    :precondition (and (is-worker ?p) (is-crate ?s) (at ?p ?b) (at ?s ?a) (clear ?c) (next ?a ?b ?w) (next ?b ?c ?w))
+    :effect (and (at ?p ?c) (at ?s ?b) (clear ?a) (not (at ?p ?b)) (not (at ?s ?a)) (not (clear ?c))))
+  (:action up :parameters (?a ?b - cell) :precondition (and (lift ?a) (above ?b ?a))
+    :effect (and (lift ?b) (not (lift ?a))))
+  (:action down :parameters (?a ?b - cell) :precondition (and (lift ?a) (above ?a ?b))
+    :effect (and (lift ?b) (not (lift ?a)))))"""
+
+
+def test_an_action_is_told_by_what_differs_from_the_others_and_last_by_what_always_holds(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "d.pddl").write_text(WAREHOUSE)
+    model = read_domain(tmp_path / "d.pddl")
+    told = {
+        one.action: one.words
+        for one in abilities(model, [one.name for one in model.headers], complete=True).deeds
+    }
+    assert told["push"].startswith("if crate ?s is at cell ?b and ")
+    assert "above cell ?a" in told["up"].partition(" and ")[0]
+    assert "above cell ?b" in told["down"].partition(" and ")[0]
+    assert all("next" not in told[name] for name in ("walk", "push", "pull")), "which always holds somewhere"
+    assert all("is a worker" not in words for words in told.values()), "worker ?p says it"
 
 
 @thorough(40)
@@ -96,7 +132,7 @@ def test_the_image_before_a_step_is_the_one_after_the_step_before_it(run_of: Run
 def test_a_diagnosis_comes_first_with_the_two_pictures_side_by_side(run_of: Runs, tmp_path: Path) -> None:
     account = account_of(read_run(diagnosed(run_of("doors"), tmp_path / "run")))
     screen = first_screen(account)
-    assert (screen.wrong, screen.verdict.title) == (True, "no STRIPS model fits")
+    assert (screen.wrong, screen.verdict.title) == (True, "not-strips: no STRIPS model fits")
     assert [shown.caption for shown in screen.shown] == ["before moveto: executed", "before moveto: refused"]
     text = page(account)
     assert text.index(WHY) < text.index("It has 2 actions")
@@ -157,15 +193,22 @@ def test_result_json_names_the_images_of_the_examples(run_of: Runs) -> None:
     assert second["image_after"] is None
 
 
-def test_a_run_of_an_earlier_version_is_told_as_far_as_it_goes(run_of: Runs, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("status", "today"), [("complete", "complete"), ("complete under its assumptions", "open")]
+)
+def test_a_run_of_an_earlier_version_is_told_as_far_as_it_goes(
+    status: str, today: str, run_of: Runs, tmp_path: Path
+) -> None:
     copy = shutil.copytree(run_of("doors"), tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text())
-    for name in ("why", "exam_steps", "exam_wrong", "diagnosis"):
+    figures = json.loads((copy / "result.json").read_text()) | {"status": status}
+    for name in ("why", "missing", "proven", "exam_steps", "exam_wrong", "diagnosis"):
         del figures[name]
     for group in figures["undetermined"]:
         del group["kind"], group["settle"]
     (copy / "result.json").write_text(json.dumps(figures))
-    told = " ".join(account_of(read_run(copy)).verdict.sentences)
+    account = account_of(read_run(copy))
+    assert (account.verdict.title, account.proven) == (today, True)
+    told = " ".join(account.verdict.sentences)
     assert "No query could tell any more." in told
     assert "Not examined" in told
     assert "cannot matter" in told

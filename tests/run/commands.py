@@ -21,6 +21,7 @@ PROMISED = [
     "access",
     "policy",
     "status",
+    "missing",
     "predicates",
     "actions",
     "pal_tuples",

@@ -161,7 +161,7 @@ def test_what_cannot_be_compared_is_one_line(chance_run_of: ChanceRuns, run_of: 
 
 def test_folders_of_other_runs_stand_for_their_models(run_of: Runs) -> None:
     code, said, _ = command("compare", run_of("gripper"), run_of("gripper"))
-    assert (code, said) == (0, "no difference: every palm tuple is the same\n")
+    assert (code, said) == (0, "no difference: every line of the model is the same\n")
 
 
 # --- ask -----------------------------------------------------------------------------------------------------------

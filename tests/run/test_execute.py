@@ -96,6 +96,15 @@ def test_a_problem_that_the_run_has_never_seen(lamps: Path) -> None:
     assert "problem other.pddl: 2 steps" in said
 
 
+def test_a_board_that_was_not_interrogated(doors: Path) -> None:
+    code, said, _ = execute(doors, "--problem", "test/7", "--goal", "(unlocked room-1)")
+    assert code == 0, said
+    assert "doors, problem test/7: " in said
+    assert (
+        "use a number from 0 to 9" in execute(doors, "--problem", "test/99", "--goal", "(unlocked room-1)")[2]
+    )
+
+
 def test_what_comes_out_otherwise_is_named_and_ends_the_plan(lamps: Path, tmp_path: Path) -> None:
     wrong = copied(lamps, tmp_path)
     model = (wrong / "model.pddl").read_text(encoding="utf-8")

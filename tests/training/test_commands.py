@@ -72,7 +72,7 @@ def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
         (EXPORT, ["--env", "sokoban", "--out", "nowhere/x.onnx"], "cannot write nowhere/x.onnx"),
         (EVALUATE, ["--env", "sokoban", "--backend", "abacus"], "no backend 'abacus'"),
         (EVALUATE, ["--env", "chess"], "no environment 'chess'"),
-        (EVALUATE, ["--env", "sokoban", "--weights", "nowhere"], "no classifiers at nowhere"),
+        (EVALUATE, ["--env", "sokoban", "--classifiers", "nowhere"], "no classifiers at nowhere"),
         (EVALUATE, ["--env", "sokoban", "--json", "nowhere/x.json"], "cannot write nowhere/x.json"),
     ],
 )

@@ -49,8 +49,8 @@ def test_the_number_of_workers_makes_no_difference(env: str, access: str) -> Non
     two, three = (interrogated(env, number, access=access) for number in (2, 3))
     assert two.transcript == three.transcript
     assert two.counts == three.counts
-    assert two.complete
-    assert alone.complete
+    assert two.proven
+    assert alone.proven
     assert two.model == alone.model
     assert two.counts.queries <= 1.1 * alone.counts.queries + 1
 
@@ -70,7 +70,7 @@ def test_neither_late_answers_nor_lost_workers_make_a_difference(tmp_path: Path)
         lost = crew.lost
         crew.close()
     assert found[0].transcript == found[1].transcript == found[2].transcript
-    assert found[0].complete
+    assert found[0].proven
     assert lost == 12
 
 
@@ -79,13 +79,13 @@ def test_programs_are_asked_by_several_workers(access: str) -> None:
     alone = of_program(REFERENCE, access, 1)
     several = of_program(REFERENCE, access, 3)
     assert several.model == alone.model
-    assert several.complete
-    assert alone.complete
+    assert several.proven
+    assert alone.proven
 
 
 def test_images_are_seen_by_several_workers() -> None:
     alone, several = interrogated("doors", 1, exam=0), interrogated("doors", 2, exam=0)
-    assert several.complete
+    assert several.proven
     assert several.counts.queries <= alone.counts.queries + 1
     assert several.hypotheses.decided() == alone.hypotheses.decided()
 
@@ -94,7 +94,7 @@ def test_no_more_is_asked_than_the_budget_allows() -> None:
     found = interrogated("gripper", 3, budget=Budget(queries=3, steps=100))
     assert found.counts.queries <= 3
     assert found.counts.steps <= 100
-    assert not found.complete
+    assert not found.proven
 
 
 def test_a_trajectory_has_no_use_for_several_workers() -> None:
@@ -104,7 +104,7 @@ def test_a_trajectory_has_no_use_for_several_workers() -> None:
 
 def test_a_program_that_runs_only_once_is_not_started_twice() -> None:
     command = f"{shlex.quote(sys.executable)} -m tests.workers.odd_program once"
-    assert of_program(command, "settable", 1).complete
+    assert of_program(command, "settable", 1).proven
     with pytest.raises(UnusableInput, match="workers 2: the agent says that it can run only once"):
         of_program(command, "settable", 2)
 

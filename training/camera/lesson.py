@@ -19,6 +19,7 @@ from aam_vision.training.camera.data import UNKNOWN, Lessons
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.quiet import quiet_lightning
 from aam_vision.training.trainer import (
+    Examined,
     Pace,
     Progress,
     Taught,
@@ -73,7 +74,7 @@ class PictureLesson(Taught):
     Args:
         network: the network to train.
         data: what is learned from.
-        steps: optimiser steps of the whole run.
+        steps: optimiser steps of a round.
         seed: of the order of the pictures and their augmentation.
         only: the classifiers to train; all if none are named.
     """
@@ -150,19 +151,21 @@ def teach(
     options: TrainingOptions | None = None,
     start: PictureStart | None = None,
     further: CameraNetwork | None = None,
+    examined: Examined | None = None,
 ) -> CameraNetwork:
     """Train a network on labelled pictures; the same seed gives the same weights.
 
     Args:
         plan: its classifiers.
         data: what is learned from.
-        steps: optimiser steps.
+        steps: optimiser steps, at most.
         seed: of the weights, the order of the pictures and their augmentation.
         progress: told after every step.
         held: pictures that are not learned from.
         options: where checkpoints go, when to stop, and on which devices.
         start: the network to begin with; by default a fresh one.
         further: a network of the same plan whose training goes on; it stays as it is.
+        examined: the rounds, and what may end training after one; by default there is a single one.
 
     Raises:
         UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
@@ -174,11 +177,13 @@ def teach(
     if start is not None:
         start.keep(network)
         network.freeze_shared(start.base)
-    lesson = PictureLesson(network, data, steps, seed, () if start is None else start.only)
-    done = steps_done(options.resume, lesson) if options.resume else 0
+    only = () if start is None else start.only
+    lesson = PictureLesson(network, data, examined.steps if examined else steps, seed, only)
+    done = steps_done(options.resume, lesson, steps) if options.resume else 0
     with quiet_lightning():
+        check = CHECK if held is not None else None
         trainer = make_trainer(
-            list(places_of(plan)), steps, progress, options, check=CHECK if held is not None else None
+            list(places_of(plan)), steps, progress, options, check=check, examined=examined
         )
         trainer.fit(
             lesson,

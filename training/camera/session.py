@@ -27,7 +27,7 @@ from aam_vision.training.camera.calibration import calibrate, places_of
 from aam_vision.training.camera.data import Lessons, lessons
 from aam_vision.training.camera.folder import doubts, pictures_of, read_pictures
 from aam_vision.training.camera.lesson import PictureStart, teach
-from aam_vision.training.evaluation import evaluate_domain
+from aam_vision.training.rounds import Rounds
 from aam_vision.training.settings import TrainingSettings, figures_of, heads_of, limited_threads, write_files
 from aam_vision.training.trainer import TrainingOptions
 from aam_vision.wording import counted
@@ -70,67 +70,57 @@ def train_pictures(
         numbers = range(len(data))
         held = data.part(numbers[::CALIBRATION_SHARE])
         taught = data.part([number for number in numbers if number % CALIBRATION_SHARE])
-        steps = settings.all_steps
-        progress.stage(f"{name}: {counted(len(taught), 'picture')}, {counted(steps, 'step')}")
-        network = teach(
+        sha256 = data.fingerprint()
+
+        def finish(network: CameraNetwork) -> tuple[Card, CameraPerception]:
+            network.requires_grad_(True)
+            if start is not None:
+                start.keep(network)  # weight decay has changed the classifiers that were not trained
+            calibration = calibrate(network, held, torch.Generator().manual_seed(settings.seed))
+            if start is not None and kept is not None:
+                calibration = calibration.only(start.only, kept)
+            network.shift(calibration.offsets)
+            card = Card(
+                name=name,
+                vocabulary=described,
+                weights_sha256="",
+                data_sha256=sha256,
+                seed=settings.seed,
+                temperatures=calibration.temperatures,
+                thresholds=calibration.thresholds,
+                versions={"python": platform.python_version(), "torch": torch.__version__},
+                network=CAMERA,
+                picture=data.taken,
+            )
+            return card, CameraPerception(domain.visual, weights_of(network), card, remembered=0)
+
+        rounds = Rounds(domain, settings, STATES // settings.fewer, finish, progress)
+        progress.stage(
+            f"{name}: {counted(len(taught), 'picture')}, {counted(rounds.steps, 'step')}, {rounds.limit} at most"
+        )
+        teach(
             plan,
             taught,
-            steps=steps,
+            steps=rounds.limit,
             seed=settings.seed,
-            progress=lambda done, loss: progress.step(done, steps, f"loss {loss:.4f}"),
+            progress=rounds.step,
             held=held if options is not None and options.folder is not None else None,
             options=options,
             start=start,
+            examined=rounds.examined,
         )
-        calibration = calibrate(network, held, torch.Generator().manual_seed(settings.seed))
-        if start is not None and kept is not None:
-            calibration = calibration.only(start.only, kept)
-        network.shift(calibration.offsets)
-        cpu["training"] = process_time() - sum(cpu.values())
-        card = Card(
-            name=name,
-            vocabulary=described,
-            weights_sha256="",
-            data_sha256=data.fingerprint(),
-            seed=settings.seed,
-            temperatures=calibration.temperatures,
-            thresholds=calibration.thresholds,
-            versions={"python": platform.python_version(), "torch": torch.__version__},
-            network=CAMERA,
-            picture=data.taken,
-        )
-        files, perception = _finished(domain, network, (taught, card), folder, settings, progress, cpu)
-        for line in doubts(perception, plan, by_hand):
+        cpu["training"] = process_time() - sum(cpu.values()) - rounds.cpu_s
+        cpu |= {"evaluation": rounds.cpu_s, "all": process_time()}
+        best = rounds.best
+        figures = figures_of(best.scores, len(taught), best.steps, cpu)
+        more = {"positives": _positives(best.network, taught), "typical": typical(taught.pictures)}
+        card = replace(best.card, figures={**figures, **more})
+        files = write_files(best.network, card, folder)
+        for line in (*doubts(best.perception, plan, by_hand), *weaknesses(card)):
             progress.stage(f"warning: {line}")
+        rounds.tell()
         progress.stage(f"{name}: {process_time():.1f} CPU seconds, written to {files.weights}")
     return files
-
-
-def _finished(
-    domain: ImageDomain,
-    network: CameraNetwork,
-    made: tuple[Lessons, Card],
-    folder: Path,
-    settings: TrainingSettings,
-    progress: Progress,
-    cpu: dict[str, float],
-) -> tuple[WeightFiles, CameraPerception]:
-    """Evaluate, and write weights, card and model card; the files, and what reads with them."""
-    taught, card = made
-    progress.stage(f"{card.name}: evaluating")
-    perception = CameraPerception(domain.visual, weights_of(network), card, remembered=0)
-    scores = evaluate_domain(domain, perception, states=STATES // settings.fewer, seed=settings.seed)
-    cpu["evaluation"] = process_time() - sum(cpu.values())
-    cpu["all"] = process_time()
-    figures = figures_of(scores, len(taught), settings.all_steps, cpu)
-    more = {"positives": _positives(network, taught), "typical": typical(taught.pictures)}
-    card = replace(card, figures={**figures, **more})
-    files = write_files(network, card, folder)
-    for group, found in scores.items():
-        progress.stage(f"{card.name}: {found.exact} of {found.states} states exact on {group} layouts")
-    for line in weaknesses(card):
-        progress.stage(f"warning: {line}")
-    return files, perception
 
 
 def _positives(network: CameraNetwork, data: Lessons) -> Mapping[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from aam_vision.classifiers.board import board_box
-from aam_vision.perception import Box, Frame, Perceived, Scene, VisualVocabulary
+from aam_vision.perception import Box, Frame, Perceived, Scene, VisualVocabulary, board_box
 from aam_vision.training.labelling.draft import Draft
 
 KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"

@@ -31,7 +31,7 @@ AtomMode = tuple[LiftedAtom, Mode]
 
 @dataclass(frozen=True)
 class Exclusion:
-    """An executed step, and the modes that it rules out."""
+    """An executed step of the action, or else any step that showed what was hidden; and the modes that it rules out."""
 
     step: AttemptedStep
     claims: tuple[AtomMode, ...]
@@ -229,8 +229,9 @@ class Proofs:
         chosen = []
         for number, masks in found.items():
             steps = [step for step in self.steps if step.entry == number]
-            own = [step for step in steps if step.action.name == name]
-            chosen.append(Exclusion((own or steps)[-1], _atom_modes_of(action, masks), seen=False))
+            own = [step for step in self.steps if step.entry <= number and step.action.name == name]
+            here = [step for step in steps if step.action.name == name] or steps or own  # a look has no steps
+            chosen.append(Exclusion(here[-1], _atom_modes_of(action, masks), seen=False))
         return chosen
 
 

@@ -55,6 +55,8 @@ class Stop:
     """Per action, the undecided literals and effects that are proven to be beyond every query; None if no proof was made."""
     reasons: Mapping[tuple[str, Literals], str] = field(default_factory=dict, compare=False)
     """By action and literal, why no answer can tell it, where that is not for want of a situation."""
+    cut: str = ""
+    """The status of a result that was cut short: by a budget, or because the agent failed; empty if it was not."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.examination.attempts import Attempts
 from aam_vision.interrogation.examination.beginnings import beginnings, initial, some, unlike
 from aam_vision.interrogation.examination.coverage import History
+from aam_vision.interrogation.examination.figures import ENOUGH
 from aam_vision.interrogation.examination.plans import Choice, Chosen, Start
 from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.examination.surprises import progress, untold
@@ -24,6 +25,8 @@ from aam_vision.query import Access, Situation
 
 SHARE = 4
 """The interrogation's steps for each step of the examination, which is then a fifth of all."""
+LEAST = ENOUGH + 1
+"""Steps of the examination at least, unless fewer are wanted: as many as the bound takes, and one more."""
 LONGEST = 8
 """Steps of a plan at most. Histories grow from plan to plan; where every question makes its own state, the first plan
 takes two thirds of all steps instead."""
@@ -68,7 +71,7 @@ class _Memory:
 class Examining:
     """The moves of a policy; once it stops with a proof, those of the examination.
 
-    ``steps``: how many are examined; None for a quarter of those that the interrogation took.
+    ``steps``: how many are examined; None for a quarter of those that the interrogation took, and ``LEAST`` at least.
     """
 
     policy: Policy
@@ -84,7 +87,7 @@ class Examining:
         stop = _stopped(evidence) or self.policy.next(evidence, rng)
         if not isinstance(stop, Stop) or not stop.complete:
             return stop
-        wanted = _taken(evidence) // SHARE if self.steps is None else self.steps
+        wanted = max(LEAST, _taken(evidence) // SHARE) if self.steps is None else self.steps
         if self.several:
             return self._of_several(evidence, stop, wanted, rng) or stop
         left = wanted - progress(evidence).steps
@@ -102,7 +105,7 @@ class Examining:
         if wanted is None:
             walked = [exchange.move for exchange in evidence.exchanges if isinstance(exchange.move, Walk)]
             steps = sum(walk.steps for walk in walked if not walk.examines)
-            wanted = int(steps * EXPECTED[self.access]) // SHARE
+            wanted = max(LEAST, int(steps * EXPECTED[self.access]) // SHARE)
         return self._begun(evidence, NOT_YET, wanted, rng)
 
     def _of_several(

@@ -163,10 +163,10 @@ class AiaPolicy:
         hypotheses = evidence.hypotheses
         left = hypotheses.size - hypotheses.decided()
         if not left:
-            return Stop(True, "every pal tuple is resolved")
+            return Stop(True, "every line of the model is resolved")
         if self.constructed:
             share = resolved_share(hypotheses)
-            return Stop(False, f"{share:.1%} resolved; {counted(left, 'pal tuple')} withstood AIA")
+            return Stop(False, f"{share:.1%} resolved; {counted(left, 'line')} of the model withstood AIA")
         return sound_stop(indistinguishability_of(evidence))
 
 

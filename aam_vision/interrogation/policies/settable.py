@@ -275,6 +275,6 @@ class _Queries:
         left = self._evidence.hypotheses.size - self._evidence.hypotheses.decided()
         if left:
             return Stop(
-                False, f"{counted(left, 'pal tuple')} left undecided: no state to ask about was found"
+                False, f"{counted(left, 'line')} of the model left undecided: no state to ask about was found"
             )
-        return Stop(True, "every pal tuple is decided")
+        return Stop(True, "every line of the model is decided")

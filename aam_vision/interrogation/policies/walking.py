@@ -36,6 +36,8 @@ UNCOVER_STEPS = 2
 UNCOVER_ATTEMPTS = 3
 """Walks made from one situation to uncover an effect that is hidden there, and as many steps asked for if these show
 nothing."""
+UNCOVER_IN_VAIN = 100
+"""Walks in a row, of all situations, after which none is made any more: there, each step hides something else."""
 FOLLOW = "follow"
 """Why walks are made from where an action was first attempted."""
 FOLLOW_STEPS = 3
@@ -153,10 +155,13 @@ def _first_walks(evidence: Evidence, besides: str = "") -> int:
 
 def uncovering_walk(evidence: Evidence) -> Walk | None:
     """A few steps on from where an effect is hidden, so that it may be seen after all."""
+    walks = [(one.told, one.move) for one in evidence.exchanges if isinstance(one.move, Walk)]
+    made = [(told, walk) for told, walk in walks if walk.why == UNCOVER]
+    if len(made) >= UNCOVER_IN_VAIN and not any(told for told, _ in made[-UNCOVER_IN_VAIN:]):
+        return None  # every walk ends where something else is hidden
+    tried = Counter((walk.wanted or walk.start).number for _, walk in made)
     for node in evidence.hidden_effects():
-        made = [exchange.move for exchange in evidence.exchanges]
-        walks = [move for move in made if isinstance(move, Walk) and move.why == UNCOVER]
-        if sum((walk.wanted or walk.start) is node for walk in walks) < UNCOVER_ATTEMPTS:
+        if tried[node.number] < UNCOVER_ATTEMPTS:
             return Walk(node, UNCOVER_STEPS, UNCOVER)
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +48,7 @@ class Interrogation:
     confirm: bool = False
     """Whether no answer is taken at its word, even if none proves unreliable."""
     exam: int | None = None
-    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took."""
+    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took, 60 at least."""
     copies: int = 1
     """How many copies of the agent answer at a time; with one, every question waits for the answer before."""
     untellable: Untellable | None = None
@@ -101,7 +101,8 @@ class Interrogation:
             width(self.copies),
             (self.planner,),
         )
-        return interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
+        result = interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
+        return replace(result, untested=bool(getattr(self.agent, "untested", False)))
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:
         ppo = None if self.write_ppo is None else ProblemFolder(self.write_ppo)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.wording import counted
 
 
@@ -34,9 +35,9 @@ class Budget:
         else:
             spent = self.spent(counts, steps=1)
         if spent and move.examines and move.stopped is not None:
-            return move.stopped
+            return replace(move.stopped, cut=BUDGET)
         if spent:
-            return Stop(False, spent)
+            return Stop(False, spent, cut=BUDGET)
         if isinstance(move, Ask) or self.steps is None:
             return move
         return replace(move, steps=min(move.steps, self.steps - counts.steps - counts.exam_steps))

@@ -21,6 +21,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.scrutiny import TAKEN_AT_THEIR_WORD, Scrutiny
+from aam_vision.interrogation.task.verdict import FAILED
 from aam_vision.query import Agent, Query, Situation
 
 Watch = Callable[[Move, Evidence, CountingAgent], None]
@@ -80,9 +81,9 @@ def interrogate(
     except InconsistentAgent as error:
         named = disagreement(record.transcript())
         why = f"{error} ({named})" if named else str(error)
-        raise Interrupted(why, record.result(Stop(False, why), doubt=why)) from error
+        raise Interrupted(why, record.result(Stop(False, why, cut=FAILED), doubt=why)) from error
     except (AgentFailed, PlannerFailed) as error:
-        raise Interrupted(str(error), record.result(Stop(False, str(error)))) from error
+        raise Interrupted(str(error), record.result(Stop(False, str(error), cut=FAILED))) from error
 
 
 def _asked_before(evidence: Evidence, move: Move) -> bool:
@@ -164,6 +165,7 @@ class _Record:
             tuple(self._curve),
             doubt=verdict.doubt,
             unconfirmed=verdict.unconfirmed,
+            cut=stop.cut,
             beyond=stop.beyond,
             reasons=stop.reasons,
             exam=self._failed or progress(self._evidence),

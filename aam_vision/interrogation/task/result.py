@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import eq
+from typing import TYPE_CHECKING
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.beliefs.transfer import element
@@ -18,9 +20,12 @@ from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.statistics.error_rates import ErrorRates
 from aam_vision.interrogation.task import result_text
 from aam_vision.interrogation.task.undetermined import Undetermined, sorted_out
-from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS, UNEXAMINED
+from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, OPEN, lacking
 from aam_vision.pddl import domain_text
 from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
+
+if TYPE_CHECKING:
+    from aam_vision.plotting import Axes
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,15 @@ class Result:
     """The outcome of an interrogation; printed, its figures, and in a notebook its model, too.
 
     ``model`` is the cautious one: undetermined positive preconditions in, everything else undetermined
-    out. ``complete`` says that no query within the access could tell any more.
+    out. ``status`` and ``missing`` say how far it can be relied on.
     """
 
     model: Model
     """The learned model; ``pddl`` has it as text."""
-    complete: bool
+    proven: bool
     """Whether it is proven that no query could tell any more, of a deterministic STRIPS agent that is seen rightly.
 
-    ``status`` tells whether that assumption was examined."""
+    ``complete`` tells whether that assumption was examined, too."""
     why: str
     """Why it ended, in words."""
     counts: Counts
@@ -73,6 +78,10 @@ class Result:
     """The examination of the assumption that all of this rests on."""
     diagnosis: Diagnosis | None = None
     """Which part of that assumption is false, if something showed that one is."""
+    cut: str = ""
+    """``budget`` or ``failed`` if that cut it short."""
+    untested: bool = False
+    """Whether the classifiers that read the agent's pictures have not passed their test."""
 
     def __repr__(self) -> str:
         return result_text.in_short(self)
@@ -88,25 +97,60 @@ class Result:
         """The model as a PDDL domain."""
         return domain_text(self.model)
 
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw how much of the model stood after how many queries: the share of all possible lines that were as in the end.
+
+        Args:
+            axes: of matplotlib, to draw into; new ones if None.
+        """
+        from aam_vision.plotting import learning_curve
+
+        pals = list(self.hypotheses.pal_tuples())
+        last = _modes(self.model, pals)
+        same = [sum(map(eq, _modes(point.model, pals), last)) for point in self.curve]
+        points = [(point.queries, right / len(pals)) for point, right in zip(self.curve, same, strict=True)]
+        return learning_curve(points, axes)
+
     @property
     def status(self) -> str:
         """How it ended, as ``result.json`` has it.
 
         ``complete``: no query could tell any more, and the assumption behind that was examined.
-        ``complete under its assumptions``: the same, not examined, or not in ``ENOUGH`` steps, or in refusals alone.
-        ``budget``: more could have been learned. ``not-strips``: the assumption is false (``diagnosis``).
+        ``open``: something is ``missing``. ``budget``: the budget that was given was spent before.
+        ``not-strips``: the assumption is false (``diagnosis``). ``failed``: the agent failed before.
         """
         if self.not_strips:
             return NOT_STRIPS
-        if not self.complete:
-            return BUDGET
-        acted = any(action.successes for action in self.hypotheses.actions.values())
-        return COMPLETE if self.exam.enough and acted and self.rates is None else UNEXAMINED
+        return (self.cut or OPEN) if self._lacking else COMPLETE
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing: ``status`` is ``complete``."""
+        return self.status == COMPLETE
+
+    @property
+    def missing(self) -> str | None:
+        """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
+        return None if self.not_strips else self._lacking or None
+
+    @property
+    def _lacking(self) -> str:
+        if self.suspected and self.diagnosis is not None:
+            return f"probably misread, as the classifiers have not passed their test; or {self.diagnosis.why}"
+        if not self.proven:
+            return self.why
+        never = [name for name, action in self.hypotheses.actions.items() if not action.successes]
+        return lacking(self.exam, never, self.cut, weighed=self.rates is not None, untested=self.untested)
 
     @property
     def not_strips(self) -> bool:
         """Whether the agent showed that it is no deterministic STRIPS agent in this vocabulary, or is seen wrongly."""
-        return self.diagnosis is not None and bool(self.doubt)
+        return self.diagnosis is not None and bool(self.doubt) and not self.suspected
+
+    @property
+    def suspected(self) -> bool:
+        """Whether a misreading is as likely behind its contradictions: its classifiers have not passed their test."""
+        return self.diagnosis is not None and bool(self.doubt) and self.untested
 
     @cached_property
     def undetermined(self) -> list[Undetermined]:
@@ -118,7 +162,7 @@ class Result:
             self.hypotheses,
             self.transcript,
             self.unconfirmed,
-            complete=self.complete,
+            proven=self.proven,
             why=self.why,
             doubt=self.doubt,
             beyond=self.beyond,
@@ -150,9 +194,7 @@ class Result:
             for pal in self.hypotheses.pal_tuples()
             if len(modes := self.hypotheses.modes(pal)) == 1
         }
-        if (
-            not self.complete or self.rates is not None
-        ):  # a single success may have been misread at every look
+        if not self.proven or self.rates is not None:  # a single success may have been misread at every look
             found = {pal: mode for pal, mode in found.items() if self.hypotheses[pal.action].successes != 1}
         for claim in self.unconfirmed:
             action = self.hypotheses[claim.action]
@@ -169,6 +211,10 @@ class Result:
         A query has at most one failing step, and what a failing step proves is one literal, or one clause.
         """
         return lower_bound(self.hypotheses)
+
+
+def _modes(model: Model, pals: Iterable[PalTuple]) -> list[Mode]:
+    return [model.schema(pal.action).mode(pal.atom, pal.location) for pal in pals]
 
 
 def lower_bound(hypotheses: Hypotheses) -> int:

@@ -28,7 +28,9 @@ def ending(result: Result) -> Ending:
     left = sum(group.kind == OPEN for group in groups)
     return Ending(
         result.status,
+        result.proven,
         result.why,
+        result.missing or "",
         result.exam,
         result.rates is not None,
         left,
@@ -58,7 +60,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
         found.append(
             ("looks", f"{counts.looks} (situations shown once more, in which nothing was attempted)")
         )
-    found.append(("pal tuples", f"{result.hypotheses.size} ({_groups(ended)})"))
+    found.append(("lines", f"{result.hypotheses.size} ({_groups(ended)})"))
     found += [("" if number else "open", line) for number, line in enumerate(_open(result, judged))]
     if result.rates is not None:
         surely = result.rates.surely and result.diagnosis is None
@@ -82,7 +84,7 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
             ("status", f"{ended.status}: {judged.main}"),
             *(("diagnosis" if not number else "", text) for number, text in enumerate(judged.details)),
         ]
-    found = [("status", f"{ended.status}: {ended.why}")]
+    found = [("status", f"{ended.status}: {ended.missing or ended.why}")]
     if ended.doubt and ended.doubt not in ended.why:
         found.append(("in doubt", f"everything: {ended.doubt}"))
     if ended.diagnosis is not None:
@@ -102,25 +104,30 @@ def aligned(lines: Iterable[tuple[str, str]]) -> str:
     )
 
 
+def table(lines: Iterable[tuple[str, str]]) -> str:
+    """Names and values as a table of HTML."""
+    rows = "".join(
+        f'<tr><th scope="row" style="text-align: left">{escape(name)}</th>'
+        f'<td style="text-align: left">{escape(value)}</td></tr>'
+        for name, value in lines
+    )
+    return f"<table>{rows}</table>"
+
+
 def in_short(result: Result) -> str:
     """The result in a line."""
     counts = result.counts
     return (
         f"<Result: {result.status}; {counted(len(result.model.actions), 'action')}, "
-        f"{counted(result.hypotheses.size, 'pal tuple')}, {counted(len(result.undetermined), 'group')} undetermined; "
+        f"{counted(result.hypotheses.size, 'line')}, {counted(len(result.undetermined), 'group')} undetermined; "
         f"{counted(counts.queries, 'query')}, {counted(counts.steps, 'step')}>"
     )
 
 
 def html(result: Result) -> str:
     """The result for a notebook: figures, the model, and what is not determined. It has no style of its own."""
-    rows = "".join(
-        f'<tr><th scope="row" style="text-align: left">{escape(name)}</th>'
-        f'<td style="text-align: left">{escape(value)}</td></tr>'
-        for name, value in figures(result)
-    )
     model = escape(domain_text(result.model))
-    shown = f"<table>{rows}</table><details open><summary>The model</summary><pre>{model}</pre></details>"
+    shown = f"{table(figures(result))}<details open><summary>The model</summary><pre>{model}</pre></details>"
     for kind, title in (("open", "Open"), ("cannot matter", "Not determined, but cannot matter")):
         if left := [entry for entry in result.undetermined if entry.kind == kind]:
             entries = "".join(

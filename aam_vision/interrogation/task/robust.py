@@ -31,6 +31,7 @@ from aam_vision.interrogation.task.resuming import MoveRecord, recorded
 from aam_vision.interrogation.task.rounds import Rounds
 from aam_vision.interrogation.task.scrutiny import DOUBTED, TAKEN_AT_THEIR_WORD, Scrutiny
 from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial, weigh
+from aam_vision.interrogation.task.verdict import BUDGET, FAILED
 from aam_vision.query import Access, Agent, Situation
 from aam_vision.wording import counted
 
@@ -146,11 +147,11 @@ class _Stages:
         try:
             diagnosis = diagnose(trials, self.rng)
         except AgentFailed as failure:
-            raise Interrupted(str(failure), result) from failure
+            raise Interrupted(str(failure), replace(result, cut=FAILED)) from failure
         transcript = result.transcript.of([*result.transcript.entries, *trials.asked])
         found = replace(
             result,
-            complete=False,
+            proven=False,
             transcript=transcript,
             diagnosis=diagnosis,
             why=diagnosis.why,
@@ -188,7 +189,7 @@ class _Stages:
         if doubted is None:
             return result
         if why := contradiction(doubted.result.transcript, result.certain, steady.rates):
-            return replace(result, complete=False, why=f"nothing is certain: {why}", doubt=why)
+            return replace(result, proven=False, why=f"nothing is certain: {why}", doubt=why)
         if steady.erred or _chance_showed(doubted, doubted.result):
             return result
         return _unexplained(result, doubted)
@@ -203,7 +204,7 @@ class _Stages:
             result = self._interrogate(steady, self.setup.afresh(), TAKEN_AT_THEIR_WORD)
         except Interrupted as error:
             if isinstance(error.__cause__, Spent):
-                return replace(error.result, why=str(error))
+                return replace(error.result, why=str(error), cut=BUDGET)
             if not error.contradicted:
                 raise
             why = (
@@ -213,10 +214,10 @@ class _Stages:
             result = replace(error.result, why=why, doubt=why, rates=steady.rates)
             raise Interrupted(why, result) from error.__cause__
         left = result.hypotheses.size - result.hypotheses.decided()
-        if result.complete and left and steady.access is Access.TRAJECTORY:
-            said = f"{counted(left, 'pal tuple')} {'is' if left == 1 else 'are'} open"
+        if result.proven and left and steady.access is Access.TRAJECTORY:
+            said = f"{counted(left, 'line')} of the model {'is' if left == 1 else 'are'} open"
             why = f"{said}, and cannot be told from where the answers began to be weighed"
-            return replace(result, complete=False, why=why)
+            return replace(result, proven=False, why=why)
         return result
 
     def _interrogate(self, agent: CountingAgent, policy: Policy, scrutiny: Scrutiny) -> Result:
@@ -244,7 +245,7 @@ def _chance_showed(doubted: Interrupted, result: Result) -> bool:
 def _unexplained(result: Result, doubted: Interrupted) -> Result:
     """The result where chance does not explain why the agent contradicted itself: it never showed."""
     doubt = f"{doubted}; and nothing was misread since, or refused by mistake, for all that can be told"
-    return replace(result, complete=False, why=f"nothing is certain: {doubt}", doubt=doubt)
+    return replace(result, proven=False, why=f"nothing is certain: {doubt}", doubt=doubt)
 
 
 def _check(result: Result) -> None:
@@ -256,9 +257,8 @@ def _check(result: Result) -> None:
     if result.doubt or result.hypotheses.repeated:
         return
     if why := contradicted_query(result.transcript, result.hypotheses):
-        raise Interrupted(why, replace(result, complete=False, why=why, doubt=why)) from InconsistentAgent(
-            why
-        )
+        failed = replace(result, proven=False, why=why, doubt=why, cut=FAILED)
+        raise Interrupted(why, failed) from InconsistentAgent(why)
 
 
 def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation]:

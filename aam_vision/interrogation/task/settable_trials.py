@@ -18,6 +18,7 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.trial_design import Proposal, next_trial
+from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.query import Access, Query, Situation, refuses_surely
 from aam_vision.strips import ActionHeader
 from aam_vision.wording import counted
@@ -82,6 +83,7 @@ def weigh(
         assessment,
         replace(assessment.rates, surely=refuses_surely(agent)),
         confidence,
+        cut=stop.cut,
     )
 
 
@@ -89,15 +91,15 @@ def _stop(hypotheses: Hypotheses, assessment: Assessment, spent: str, confidence
     """How the trials ended: everything is certain, nothing fits, the budget is spent, or no trial settles the rest."""
     left = hypotheses.size - hypotheses.decided()
     if spent:
-        return Stop(False, spent)
+        return Stop(False, spent, cut=BUDGET)
     if not left:
-        why = f"every palm tuple is certain, the whole model with a probability of {confidence:g}"
+        why = f"every line of the model is certain, the whole model with a probability of {confidence:g}"
         return Stop(True, why)
     if assessment.unfit:
         return Stop(
             False, f"no STRIPS model fits {', '.join(assessment.unfit)}, whatever is put down to chance"
         )
-    return Stop(False, f"{counted(left, 'pal tuple')} in doubt, and no trial settles them")
+    return Stop(False, f"{counted(left, 'line')} of the model in doubt, and no trial settles them")
 
 
 def recorded_trial(

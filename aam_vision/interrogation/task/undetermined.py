@@ -58,7 +58,7 @@ def sorted_out(
     transcript: Transcript,
     unconfirmed: tuple[Claim, ...],
     *,
-    complete: bool,
+    proven: bool,
     why: str,
     doubt: str,
     beyond: Mapping[str, tuple[Literals, int]] | None,
@@ -71,7 +71,7 @@ def sorted_out(
     counts as open, and so it does where anything is in ``doubt``. What no answer can tell is known for these ``reasons``.
     """
     found = undetermined(hypotheses)
-    if complete:
+    if proven:
         found = [replace(entry, kind=CANNOT_MATTER, settle="") for entry in found]
     elif NO_WAY in why and not doubt and not unconfirmed:
         if beyond is None:

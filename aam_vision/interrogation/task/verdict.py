@@ -6,16 +6,18 @@ made of a result as well as of the ``result.json`` of a run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.figures import ENOUGH, Exam
-from aam_vision.wording import counted
+from aam_vision.wording import counted, some
 
 COMPLETE = "complete"
-UNEXAMINED = "complete under its assumptions"
+OPEN = "open"
 BUDGET = "budget"
 NOT_STRIPS = "not-strips"
+FAILED = "failed"
 
 STRIPS = "the agent is a deterministic STRIPS agent in this vocabulary, and is seen rightly"
 """The assumption of every result that takes answers at their word."""
@@ -24,9 +26,6 @@ INDEPENDENT = (
     "one that is the same at every look, such as a classifier's, is not found by looking again"
 )
 """The assumption of every result that weighs answers."""
-EXAMINE = f"--exam {ENOUGH + 1}"
-"""The option with which an examination is long enough."""
-
 _FAMILIES = {
     Family.RANDOM: "random: the same step from the same situation has several outcomes",
     Family.CONDITIONAL: "conditional: the outcome depends on the state, or concerns objects, in a way that STRIPS cannot express",
@@ -46,7 +45,11 @@ class Ending:
     """How a run ended: all that the verdict on it rests on."""
 
     status: str
+    proven: bool
+    """Whether it is proven that no query could tell any more, under the assumption."""
     why: str
+    missing: str
+    """What is missing for ``complete``, in a line; empty if nothing is, or no model fits."""
     exam: Exam
     weighed: bool
     """Whether answers were weighed, instead of taken at their word."""
@@ -80,18 +83,35 @@ class Verdict:
         return tuple(text for text in told if text)
 
 
+def lacking(exam: Exam, never: Sequence[str], cut: str, *, weighed: bool, untested: bool) -> str:
+    """What a result lacks to be complete though no query could tell any more, in a line; empty if it lacks nothing.
+
+    ``never``: the actions that were never executed. ``cut``: what cut the examination short, if anything did.
+    """
+    if weighed:
+        return "the answers were weighed, so nothing is proven"
+    told = [f"never executed: {some(never, 3)}"] if never else []
+    if untested:
+        told.append("the classifiers have not passed their test")
+    if not exam.enough:
+        cure = "raise --max-steps" if cut == BUDGET else f"--exam {ENOUGH + 1}"
+        told.append(f"{counted(exam.steps, 'step')} examined, {ENOUGH} are needed ({cure})")
+    return "; ".join(told)
+
+
 def verdict(ending: Ending) -> Verdict:
     """The verdict on a run."""
     if ending.status == NOT_STRIPS and ending.diagnosis is not None:
         return _not_strips(ending.diagnosis)
-    if ending.status in (COMPLETE, UNEXAMINED):
-        details = (*_weighed(ending), *([_left(ending)] if ending.cannot_matter or ending.open else []))
-        return Verdict(ending.status, _sentence(ending.why), assumption(ending), examination(ending), details)
+    title, why, weighed = ending.status, _sentence(ending.why), _weighed(ending)
+    if ending.proven:
+        title = f"{title}: {ending.missing}" if ending.missing else title
+        left = (_left(ending),) if ending.cannot_matter or ending.open else ()
+        return Verdict(title, why, assumption(ending), _sentence(str(ending.exam)), (*weighed, *left))
     if ending.doubt:
-        why = ending.doubt if "nothing is certain" in ending.why else ending.why
-        return Verdict("nothing is certain", _sentence(why), assumption(ending), "", _weighed(ending))
-    details = (*_weighed(ending), _left(ending))
-    return Verdict("not complete", _sentence(ending.why), assumption(ending), "", details)
+        why = _sentence(ending.doubt) if "nothing is certain" in ending.why else why
+        return Verdict(f"{title}: nothing is certain", why, assumption(ending), "", weighed)
+    return Verdict(title, why, assumption(ending), "", (*weighed, _left(ending)))
 
 
 def assumption(ending: Ending) -> str:
@@ -101,18 +121,6 @@ def assumption(ending: Ending) -> str:
     if ending.status == COMPLETE:
         return f"Assumed and examined: {STRIPS}."
     return f"Assumed: {STRIPS}."
-
-
-def examination(ending: Ending) -> str:
-    """What the examination of a complete result came to, as a sentence, and how to have a longer one."""
-    exam = ending.exam
-    if not exam.steps:
-        return "Not examined." if ending.weighed else f"Not examined: {EXAMINE} examines it."
-    if exam.enough and ending.status == UNEXAMINED and not ending.weighed:
-        return f"{exam}. No step was ever executed: what the agent does is not examined."
-    if exam.enough or exam.wrong or ending.weighed:
-        return f"{exam}."
-    return f"{exam}. Too few steps to count as examined: {EXAMINE} takes enough."
 
 
 def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
@@ -135,10 +143,10 @@ def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
 def _not_strips(found: Diagnosis) -> Verdict:
     false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
     details = (*kind_of_fault(found), false)
+    title = f"{NOT_STRIPS}: no STRIPS model fits"
     if found.otherwise:
-        title, details = "no STRIPS model fits, or pictures are misread", (found.otherwise, *details)
-        return Verdict(title, _sentence(found.why, capital=False), "", "", details)
-    return Verdict("no STRIPS model fits", _sentence(found.why, capital=False), "", "", details)
+        title, details = f"{title}, or pictures are misread", (found.otherwise, *details)
+    return Verdict(title, _sentence(found.why, capital=False), "", "", details)
 
 
 def _weighed(ending: Ending) -> tuple[str, ...]:
@@ -153,16 +161,16 @@ def _left(ending: Ending) -> str:
     """How much is undetermined, and of which kind, as a sentence."""
     groups = counted(ending.open, "group")
     if ending.open:
-        told = f"{groups} of pal tuples {_are(ending.open)} open"
+        told = f"{groups} of lines {_are(ending.open)} open"
         if ending.cannot_matter:
             told += f", and {ending.cannot_matter} cannot matter"
-        more = [option for word, option in _OPTIONS.items() if BUDGET in ending.why and word in ending.why]
+        more = [option for word, option in _OPTIONS.items() if ending.status == BUDGET and word in ending.why]
         return f"{told}: raise {more[0]} to settle more." if more else f"{told}."
     if not ending.cannot_matter:
         return "Nothing is open."
     number = counted(ending.cannot_matter, "group")
     return (
-        f"{number} of pal tuples {_are(ending.cannot_matter)} undetermined, but cannot matter: "
+        f"{number} of lines {_are(ending.cannot_matter)} undetermined, but cannot matter: "
         "no reachable situation tells the difference."
     )
 

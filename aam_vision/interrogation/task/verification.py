@@ -71,7 +71,7 @@ def verify(transcript: Transcript, result: Result) -> Verification:
         faults.append("the undetermined pal tuples are not those that the answers leave open")
     if result.unconfirmed and result.unconfirmed != unconfirmed(evidence):
         faults.append("the unconfirmed conclusions are not those that rest on too few refusals")
-    if result.complete and (left := _open_questions(transcript, evidence)):
+    if result.proven and (left := _open_questions(transcript, evidence)):
         faults.append(f"not shown to be complete: {counted(left, 'question')} may still be settled")
     confirmed = hypotheses.decided()
     return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
@@ -92,7 +92,7 @@ def _weighed(transcript: Transcript, result: Result) -> Verification:
     if undetermined(hypotheses) != undetermined(result.hypotheses):
         faults.append("the undetermined pal tuples are not those that the answers leave in doubt")
     confirmed = hypotheses.decided()
-    if result.complete and confirmed < hypotheses.size:
+    if result.proven and confirmed < hypotheses.size:
         faults.append(f"not complete: {counted(hypotheses.size - confirmed, 'pal tuple')} in doubt")
     return Verification(tuple(faults), confirmed, hypotheses.size - confirmed)
 

@@ -141,7 +141,7 @@ def test_pictures_of_another_size_are_read_and_of_other_proportions_refused(monk
     for wrong in (small[:, :90], small[::2, ::2]):
         with pytest.raises(UnusableInput, match="were trained on pictures of 120x90"):
             perception.look(wrong, one)
-    with pytest.raises(UnusableInput, match="give an RGB image"):
+    with pytest.raises(UnusableInput, match="float32: convert to uint8"):
         perception.look(small.astype(np.float32), one)
     _seeing(monkeypatch, perception, 9)
     with pytest.warns(AamWarning, match="pictures of 240x180 pixels: .* trained on pictures of 120x90"):

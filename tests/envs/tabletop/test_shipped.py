@@ -34,7 +34,7 @@ def test_the_model_is_the_intended_one_from_pictures_alone(name: str) -> None:
     result, truth = aam_vision.interrogate(target.agent, seed=0), target.truth()
     states = evaluation.sample_states(truth, target.held_out(), 300, np.random.default_rng(0))
     assert evaluation.equivalent(result.model, truth, states)
-    assert result.complete
+    assert result.proven
     assert result.counts.queries <= 25
     assert result.counts.steps <= 300
 

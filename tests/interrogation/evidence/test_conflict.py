@@ -69,7 +69,7 @@ def test_answers_that_disagree_are_named_and_what_was_learned_is_kept(
     assert "\n" not in message
     assert re.search(r"\((query|walk step) \d+ .* disagrees with (query|walk step|itself)", message)
     assert result.transcript.entries
-    assert not result.complete
+    assert not result.proven
     named = disagreement(result.transcript)
     assert named is not None
     assert named in message

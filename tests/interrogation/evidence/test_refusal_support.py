@@ -25,7 +25,7 @@ def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domai
     agent = SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT)
     policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
-    assert not (result.complete and result.unconfirmed)
+    assert not (result.proven and result.unconfirmed)
     evidence = initial_evidence(result.transcript)
     for entry in result.transcript.entries:
         evidence.take_in(entry)

@@ -13,7 +13,7 @@ from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.examination.beginnings import unlike
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.verdict import UNEXAMINED
+from aam_vision.interrogation.task.verdict import OPEN
 from aam_vision.query import Access
 from aam_vision.strips import ActionSchema, Model, State
 from tests import domains
@@ -73,5 +73,6 @@ def test_an_examination_of_refusals_alone_is_none(access: Access) -> None:
         ActionSchema(one.header, one.positive, one.positive, one.add, one.delete) for one in model.actions
     ]
     result = learned(Model(model.vocabulary, tuple(never)), initial, access, 60)
-    assert result.complete
-    assert result.status == UNEXAMINED
+    assert result.proven
+    assert result.status == OPEN
+    assert "never executed: " in (result.missing or "")

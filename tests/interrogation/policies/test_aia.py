@@ -86,7 +86,7 @@ def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_report
     rng = np.random.default_rng([seed, 1])
     problems = [packaged.generate(name, 2, rng).initial for _ in range(3)]
     result = _interrogate(model, problems, seed=seed)
-    assert result.complete
+    assert result.proven
     assert evaluation.exact(result.model, model)
     assert result.counts.queries <= PAPER[name]
     assert result.counts.walk_steps <= 500
@@ -102,7 +102,7 @@ def test_a_random_domain_is_learned_exactly(domain: Domain, seed: int, walk_step
     assert "budget" not in result.why, "the interrogation does not end"
     assert result.why != REPEATED
     assert_sound(result.hypotheses, domain.model)
-    if result.complete:
+    if result.proven:
         for pal in result.hypotheses.pal_tuples():
             assert read_mode(result.model, pal) is read_mode(domain.model, pal), pal
 
@@ -224,7 +224,7 @@ def test_several_negative_preconditions_in_one_action() -> None:
     for start in (executable, State(frozenset([Atom("p", ("b",))]), objects)):
         for seed in range(10):
             result = _interrogate(Model(vocabulary, (schema,)), [start], seed=seed)
-            assert result.complete, result.why
+            assert result.proven, result.why
             assert result.model.schema("act") == schema
 
 
@@ -250,6 +250,6 @@ def test_distinguishing_plans_of_several_steps_come_from_the_planner() -> None:
     for seed in range(10):
         policy = _policy(states=1, walk_steps=2)
         result = _interrogate(model, [start], seed=seed, policy=policy, watch=watch)
-        assert result.complete
+        assert result.proven
         assert evaluation.exact(result.model, model)
     assert ["off", "ring"] in plans

@@ -119,7 +119,7 @@ def test_a_result_is_complete_only_where_no_step_could_tell(
 ) -> None:
     """Every step in every reachable state either follows from what is known, or is certain to fail."""
     result = _run(domain, access, seed, walk_steps=10)
-    assume(result.complete)
+    assume(result.proven)
     states = domains.reachable(domain.model, domain.problems, 500)
     assume(states is not None)
     for state in states or ():
@@ -144,7 +144,7 @@ def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_report
     agent = SymbolicAgent(model, problems, access)
     policy = policy_for(access, "aia", PyperplanPlanner())
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE)
-    assert result.complete
+    assert result.proven
     assert evaluation.equivalent(result.model, model, problems)
     assert result.counts.queries <= most
 
@@ -162,7 +162,7 @@ def test_a_plan_leads_to_where_a_step_tells() -> None:
         agent = SymbolicAgent(model, [start], Access.RESET)
         policy = _aia(Access.RESET, walk_steps=2)
         result = interrogate(agent, policy, np.random.default_rng(seed), budget=AMPLE, watch=watch)
-        assert result.complete
+        assert result.proven
         assert evaluation.exact(result.model, model)
     assert ["off", "ring"] in [plan[-2:] for plan in plans]
 
@@ -175,7 +175,7 @@ def test_modes_that_no_query_tells_apart_are_undetermined_and_the_result_is_comp
         agent_model = Model(model.vocabulary, (ActionSchema(ring.header, needs, add=ring.add),))
         agent = SymbolicAgent(agent_model, [start], Access.SNAPSHOT)
         result = interrogate(agent, _aia(Access.SNAPSHOT), np.random.default_rng(0), budget=AMPLE)
-        assert result.complete
+        assert result.proven
         lit = PalTuple(LiftedAtom("lit", ()), "ring", Location.PRE)
         assert result.hypotheses.modes(lit) == (Mode.POSITIVE, Mode.ABSENT)
 

@@ -71,7 +71,7 @@ def test_nothing_is_confirmed_before_the_policy_stops_and_nothing_too_often(
     attempts = Counter[Aim]()
     for move in confirming:
         assert isinstance(move, Ask)
-        assert move.stopped == Stop(plain.complete, plain.why)
+        assert move.stopped == Stop(plain.proven, plain.why)
         attempts.update(move.aims)
     assert {aim.purpose for aim in attempts} <= {CONFIRM}
     assert max(attempts.values(), default=0) <= MAX_ATTEMPTS

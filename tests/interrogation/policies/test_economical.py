@@ -69,7 +69,7 @@ class Observed:
 def _run(agent: Agent, seed: int, walker: Walker | None = None) -> tuple[list[Move], bool]:
     observed = Observed(walker)
     result = interrogate(agent, observed, np.random.default_rng(seed), budget=AMPLE)
-    return observed.moves, result.complete
+    return observed.moves, result.proven
 
 
 @thorough(40)
@@ -110,7 +110,7 @@ def test_an_action_that_no_walk_has_shown_is_made_to_succeed(name: str, action: 
     first = next(move for move in observed.moves if isinstance(move, Ask))
     assert first.why == f"see {action} succeed"
     assert first.plan[-1].name == action
-    assert result.complete
+    assert result.proven
     assert evaluation.equivalent(result.model, model, domains.reachable(model, [problem], limit=2000) or [])
 
 
@@ -158,5 +158,5 @@ def test_what_need_not_be_violated_is_not_asked_in_a_group_before_what_cannot_be
     """Its refusal would have to be asked again: these runs took 21 and 20 queries."""
     agent = agent_for("sokoban", access="snapshot", seed=seed)
     result = interrogate_agent(agent, seed=seed, exam=0)
-    assert result.complete
+    assert result.proven
     assert result.counts.queries <= most

@@ -45,7 +45,7 @@ def test_an_unchanged_model_is_verified_near_the_lower_bound_after_a_short_walk(
 
     policy = ReassessmentPolicy(model)
     result = interrogate(SymbolicAgent(model, problems), policy, rng, budget=AMPLE, watch=watch)
-    assert result.complete
+    assert result.proven
     assert evaluation.exact(result.model, model)
     preconditions = sum(len(schema.positive | schema.negative) for schema in model.actions)
     assert preconditions <= result.counts.queries <= 1.1 * preconditions + 3

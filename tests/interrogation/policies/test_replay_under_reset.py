@@ -47,7 +47,7 @@ def test_a_complete_model_is_equivalent_wherever_the_agent_can_get(domain: Domai
     assume(states is not None)
     assert states is not None
     result = _run(domain)
-    if result.complete:
+    if result.proven:
         assert evaluation.equivalent(result.model, domain.model, states)
 
 

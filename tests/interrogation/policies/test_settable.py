@@ -60,7 +60,7 @@ def test_a_random_domain_is_learned_exactly(domain: Domain, seed: int) -> None:
     result = _interrogate(domain.model, list(domain.problems), seed)
     assert_sound(result.hypotheses, domain.model)
     assert result.why != "the same question came up again: nothing more can be learnt"
-    if result.complete and not domain.model.vocabulary.constants:
+    if result.proven and not domain.model.vocabulary.constants:
         for pal in result.hypotheses.pal_tuples():
             assert read_mode(result.model, pal) is read_mode(domain.model, pal), pal
 
@@ -71,7 +71,7 @@ def test_packaged_domains_are_learned_near_the_lower_bound(name: str) -> None:
     rng = np.random.default_rng(0)
     problems = [packaged.generate(name, 2, rng).initial for _ in range(3)]
     result = _interrogate(model, problems, seed=0)
-    assert result.complete
+    assert result.proven
     assert evaluation.exact(result.model, model)
     assert result.counts.queries <= ALLOWED[name]
     assert result.counts.walk_steps <= 500
@@ -91,7 +91,7 @@ def test_several_negative_preconditions_in_one_action() -> None:
     objects = Objects({"a": "object", "b": "object"}, Types())
     start = State(frozenset([Atom("r", ("a",)), Atom("p", ("b",))]), objects)
     result = _interrogate(Model(vocabulary, (schema,)), [start], seed=0)
-    assert result.complete
+    assert result.proven
     assert result.model.schema("act") == schema
 
 
@@ -113,7 +113,7 @@ def test_most_of_many_candidates_are_refuted_in_groups(data: st.DataObject) -> N
     model = Model(vocabulary, (action,))
     objects = Objects(dict.fromkeys("abcdefghijklmnopqrst", "object"), Types())
     result = _interrogate(model, [State(frozenset(), objects)], seed=0)
-    assert result.complete
+    assert result.proven
     assert evaluation.exact(result.model, model)
     assert result.counts.queries <= 6 + 3 * len(required)
 

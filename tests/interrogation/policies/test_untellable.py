@@ -80,7 +80,7 @@ def test_a_model_that_is_complete_although_not_all_is_told_is_equivalent(domain:
     policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
     agent = ReticentAgent(domain, one_in)
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE)
-    if result.complete:
+    if result.proven:
         assert evaluation.equivalent(result.model, domain.model, states)
 
 

@@ -54,7 +54,7 @@ def test_parts_that_do_not_fit_are_refused_before_anything_is_asked() -> None:
 def test_it_runs_to_the_true_model_and_within_its_budget() -> None:
     whole = Interrogation(agent())
     result = whole.run(np.random.default_rng(0))
-    assert result.complete
+    assert result.proven
     assert whole.run(np.random.default_rng(0)).transcript == result.transcript, "a fresh policy every time"
     short = replace(whole, budget=Budget(queries=2)).run(np.random.default_rng(0))
     assert (short.status, short.counts.queries) == ("budget", 2)

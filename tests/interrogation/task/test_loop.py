@@ -28,7 +28,7 @@ def test_a_random_domain_is_learned_soundly(domain: Domain, seed: int) -> None:
     result = run(domain, seed=seed)
     assert "budget of" not in result.why, "the interrogation does not end"
     assert_sound(result.hypotheses, domain.model)
-    assert result.complete is (result.why == "no query could tell any more")
+    assert result.proven is (result.why == "no query could tell any more")
     for pal in result.hypotheses.pal_tuples():
         if len(result.hypotheses.modes(pal)) == 1:
             schema = result.model.schema(pal.action)
@@ -42,7 +42,7 @@ def test_a_complete_model_is_equivalent_wherever_the_agent_can_get(domain: Domai
     assume(states is not None)
     assert states is not None
     result = run(domain)
-    if not result.complete:
+    if not result.proven:
         return
     assert evaluation.equivalent(result.model, domain.model, states)
     if not result.undetermined:
@@ -122,5 +122,5 @@ def test_what_was_learned_before_the_agent_failed_is_kept(domain: Domain, left: 
     assert_sound(result.hypotheses, domain.model)
     if failure is not None:
         assert str(failure) == "the wire was cut"
-        assert not result.complete
+        assert not result.proven
         assert len(result.curve) == left

@@ -92,7 +92,7 @@ def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
     with pytest.raises(Interrupted, match=r"^switch: conditional, switches lit") as caught:
         doubting(Spilling())
     result = caught.value.result
-    assert (result.status, result.complete, result.certain) == ("not-strips", False, {})
+    assert (result.status, result.proven, result.certain) == ("not-strips", False, {})
     again = [entry.query for entry in result.transcript.entries if isinstance(entry, Asked)]
     assert max(again.count(query) for query in again) >= 3
 
@@ -116,7 +116,7 @@ def test_an_agent_that_is_no_strips_agent_is_named_under_every_access(access: Ac
             result = doubting(unreliable)
         except Interrupted as error:
             result = error.result
-        assert not result.complete
+        assert not result.proven
         assert not result.certain
         assert result.diagnosis is not None
 
@@ -129,7 +129,7 @@ def test_chance_is_not_taken_for_an_excuse(seed: int) -> None:
         result = doubting(agent)
     except Interrupted as error:
         result = error.result
-    assert not result.complete
+    assert not result.proven
     assert "no STRIPS" in result.why
 
 
@@ -141,6 +141,6 @@ def test_nothing_is_certain_of_an_action_that_no_trial_settles(seed: int) -> Non
     unreliable = UnreliableAgent(SymbolicAgent(truth, problems), 0.2, 0.02, np.random.default_rng([seed, 3]))
     result = interrogate_robustly(unreliable, setup_for(Access.SETTABLE), np.random.default_rng(seed))
     doubtful = {one.action for one in result.undetermined}
-    assert result.complete is not bool(doubtful)
+    assert result.proven is not bool(doubtful)
     assert not any(pal.action in doubtful for pal in result.certain)
     assert all(mode is read_mode(truth, pal) for pal, mode in result.certain.items())

@@ -68,7 +68,7 @@ def test_a_random_domain_is_learned_with_what_happens_when_arguments_are_named_t
     assert_sound(result.hypotheses, domain.model)
     assert "budget of" not in result.why
     assert verify(result.transcript, result).holds
-    if result.complete:
+    if result.proven:
         states = _random_states(domain, 10)
         assert evaluation.equivalent(result.model, domain.model, states, repeated=True)
         for pal in result.hypotheses.pal_tuples():
@@ -85,7 +85,7 @@ def test_with_enough_objects_every_domain_is_learned_completely(domain: Domain) 
     objects = Objects({f"{k}{n}": k for k in [*kinds, "object"] for n in range(3)}, model.vocabulary.types)
     result = _interrogate(Domain(model, (State(frozenset(), objects),)), Access.SETTABLE, SettablePolicy())
     inexecutable = [schema for schema in model.actions if not result.hypotheses[schema.header.name].successes]
-    assert result.complete or inexecutable, result.undetermined
+    assert result.proven or inexecutable, result.undetermined
 
 
 @thorough(30)
@@ -100,7 +100,7 @@ def test_the_other_policies_conclude_nothing_wrong(domain: Domain) -> None:
         assert_sound(result.hypotheses, domain.model)
         assert verify(result.transcript, result).holds
         states = domains.reachable(domain.model, domain.problems, limit=200)
-        if result.complete and states is not None:
+        if result.proven and states is not None:
             assert evaluation.equivalent(result.model, domain.model, states, repeated=True)
 
 
@@ -178,7 +178,7 @@ def test_an_addition_that_only_undoes_a_deletion_is_found() -> None:
         schema = ActionSchema(header, frozenset([at_to]), nothing, add, frozenset([at_from]))
         model = Model(vocabulary, (schema,))
         result = _interrogate(Domain(model, (start,)), Access.SETTABLE, SettablePolicy())
-        assert result.complete
+        assert result.proven
         assert evaluation.exact(result.model, model)
         plain = Hypotheses(vocabulary, [header])
         assert plain["move"].undoing == 0
@@ -199,7 +199,7 @@ def test_what_no_query_can_attribute_to_one_of_several_effects_is_left_open_and_
     start = State(frozenset([Atom("p", ("a", "a", "a"))]), Objects(dict.fromkeys("ab", "object"), Types()))
     agent = SymbolicAgent(model, [start], access, repeated=True, refuses_surely=True)
     result = api.interrogate(agent, repeated_arguments=True)
-    assert result.complete
+    assert result.proven
     assert verify(result.transcript, result).holds
     assert evaluation.equivalent(result.model, model, [start], repeated=True)
     if access is Access.SETTABLE:
@@ -214,6 +214,6 @@ def test_atoms_of_one_parameter_used_twice_are_part_of_the_model() -> None:
     model = Model(vocabulary, (schema,))
     start = State(frozenset(), Objects(dict.fromkeys("abc", "object"), Types()))
     result = _interrogate(Domain(model, (start,)), Access.SETTABLE, SettablePolicy())
-    assert result.complete
+    assert result.proven
     assert result.model.schema("cut").positive == {loop, link}
     assert evaluation.accuracy(result.model, model, repeated=True) == 1.0

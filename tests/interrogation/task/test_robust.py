@@ -52,7 +52,7 @@ def test_an_agent_that_is_right_is_asked_nothing_new(domain: Domain, access: Acc
     assert result.rates is None
     assert (result.counts.queries, result.counts.looks) == (plain.counts.queries, 0)
     assert result.curve == plain.curve
-    assert (result.model, result.complete, result.why) == (plain.model, plain.complete, plain.why)
+    assert (result.model, result.proven, result.why) == (plain.model, plain.proven, plain.why)
     assert not result.unconfirmed
     assert verify(result.transcript, result).holds
 
@@ -65,7 +65,7 @@ def test_on_a_trajectory_what_is_found_and_after_how_many_steps_is_as_ever(domai
     plain = interrogate(agent, policy(Access.TRAJECTORY), np.random.default_rng(0), budget=AMPLE)
     result = doubting(agent)
     assert result.curve[: len(plain.curve)] == plain.curve
-    assert result.complete <= (not result.unconfirmed)
+    assert result.proven <= (not result.unconfirmed)
     for claim in result.unconfirmed:
         texts = tuple(result.hypotheses[claim.action].index.text(claim.literals))
         assert any((one.action, one.group) == (claim.action, texts) for one in result.undetermined)
@@ -79,7 +79,7 @@ def test_nothing_certain_is_wrong_and_the_result_can_be_checked(
 ) -> None:
     result = doubting(_unreliable(domain, *rates), steps=600, confirm=True)
     _assert_nothing_certain_is_wrong(result, domain.model)
-    assert result.complete is not bool(result.undetermined or result.doubt)
+    assert result.proven is not bool(result.undetermined or result.doubt)
     assert verify(result.transcript, result).holds
 
 
@@ -110,8 +110,8 @@ def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
     plain = doubting(SymbolicAgent(domain.model, domain.problems, access))
     result = doubting(_unreliable(domain, *rates, access=access))
     assert evaluation.exact(result.model, domain.model)
-    assert result.complete or access is Access.TRAJECTORY
-    if result.complete and plain.complete:
+    assert result.proven or access is Access.TRAJECTORY
+    if result.proven and plain.proven:
         assert result.certain == plain.certain
     if result.rates is not None and rates[0] > 0.05:
         found = [m.false_positive for m in result.rates.misreadings.values()]
@@ -125,7 +125,7 @@ def test_packaged_domains_are_learned_exactly(name: str, rates: tuple[float, flo
     problems = tuple(packaged.generate(name, 2, rng).initial for _ in range(2))
     model = packaged.load(name)
     result = doubting(_unreliable(Domain(model, problems), *rates))
-    assert result.complete
+    assert result.proven
     assert evaluation.exact(result.model, model)
     assert result.assessment is not None
     total = [m for rate in result.assessment.rates.misreadings.values() for m in (rate.false_positive,)]
@@ -178,7 +178,7 @@ def test_a_walk_that_comes_to_an_end_proves_nothing() -> None:
     model = packaged.load("gripper")
     problems = [packaged.generate("gripper", 2, np.random.default_rng(0)).initial]
     result = doubting(Balking(model, problems, Access.SETTABLE))
-    assert result.complete
+    assert result.proven
     assert evaluation.exact(result.model, model)
 
 
@@ -190,6 +190,6 @@ def test_no_budget_is_overdrawn_while_answers_are_asked_for_again() -> None:
         for steps in (0, 7, 20, 33):
             result = doubting(_unreliable(domain, 0.1, 0.1, access=access), steps=steps)
             assert result.counts.steps <= steps
-            assert not result.complete
+            assert not result.proven
             for pal, mode in result.certain.items():
                 assert mode is read_mode(domain.model, pal), pal

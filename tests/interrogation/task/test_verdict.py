@@ -20,10 +20,11 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.verdict import (
     BUDGET,
     COMPLETE,
-    EXAMINE,
+    FAILED,
     NOT_STRIPS,
-    UNEXAMINED,
+    OPEN,
     Ending,
+    lacking,
     verdict,
 )
 from aam_vision.wording import WIDTH
@@ -37,7 +38,8 @@ PLURAL_OF_ONE = re.compile(r"\b1 \w+s\b(?<!is)(?<!was)")
 
 
 def _ending(status: str, exam: Exam | None = None, **other: object) -> Ending:
-    return replace(Ending(status, WHY, exam or Exam(), False, 0, 0, "", None), **other)  # type: ignore[arg-type]
+    ended = Ending(status, True, WHY, "", exam or Exam(), False, 0, 0, "", None)
+    return replace(ended, **other)  # type: ignore[arg-type]
 
 
 @given(st.integers(ENOUGH, 10_000))
@@ -45,23 +47,63 @@ def test_an_examined_model_is_complete_with_what_the_examination_bounds(steps: i
     found = verdict(_ending(COMPLETE, Exam(steps)))
     assert found.title == "complete"
     assert f"{Exam(steps)}." in found.sentences
-    assert EXAMINE not in " ".join(found.sentences)
+    assert lacking(Exam(steps), [], "", weighed=False, untested=False) == ""
 
 
-@given(st.integers(0, ENOUGH - 1))
-def test_a_model_that_was_not_examined_enough_says_so_and_how_to_do_it(steps: int) -> None:
-    found = verdict(_ending(UNEXAMINED, Exam(steps)))
-    assert found.title == "complete under its assumptions"
+@given(st.integers(0, ENOUGH - 1), st.sampled_from(["", BUDGET]))
+def test_a_model_that_was_not_examined_enough_says_so_and_how_to_do_it(steps: int, cut: str) -> None:
+    missing = lacking(Exam(steps), [], cut, weighed=False, untested=False)
+    found = verdict(_ending(cut or OPEN, Exam(steps), missing=missing))
+    assert found.title == f"{cut or OPEN}: {missing}"
+    assert f"{ENOUGH} are needed" in missing
+    assert ("--max-steps" if cut else "--exam 60") in missing
     assert "deterministic STRIPS agent in this vocabulary" in found.assumption
-    assert EXAMINE in found.examination
     assert found.examination.startswith("Not examined") is (steps == 0)
 
 
+def test_all_that_is_missing_is_said_in_one_line() -> None:
+    missing = lacking(Exam(10), ["fly", "dig", "eat", "see"], "", weighed=False, untested=True)
+    assert missing == (
+        "never executed: fly, dig, eat and 1 more; the classifiers have not passed their test; "
+        "10 steps examined, 59 are needed (--exam 60)"
+    )
+
+
 def test_weighed_answers_name_the_errors_that_looking_again_does_not_find() -> None:
-    found = verdict(_ending(UNEXAMINED, weighed=True))
+    missing = lacking(Exam(), [], "", weighed=True, untested=False)
+    found = verdict(_ending(OPEN, weighed=True, missing=missing))
+    assert "weighed" in found.title
     assert "independent from look to look" in found.assumption
     assert "a classifier's" in found.assumption
-    assert EXAMINE not in " ".join(found.sentences), "weighed models stay unexamined"
+    assert "--exam" not in " ".join([found.title, *found.sentences]), "weighed models stay unexamined"
+
+
+@pytest.mark.parametrize("doubt", ["", "an atom changed that no step names"])
+@pytest.mark.parametrize("status", [OPEN, BUDGET, FAILED])
+def test_a_model_that_is_not_proven_is_told_by_the_word_of_its_status(status: str, doubt: str) -> None:
+    found = verdict(_ending(status, proven=False, why="it ended", missing="it ended", doubt=doubt, open=2))
+    assert found.title == (f"{status}: nothing is certain" if doubt else status)
+    assert found.main == "It ended."
+    assert found.examination == ""
+
+
+def test_only_the_whole_ladder_is_complete() -> None:
+    result = interrogate(agent_for("gripper"), seed=1)
+    assert (result.status, result.complete, result.missing) == (COMPLETE, True, None)
+    rungs = {
+        "more": replace(result, proven=False, why="more could be asked"),
+        "unexamined": replace(result, exam=Exam(10)),
+        "refuted": replace(result, exam=Exam(80, 1)),
+        "untested": replace(result, untested=True),
+    }
+    for rung in rungs.values():
+        assert (rung.status, rung.complete) == (OPEN, False)
+        assert rung.missing
+        assert "\n" not in rung.missing
+        assert rung.missing in str(rung).replace("\n", " ").replace("                ", "")
+    failed = replace(rungs["more"], cut=FAILED)
+    assert (failed.status, failed.missing) == (FAILED, "more could be asked")
+    assert replace(result, cut=BUDGET).status == COMPLETE, "nothing is left to spend more on"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +135,7 @@ def test_a_diagnosis_begins_with_the_culprit_and_names_its_family(family: Family
 def test_a_diagnosis_that_may_have_another_cause_is_not_told_as_sure() -> None:
     diagnosis = Diagnosis(Family.CONDITIONAL, "push", "push: refused", otherwise="Or pictures were misread.")
     found = verdict(_ending(NOT_STRIPS, doubt="x", diagnosis=diagnosis))
-    assert found.title == "no STRIPS model fits, or pictures are misread"
+    assert found.title == "not-strips: no STRIPS model fits, or pictures are misread"
     assert found.details[0] == "Or pictures were misread."
 
 
@@ -115,7 +157,7 @@ def test_the_figures_of_any_result_fit_the_terminal_and_count_in_english(
 def test_what_cannot_matter_is_told_from_what_is_open(domain: Domain, queries: int) -> None:
     result = run(domain, budget=Budget(queries=queries, steps=5000))
     for entry in result.undetermined:
-        if result.complete:
+        if result.proven:
             assert (entry.kind, entry.settle) == ("cannot matter", "")
         else:
             assert entry.kind in ("cannot matter", "open")
@@ -131,12 +173,12 @@ def test_what_cannot_matter_is_told_from_what_is_open(domain: Domain, queries: i
 @given(domains.domains(), st.integers(0, 5))
 def test_where_no_way_to_ask_was_found_the_proofs_tell_what_is_open(domain: Domain, queries: int) -> None:
     result = run(domain, budget=Budget(queries=queries, steps=5000))
-    stopped = replace(result, complete=False, why=f"2 questions are open, but {NO_WAY}")
+    stopped = replace(result, proven=False, why=f"2 questions are open, but {NO_WAY}")
     proofs = Indistinguishability(result.hypotheses, origins(initial_evidence(result.transcript)))
     left = [entry for entry in stopped.undetermined if entry.kind == "open"]
     if not result.doubt:
         assert bool(left) is bool(proofs.open_questions())
-    if result.complete:
+    if result.proven:
         assert not left
     doubted = replace(stopped, doubt="an atom changed that no step names")
     assert all(entry.kind == "open" for entry in doubted.undetermined)

@@ -62,7 +62,7 @@ def test_packaged_domains_are_verified(name: str) -> None:
     rng = np.random.default_rng(0)
     problems = [packaged.generate(name, 2, rng).initial for _ in range(2)]
     result = _settable(Domain(packaged.load(name), tuple(problems)))
-    assert result.complete
+    assert result.proven
     assert verify(result.transcript, result).holds
     queries = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
     steps = [step for entry in result.transcript.entries if isinstance(entry, Walked) for step in entry.steps]
@@ -146,7 +146,7 @@ def test_a_result_that_leaves_questions_open_is_not_called_complete(domain: Doma
     result = _settable(domain)
     nothing = result.transcript.of([])
     assume(any(action.successes and action.index.atoms for action in result.hypotheses.actions.values()))
-    faults = verify(nothing, replace(result, complete=True)).faults
+    faults = verify(nothing, replace(result, proven=True)).faults
     assert any("not shown to be complete" in fault for fault in faults)
 
 

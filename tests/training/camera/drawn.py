@@ -26,6 +26,7 @@ class DrawnDomain:
 
     name = "piles"
     visual = VOCABULARY
+    round_steps = 100
 
     def __init__(self, *, masks: bool = False) -> None:
         self._masks = masks
