@@ -150,7 +150,7 @@ def test_the_words_that_a_warning_proposes_make_the_run_right(tmp_path: Path) ->
     richer = next(block.body for block in blocks if block.title == "richer.py")
     (warning,) = (" ".join(block.body.split()) for block in blocks if block.language == "text")
     proposed = re.findall(r'": (\w+\([^"]*"\w+", )', warning)
-    assert len(proposed) == 3
+    assert len(proposed) == 2
     assert all(source in richer for source in proposed), "the page adds what the warning proposes"
 
 

@@ -8,7 +8,7 @@ given before is not given again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,10 @@ from aam_vision.controls.misreading import Misread, doubted, two_ways
 from aam_vision.controls.overlaps import Overlaps
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules, control_headers
+from aam_vision.controls.transitions import Transition
 from aam_vision.controls.watching import Watched, give_the_rest, repeat, watch
+from aam_vision.interrogation.examination.diagnosis import Diagnosis
+from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
@@ -116,9 +119,8 @@ class _Rounds:
                     if seen.surprise is None and not result.proven:  # a small world can be seen completely
                         seen = replace(seen, surprise=give_the_rest(giving, rules, result.model, REST))
                     if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
-                        if kept or discovery.unexplained:
-                            repeat(giving, rng)
-                        ended = self._result(discovery, rules, result, seen)
+                        pair = self._repeated(rng) if kept or discovery.unexplained else None
+                        ended = self._result(discovery, rules, result, seen, pair=pair)
                         return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
                 discovery = found(giving)
         except (StepsSpent, TwoWays, Misread) as error:
@@ -144,6 +146,21 @@ class _Rounds:
                 two_ways=error.transitions,
                 diagnose=lambda unexplained: diagnosed(giving, unexplained, pair),
             )
+
+    def _repeated(self, rng: np.random.Generator) -> tuple[Given, Given] | None:
+        """Give again what did something before; two situations that look alike, though images tell them apart, if it went two ways.
+
+        Raises:
+            TwoWays: the same with images that do not tell them apart: it depends on something that is not seen.
+        """
+        try:
+            repeat(self._giving, rng)
+        except TwoWays as error:
+            pair = self._situations(error)
+            if pair is None or not pixels_differ(self._giving.agent, pair[0].before, pair[1].before):
+                raise
+            return pair  # a predicate is missing: what is unexplained says more of that than these two do
+        return None
 
     def _situations(self, error: TwoWays) -> tuple[Given, Given] | None:
         """The two situations that look alike, with what came of the control in each."""
@@ -208,7 +225,13 @@ class _Rounds:
         result: Result | None,
         seen: Watched,
         error: StepsSpent | TwoWays | Misread | None = None,
+        *,
+        pair: tuple[Given, Given] | None = None,
     ) -> ControlsResult:
+        def diagnose(unexplained: Sequence[Transition]) -> Diagnosis | None:
+            found = diagnosed(self._giving, unexplained, None)
+            return found if found or pair is None else diagnosed(self._giving, unexplained, pair)
+
         return ControlsResult(
             discovery,
             result,
@@ -219,7 +242,7 @@ class _Rounds:
             0 if seen.surprise is not None else seen.steps,
             tuple(sorted(rules.guessed)),
             str(error or rules.refuted or ""),
-            diagnose=lambda unexplained: diagnosed(self._giving, unexplained, None),
+            diagnose=diagnose,
             exhausted=self._giving.exhausted,
             covered=self._covers,
             untried=() if self._giving.exhausted else self._near.coverage.untried(rules, UNTRIED),
