@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from aam_vision.controls.cases import Condition
 from aam_vision.controls.operators import Operator
-from aam_vision.controls.reach import Bindings, Place, Reach
+from aam_vision.controls.reach import Bindings, Place, Reach, Way
 from aam_vision.controls.rules import Rule, Rules
-from aam_vision.controls.seeking import Way
 from aam_vision.controls.transitions import Transition
 from aam_vision.controls.value_pairs import ValuePairs
 from aam_vision.interrogation.hypotheses.literals import AtomIndex

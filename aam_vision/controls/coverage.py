@@ -10,18 +10,19 @@ can differ: the lever, charged and with empty hands, at the gate that is open al
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.controls.giving import ground
-from aam_vision.controls.reach import Node, Place, Reach
+from aam_vision.controls.reach import Node, Place, Reach, Way
 from aam_vision.controls.rules import Rules
-from aam_vision.controls.seeking import PLACES, Way
 from aam_vision.strips import ActionHeader, GroundAction
 
+PLACES = 8
+"""Ways to give one control in one situation that are looked at, at most."""
 NEAR, SINGLE = 40, 20
 """What a case with little missing, and a fact that is new by itself, are worth; a new pair is worth 1."""
 DIFFERENCE = 4
@@ -81,6 +82,11 @@ class _Given:
                 for third in elsewhere
             )
         return singles, pairs
+
+    def alone(self, facts: frozenset[int]) -> int:
+        """How many of these facts are new by themselves."""
+        size = self.pairs.shape[0]
+        return sum(fact >= size or not self.pairs[fact, fact] for fact in facts)
 
     def first_new(self, facts: frozenset[int], elsewhere: frozenset[int]) -> tuple[int, ...]:
         """One fact, or two, or three, that the control was not given with together; none if there are none."""
@@ -142,6 +148,9 @@ class Coverage:
         self._worth: dict[tuple[Place, GroundAction], float] = {}
         """What it was worth to give a control in a situation when that was worked out last; it never grows."""
         self._spent: set[Place] = set()
+        self._dead: list[ActionHeader] = []
+        self._spent_of_dead: set[Place] = set()
+        """Situations in which nothing is new, nor will be, of what is pointed out to controls that never did anything."""
         self._options: dict[tuple[str, int], list[GroundAction]] = {}
         """By control and problem, all ways to give it."""
         self._of: tuple[Rules, int] | None = None
@@ -154,15 +163,37 @@ class Coverage:
             if node.place in self._spent:
                 continue
             length, left = len(node.way) + 1, False
-            for control in self._ways(node, number):
+            for control in self._ways(node, number, self._giving.controls):
                 worth = self._worth.get((node.place, control))
                 if worth is None or worth / length > best:
                     worth = self._worth[node.place, control] = self._worth_of(node.place, control)
                 left = left or worth > 0
                 if worth / length > best:
                     best, found = worth / length, Way(node.start, (*node.way, control))
-            if not left and not self._some_left_out(node):
+            if not left and not self._some_left_out(node, self._giving.controls):
                 self._spent.add(node.place)
+        return found
+
+    def way_for_dead(self, rules: Rules) -> Way | None:
+        """The way to most that is pointed out and new to a control that never did anything, for the fewest steps.
+
+        A first, cheap question: single facts, and none from elsewhere. None if nothing such is within reach.
+        """
+        if not self._giving.dead:
+            return None
+        self._bring_up_to_date(rules)
+        best, found = 0.0, None
+        for number, node in enumerate(self._reach.nodes()):
+            if node.place in self._spent_of_dead:
+                continue
+            length, left = len(node.way) + 1, False
+            for control in self._ways(node, number, self._dead):
+                new = self._given[control.name].alone(self._reach.standpoint(node.place, control).facts)
+                left = left or new > 0
+                if new / length > best:
+                    best, found = new / length, Way(node.start, (*node.way, control))
+            if not left and not self._some_left_out(node, self._dead):
+                self._spent_of_dead.add(node.place)
         return found
 
     def untried(self, rules: Rules, most: int) -> tuple[Untried, ...]:
@@ -175,7 +206,7 @@ class Coverage:
         for number, node in enumerate(self._reach.nodes()):
             if node.place in self._spent:
                 continue
-            for control in self._ways(node, number):
+            for control in self._ways(node, number, self._giving.controls):
                 if len(self._options[control.name, node.place.problem]) > PLACES:
                     continue
                 facts, elsewhere = self._facts_of(node.place, control), self._reach.elsewhere(node.place)
@@ -185,10 +216,10 @@ class Coverage:
                     found[control.name, new] = Untried(str(control), told, len(node.way))
         return tuple(sorted(found.values(), key=lambda one: one.steps))[:most]
 
-    def _ways(self, node: Node, number: int) -> Iterator[GroundAction]:
+    def _ways(self, node: Node, number: int, headers: Sequence[ActionHeader]) -> Iterator[GroundAction]:
         """Ways to give controls in a situation that were not given there; in another one, of another number, others of many."""
         given = self._giving.given_in(node.state)
-        for header in self._giving.controls:
+        for header in headers:
             options = self._all(header, node.place)
             if len(options) > PLACES:
                 first = number * PLACES % len(options)
@@ -197,9 +228,9 @@ class Coverage:
                 if control not in given:
                     yield control
 
-    def _some_left_out(self, node: Node) -> bool:
+    def _some_left_out(self, node: Node, headers: Sequence[ActionHeader]) -> bool:
         """Whether some control can be given in more ways than are looked at."""
-        return any(len(self._all(header, node.place)) > PLACES for header in self._giving.controls)
+        return any(len(self._all(header, node.place)) > PLACES for header in headers)
 
     def _all(self, header: ActionHeader, place: Place) -> list[GroundAction]:
         key = header.name, place.problem
@@ -209,7 +240,7 @@ class Coverage:
 
     def _worth_of(self, place: Place, control: GroundAction) -> float:
         facts, elsewhere = self._facts_of(place, control), self._reach.elsewhere(place)
-        dead = control.name in self._dead
+        dead = any(control.name == one.name for one in self._dead)
         singles, pairs = self._given[control.name].gain(facts, elsewhere, triples=dead)
         near = sum(
             len(missing) <= DIFFERENCE and missing not in case.missing
@@ -234,7 +265,8 @@ class Coverage:
     def _bring_up_to_date(self, rules: Rules) -> None:
         """Take in what was given since the last time; all anew where operators or what situations tell changed."""
         changed = self._reach.bring_up_to_date(rules)
-        self._dead = {control.name for control in self._giving.dead}
+        if (dead := self._giving.dead) != self._dead:
+            self._dead, self._spent_of_dead = dead, set()
         names = {control.name: self._named(control, rules) for control in self._giving.controls}
         if changed or self._of is None or self._of[0] is not rules or names != self._names:
             self._names, self._given, self._facts = names, {}, {}
@@ -242,7 +274,7 @@ class Coverage:
                 control.name: {rule.operator.header.name: _Case() for rule in rules.of(control.name)}
                 for control in self._giving.controls
             }
-            self._worth, self._spent = {}, set()
+            self._worth, self._spent, self._spent_of_dead = {}, set(), set()
         elif self._of[1] != rules.widened:
             self._worth, self._spent = {}, set()
         self._of = rules, rules.widened

@@ -13,9 +13,8 @@ from aam_vision.controls.coverage import Coverage
 from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.misreading import check
-from aam_vision.controls.reach import Reach
+from aam_vision.controls.reach import Reach, Way
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.controls.seeking import Seeker, Way
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction
 
@@ -35,7 +34,7 @@ SOUGHT = 20
 """Ways to a new kind of situation for a control that never did anything."""
 CHECKS = 0.25
 """Controls that are given to refute cases: at most this share of those given before."""
-COVER = 1500
+COVER = 1200
 """Controls that are given in new circumstances in a whole interrogation, at most."""
 IDLE = 20
 """Walks in a row that found nothing to give."""
@@ -92,13 +91,13 @@ class Near:
 
     def __init__(self, giving: Giving) -> None:
         reach = Reach(giving)
-        self.seeker, self.checker, self.coverage = Seeker(reach), Checker(reach), Coverage(reach)
+        self.checker, self.coverage = Checker(reach), Coverage(reach)
         self.covering = 0
         """Controls that were given in new circumstances."""
 
     def way(self, rules: Rules) -> Way | None:
         """The way to a new kind of situation for a control that never did anything, or to one that may refute a case."""
-        return self.seeker.way(rules) or self.checker.way(rules)
+        return self.coverage.way_for_dead(rules) or self.checker.way(rules)
 
 
 class Cover(NamedTuple):

@@ -54,6 +54,13 @@ class Node(NamedTuple):
         return self.place.state
 
 
+class Way(NamedTuple):
+    """Controls from a situation that was seen; the last one meets something new."""
+
+    start: Situation
+    controls: tuple[GroundAction, ...]
+
+
 class Reach:
     """What is near. What was worked out is kept as long as it holds, from one discovery to the next, too."""
 

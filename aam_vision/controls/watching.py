@@ -15,8 +15,8 @@ from aam_vision.controls.transitions import Transition
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, Model
 
-SHARE, LEAST = 0.25, 60
-"""Controls of the walk: this share of those given before, at least so many."""
+SHARE, LEAST, MOST = 0.25, 60, 200
+"""Controls of the walk: this share of those given before, at least so many, and at most so many."""
 EPISODE, EACH = 12, 4
 """Controls of one long walk without a return: these, or so many for each control."""
 EPISODES, AGAIN = 5, 2
@@ -50,7 +50,7 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
     in_a_row, surprise = _without_return(giving, rules, predicted, initial, rng)
     if surprise is not None:
         return Watched(0, surprise)
-    steps, wanted, idle = 0, max(LEAST, int(SHARE * giving.steps)), 0
+    steps, wanted, idle = 0, min(max(LEAST, int(SHARE * giving.steps)), MOST), 0
     while steps < wanted and idle < IDLE:
         here, before = start(giving, initial, rng), steps
         for _ in range(STRIDE):

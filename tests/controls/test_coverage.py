@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from aam_vision.controls.coverage import Coverage
 from aam_vision.controls.exploring import found
 from aam_vision.controls.giving import Giving, ground
-from aam_vision.controls.reach import Reach
+from aam_vision.controls.reach import Reach, Way
 from aam_vision.controls.rules import Rules
-from aam_vision.controls.seeking import PLACES, Seeker, Way
 
 from . import worlds
 
@@ -27,16 +27,16 @@ def hall(folder: Path, *controls: str, chest: str = "d") -> Giving:
     return giving
 
 
-def followed(giving: Giving) -> tuple[Seeker, Rules, list[Way]]:
+def followed(giving: Giving) -> list[Way]:
     """All ways that are found for controls that never did anything, each followed at once."""
-    rules, seeker, ways = Rules(found(giving), giving), Seeker(Reach(giving)), list[Way]()
-    while (way := seeker.way(rules)) is not None:
+    rules, coverage, ways = Rules(found(giving), giving), Coverage(Reach(giving)), list[Way]()
+    while (way := coverage.way_for_dead(rules)) is not None:
         ways.append(way)
         here = way.start
         for control in way.controls:
             transition, here = giving.give(here, control)
             rules.owner(transition)
-    return seeker, rules, ways
+    return ways
 
 
 @pytest.mark.parametrize(("chest", "steps"), [("c", 0), ("d", 1), ("e", 2), ("f", 2), ("g", 1)])
@@ -46,7 +46,7 @@ def test_the_shortest_way_to_the_only_place_with_anything_new_is_found(
     giving = hall(tmp_path, "lift()=lift", chest=chest)
     start, _ = giving.initial()
     worlds.follow(giving, start, "lift")
-    way = Seeker(Reach(giving)).way(Rules(found(giving), giving))
+    way = Coverage(Reach(giving)).way_for_dead(Rules(found(giving), giving))
     assert way is not None
     assert len(way.controls) == steps + 1
     here = way.start
@@ -57,10 +57,9 @@ def test_the_shortest_way_to_the_only_place_with_anything_new_is_found(
     assert not giving.dead
 
 
-def test_covered_says_that_no_situation_has_a_fact_that_was_not_tried(tmp_path: Path) -> None:
+def test_no_situation_points_out_a_fact_that_a_dead_control_was_not_tried_with(tmp_path: Path) -> None:
     giving = hall(tmp_path, "curse()=dispel", chest="e")
-    seeker, _, ways = followed(giving)
-    assert seeker.covered
+    ways = followed(giving)
     assert len(ways) < len(CELLS), "not everywhere: most cells are alike"
     assert [one.name for one in giving.dead] == ["curse"]
     reach = Reach(giving)
@@ -79,26 +78,17 @@ def test_covered_says_that_no_situation_has_a_fact_that_was_not_tried(tmp_path: 
             assert reach.standpoint(reach.place(one.before), one.control).facts <= frozenset().union(*tried)
 
 
-def test_nothing_is_covered_while_there_are_ways_that_were_not_looked_at(tmp_path: Path) -> None:
-    known = worlds.model(worlds.HALL, tmp_path)
-    problem = worlds.hall(known, cells="abcdefghijk"[: PLACES + 1], chest="")
-    giving = Giving(worlds.agent(worlds.HALL, ["lift(?c)=lift"], [problem], tmp_path))
-    giving.initial()
-    seeker, _, _ = followed(giving)
-    assert not seeker.covered, "of so many cells some are left out each time"
-
-
 def test_a_control_that_was_given_everywhere_is_sought_nowhere(tmp_path: Path) -> None:
     giving = hall(tmp_path, "curse()=dispel")
     for start in giving.initial():
         worlds.give_everywhere(giving, start, "step", "curse")
-    seeker, rules = Seeker(Reach(giving)), Rules(found(giving), giving)
+    coverage, rules = Coverage(Reach(giving)), Rules(found(giving), giving)
     assert all(giving.given_in(state) >= set(ground(giving.dead, state)) for state in giving.situations)
-    assert seeker.way(rules) is None
-    assert seeker.way(rules, pairs=True) is None
-    assert seeker.covered
+    assert coverage.way_for_dead(rules) is None
+    assert coverage.way(rules) is None
+    assert coverage.untried(rules, 5) == ()
 
 
 def test_the_same_that_was_seen_leads_the_same_ways(tmp_path: Path) -> None:
-    one, other = (followed(hall(tmp_path, "curse()=dispel"))[2] for _ in range(2))
+    one, other = (followed(hall(tmp_path, "curse()=dispel")) for _ in range(2))
     assert [way.controls for way in one] == [way.controls for way in other]
