@@ -49,6 +49,8 @@ BATCH = 50
 """Runs in one job."""
 MAX_QUERIES, MAX_STEPS = 1000, 10_000
 """More than any of these domains may need: an interrogation that gets here does not end."""
+EXAM = 8
+"""Steps of the examination: what is judged is what was proven before it."""
 MAX_STATES = 3000
 """Reachable states that are looked at."""
 OUTCOMES = ("proven", "unproven", "missed", "false complete", "tracebacks", "unknown")
@@ -129,6 +131,7 @@ def judged(domain: Domain, access: Access, policy: str, seed: int) -> Verdict:
             policy=policy,
             max_queries=MAX_QUERIES,
             max_steps=MAX_STEPS,
+            exam=EXAM,
             repeated_arguments=domain.repeated,
         )
     except Exception as error:  # any exception is what this experiment looks for

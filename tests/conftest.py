@@ -8,6 +8,15 @@ from collections.abc import Iterator
 import pytest
 
 
+LONG = ("tests/test_tutorial.py", "tests/test_docs.py")
+"""Files with tests that take up to two minutes each: begun last, they would leave one of the workers idle."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with long tests."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _ray_token() -> Iterator[None]:
     """One token for all Ray clusters of these tests.

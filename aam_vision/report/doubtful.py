@@ -22,7 +22,7 @@ def drawn(image: Path, boxes: Mapping[str, Box], state: State, doubtful: Collect
     """The image as PNG, with what was read of each place on it; what is doubtful is red, ``not`` where it was read as false."""
     from PIL import Image, ImageDraw
 
-    with Image.open(BytesIO(read_limited(image, MAX_BYTES))) as found:
+    with Image.open(BytesIO(read_limited(image, MAX_BYTES)), formats=["PNG"]) as found:
         picture = found.convert("RGB")
     narrowest = min((box[3] - box[2] for box in boxes.values()), default=1.0) * picture.width
     scale = min(MOST, max(1, round(CELL / max(1.0, narrowest))))

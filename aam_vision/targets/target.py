@@ -98,8 +98,9 @@ def problems_of(
     found = []
     for text in given:
         split, named, number = text.rpartition("/")
-        known = split and usual if named else usual == SEED or (number.isdecimal() and int(number) < count)
-        if not (known and number.isdecimal() and len(number) < 10):
+        numbered = number.isdecimal() and len(number) < 10  # Python reads no more than 4,300 digits
+        known = split and usual if named else usual == SEED or (numbered and int(number) < count)
+        if not (known and numbered):
             more = f", or give a name such as {usual}/{first}" if usual else ""
             raise UnusableInput(f"{env} has problems 0 to {count - 1}{more}", "problem", text[:40])
         asked = int(number)

@@ -6,8 +6,8 @@ both ways, so that no reachable state of any possible model is missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, Closure, may_undo
@@ -121,15 +121,19 @@ class _Prepared:
         shown = 0 if violated else self._always | (self._adds & ~held) | (self._deletes & held)
         return Closed(violated, shown)
 
-    def outcomes(self, state: int) -> Iterator[int]:
+    def outcomes(self, state: int) -> list[int]:
         """The states that it may lead to."""
         certain = (state & ~self._delete) | self._add
-        for happens in product((False, True), repeat=len(self.uncertain)):
-            after = certain
-            for (bit, adds), occurs in zip(self.uncertain, happens, strict=True):
-                if occurs:
-                    after = after | bit if adds else after & ~bit
-            yield after
+        return [(certain & keep) | adds for keep, adds in self._happening]
+
+    @cached_property
+    def _happening(self) -> list[tuple[int, int]]:
+        """By which uncertain effects happen, the bits that they leave, and those that they add."""
+        found = [(-1, 0)]
+        for bit, added in self.uncertain:  # the first one varies most slowly
+            left, set_ = (-1, bit) if added else (~bit, 0)
+            found = [one for keep, adds in found for one in ((keep, adds), (keep & left, adds & left | set_))]
+        return found
 
 
 def _may_execute(step: Transition, start: frozenset[Fact], fluents: Mapping[Fact, int]) -> bool:
