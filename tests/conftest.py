@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-
 LONG = ("tests/test_tutorial.py", "tests/test_docs.py")
 """Files with tests that take up to two minutes each: begun last, they would leave one of the workers idle."""
 
