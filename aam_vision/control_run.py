@@ -48,14 +48,14 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
 
     Raises:
         UnusableInput: the agent or an option cannot be used, or the folder holds another run.
-        AgentFailed: the agent can no longer answer.
+        AgentFailed: the agent cannot be started.
     """
     began = perf_counter()
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.control_folder import clear_operators
     from aam_vision.controls.interrogating import Options, interrogate
-    from aam_vision.interrogation.task.verdict import NOT_STRIPS
+    from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
     from aam_vision.planning.engines import planner_named
     from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.controls import of
@@ -89,14 +89,15 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
         try:
             with progress.never_silent(AT_WORK, quiet=arguments.quiet):
                 result = interrogate(agent, arguments.seed, options, planner)
-        except AgentFailed as error:
+        except AgentFailed as error:  # before there was anything to learn
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
         told = _save(folder, arguments, known, result, journal, perf_counter() - began)
-        journal.note("finished", told["status"])
-    if told["status"] == NOT_STRIPS:
+        if told["status"] != FAILED:
+            journal.note("finished", told["status"])
+    if told["status"] in (FAILED, NOT_STRIPS):
         print(f"error: {_why(told, folder)}; what was learned is saved in {folder}", file=sys.stderr)
-        return CONTRADICTED
+        return AGENT_FAILED if told["status"] == FAILED else CONTRADICTED
     if why := _why(told, folder):
         print(f"warning: {why}", file=sys.stderr)
     return 0
@@ -211,7 +212,8 @@ def figures(
 
     inner = result.interrogation
     cpu_s = cpu_seconds()
-    steps = known.native_steps(NATIVE_STEPS, np.random.default_rng([arguments.seed, 3]))
+    held_out = 0 if result.failed else NATIVE_STEPS  # the environment may be what fails
+    steps = known.native_steps(held_out, np.random.default_rng([arguments.seed, 3]))
     kinds: dict[str, list[int]] = {}
     for step in steps:
         found = kinds.setdefault(Transition(*step).kind, [0, 0])

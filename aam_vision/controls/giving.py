@@ -133,6 +133,10 @@ class Giving:
         """What came of a control in a situation, if it was given there."""
         return self._results.get((situation.handle, control))
 
+    def stop(self) -> None:
+        """Give no more controls: the agent cannot answer any more."""
+        self._max_steps = self.steps
+
     def give(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
         """What comes of a control in a situation, and where it leads; it is given once only.
 

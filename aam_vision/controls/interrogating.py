@@ -24,6 +24,7 @@ from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules, control_headers
 from aam_vision.controls.transitions import Transition
 from aam_vision.controls.watching import Watched, give_the_rest, repeat, watch
+from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -77,7 +78,7 @@ def interrogate(
         planner: finds ways to situations in which there is something to ask.
 
     Raises:
-        AgentFailed: the agent can no longer answer, and no operator is known yet.
+        AgentFailed: the agent does not even show where it begins; if it fails later, the status says so.
     """
     return _Rounds(agent, seed, options or Options(), planner or PyperplanPlanner()).run()
 
@@ -123,22 +124,25 @@ class _Rounds:
                         ended = self._result(discovery, rules, result, seen, pair=pair)
                         return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
                 discovery = found(giving)
-        except (StepsSpent, TwoWays, Misread) as error:
+        except (TwoWays, Misread, AgentFailed) as error:
+            if not giving.given and not isinstance(error, StepsSpent):
+                raise
             if isinstance(error, TwoWays) and giving.image_test is not None and not giving.image_test.passed:
                 error = two_ways(error, giving.image_test)
-            if isinstance(error, StepsSpent) or discovery is None:
+            stopped = isinstance(error, AgentFailed)
+            if stopped:
+                giving.stop()
+            if stopped or discovery is None:
                 discovery = discovered(giving)
             rules = Rules(discovery, giving, lasting=True)
-            if (
-                isinstance(error, StepsSpent) and self._rounds
-            ):  # what was given says something of these operators, too
+            if stopped and self._rounds:  # what was given says something of these operators, too
                 result = self._interrogated(rules)
             elif result is not None and result.model.headers != control_headers(discovery):
                 result = None  # it was of others
             ended = self._result(discovery, rules, result, Watched(0, None), error)
             if isinstance(error, Misread):
                 return replace(ended, misread=error)
-            if isinstance(error, StepsSpent):
+            if isinstance(error, AgentFailed):
                 return ended
             pair = self._situations(error)
             return replace(
@@ -186,7 +190,7 @@ class _Rounds:
         except Interrupted as error:
             if isinstance(error.__cause__, StepsSpent) or error.contradicted:
                 return error.result
-            raise
+            raise AgentFailed(str(error.__cause__ or error)) from error
 
     def _lasts(self, rules: Rules, known: Mapping[Hashable, int]) -> bool:
         """Whether nothing near refutes the operators, and all that was seen still amounts to such as are known.
@@ -224,7 +228,7 @@ class _Rounds:
         rules: Rules,
         result: Result | None,
         seen: Watched,
-        error: StepsSpent | TwoWays | Misread | None = None,
+        error: AgentFailed | TwoWays | Misread | None = None,
         *,
         pair: tuple[Given, Given] | None = None,
     ) -> ControlsResult:
@@ -247,5 +251,6 @@ class _Rounds:
             covered=self._covers,
             untried=() if self._giving.exhausted else self._near.coverage.untried(rules, UNTRIED),
             spent=isinstance(error, StepsSpent),
+            failed=isinstance(error, AgentFailed) and not isinstance(error, StepsSpent),
             in_a_row=seen.in_a_row,
         )

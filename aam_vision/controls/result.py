@@ -22,7 +22,7 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.examination.figures import ENOUGH
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.result_text import aligned
-from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS, OPEN
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.pddl import domain_text
 from aam_vision.strips import ActionHeader, LiftedAtom, Model
 from aam_vision.wording import counted, listed, some
@@ -68,6 +68,8 @@ class ControlsResult:
     """Circumstances within reach in which a control was not given, the nearest first."""
     spent: bool = False
     """Whether it ended early since a budget that the user gave was spent."""
+    failed: bool = False
+    """Whether it ended early since the agent could no longer answer."""
     misread: Misread | None = None
     """Why it is more likely that images were misread than that the agent does what was seen; None if it is not."""
     in_a_row: int = 0
@@ -111,7 +113,7 @@ class ControlsResult:
         """What the vocabulary lacks, shown by two situations that it does not tell apart; None if nothing shows that."""
         if self.misread is not None:
             return self.misread.diagnosis
-        if self.spent and not self.discovery.unexplained:
+        if (self.spent or self.failed) and not self.discovery.unexplained:
             return None  # there were too few steps to tell the cases apart
         return self.diagnose(self.unexplained)
 
@@ -122,7 +124,9 @@ class ControlsResult:
 
     @property
     def status(self) -> str:
-        """How it ended: ``complete``, ``open`` (``missing`` says what is missing), ``budget``, or ``not-strips``."""
+        """How it ended: ``complete``, ``open`` (``missing`` says what is missing), ``budget``, ``not-strips`` or ``failed``."""
+        if self.failed:
+            return FAILED
         if self.misread is not None:
             return OPEN
         if self.two_ways is not None:
