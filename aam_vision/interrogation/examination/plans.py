@@ -195,20 +195,23 @@ class Choice:
     def _drawn(
         self, start: Start, length: int, rng: np.random.Generator, *, refusal: bool
     ) -> Iterator[Chosen]:
-        """All beginnings of a random plan."""
+        """All beginnings of a random plan, each with its worth."""
         plan: Way = ()
-        _, state, history = start
+        (_, state, history), total, worth = start, 0.0, self._attempts.worth
         while len(plan) < length:
             if refusal and (step := self._refusal(state, history, rng)):
-                yield self._rated(start, (*plan, step), refusal=True)
+                shown = total + self._attempts.refusal_worth(state, step, history)
+                yield Chosen(start, (*plan, step), shown / (len(plan) + 1))
             options = self._predictions.executable(state)
             if not options:
                 return
             name = _one_of_each(options, rng).name
             step = self._best(state, history, [step for step in options if step.name == name], rng)
             plan = (*plan, step)
+            total += worth(Prediction(name), state, step, history)
             if not refusal:
-                yield self._rated(start, plan, refusal=False)
+                shown = total + worth(Prediction(name, seen=True), state, step, history)
+                yield Chosen(start, plan, shown / len(plan))
             after = self._predictions.successor(state, step)
             state, history = after, history.then(step, state, after)
 

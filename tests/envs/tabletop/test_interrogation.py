@@ -35,7 +35,7 @@ def test_the_intended_model_is_found_in_few_queries(seed: int) -> None:
         Access.SNAPSHOT,
         refuses_surely=True,
     )
-    result = aam_vision.interrogate(agent, seed=seed)
+    result = aam_vision.interrogate(agent, seed=seed, exam=12)
     held_out = []
     for number in table.held_out or ():
         other = table.simulator(("seed", number))

@@ -31,7 +31,7 @@ def test_shipped_weights_are_small_and_read_unseen_scenes() -> None:
 def test_the_model_is_the_intended_one_from_pictures_alone(name: str) -> None:
     target = from_environment(name)
     assert target.truth is not None
-    result, truth = aam_vision.interrogate(target.agent, seed=0), target.truth()
+    result, truth = aam_vision.interrogate(target.agent, seed=0, exam=12), target.truth()
     states = evaluation.sample_states(truth, target.held_out(), 300, np.random.default_rng(0))
     assert evaluation.equivalent(result.model, truth, states)
     assert result.proven

@@ -95,7 +95,7 @@ def test_several_negative_preconditions_in_one_action() -> None:
     assert result.model.schema("act") == schema
 
 
-@promised(20)
+@thorough(60)
 @given(st.data())
 def test_most_of_many_candidates_are_refuted_in_groups(data: st.DataObject) -> None:
     """An action that walks never show, with 120 atoms: fewer queries than tests of nine literals would take."""
