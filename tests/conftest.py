@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-"""As many tests run at once as there are cores: threads of numerical libraries would only wait for each other."""
+"""Several tests run at once: threads of numerical libraries would only wait for each other."""
 LONG = ("tests/test_tutorial.py", "tests/test_docs.py")
 """Files with tests that take up to two minutes each: begun last, they would leave one of the workers idle."""
 

@@ -10,7 +10,7 @@ can differ: the lever, charged and with empty hands, at the gate that is open al
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -158,21 +158,7 @@ class Coverage:
     def way(self, rules: Rules) -> Way | None:
         """The way to where most is new for the fewest steps; None if nothing new is within reach."""
         self._bring_up_to_date(rules)
-        best, found = 0.0, None
-        for number, node in enumerate(self._reach.nodes()):
-            if node.place in self._spent:
-                continue
-            length, left = len(node.way) + 1, False
-            for control in self._ways(node, number, self._giving.controls):
-                worth = self._worth.get((node.place, control))
-                if worth is None or worth / length > best:
-                    worth = self._worth[node.place, control] = self._worth_of(node.place, control)
-                left = left or worth > 0
-                if worth / length > best:
-                    best, found = worth / length, Way(node.start, (*node.way, control))
-            if not left and not self._some_left_out(node, self._giving.controls):
-                self._spent.add(node.place)
-        return found
+        return self._best(self._giving.controls, self._spent, self._worth_above)
 
     def way_for_dead(self, rules: Rules) -> Way | None:
         """The way to most that is pointed out and new to a control that never did anything, for the fewest steps.
@@ -182,19 +168,42 @@ class Coverage:
         if not self._giving.dead:
             return None
         self._bring_up_to_date(rules)
+        return self._best(self._dead, self._spent_of_dead, self._new_alone)
+
+    def _best(
+        self,
+        headers: Sequence[ActionHeader],
+        spent: set[Place],
+        worth_of: Callable[[Node, GroundAction, float], float],
+    ) -> Way | None:
+        """The way to where some control is worth most for each of its steps; ``spent``: situations in which nothing is, nor will be.
+
+        ``worth_of`` is given the most for each step so far: of what is worth no more, any bound on the worth will do.
+        """
         best, found = 0.0, None
         for number, node in enumerate(self._reach.nodes()):
-            if node.place in self._spent_of_dead:
+            if node.place in spent:
                 continue
-            length, left = len(node.way) + 1, False
-            for control in self._ways(node, number, self._dead):
-                new = self._given[control.name].alone(self._reach.standpoint(node.place, control).facts)
-                left = left or new > 0
-                if new / length > best:
-                    best, found = new / length, Way(node.start, (*node.way, control))
-            if not left and not self._some_left_out(node, self._dead):
-                self._spent_of_dead.add(node.place)
+            left = False
+            for control in self._ways(node, number, headers):
+                worth = worth_of(node, control, best)
+                left = left or worth > 0
+                if worth / node.steps > best:
+                    best, found = worth / node.steps, Way(node.start, (*node.way, control))
+            if not left and not self._some_left_out(node, headers):
+                spent.add(node.place)
         return found
+
+    def _worth_above(self, node: Node, control: GroundAction, best: float) -> float:
+        """What a control is worth; where that is no more than the best for each step, what it was worth some time."""
+        worth = self._worth.get((node.place, control))
+        if worth is None or worth / node.steps > best:
+            worth = self._worth[node.place, control] = self._worth_of(node.place, control)
+        return worth
+
+    def _new_alone(self, node: Node, control: GroundAction, best: float) -> float:
+        """How many facts that are pointed out a control was never given with."""
+        return self._given[control.name].alone(self._reach.standpoint(node.place, control).facts)
 
     def untried(self, rules: Rules, most: int) -> tuple[Untried, ...]:
         """The nearest circumstances in which a control was not given, one of each kind, at most so many.

@@ -53,6 +53,11 @@ class Node(NamedTuple):
         """The situation, as it is perceived."""
         return self.place.state
 
+    @property
+    def steps(self) -> int:
+        """The controls that lead there, and one that is given there."""
+        return len(self.way) + 1
+
 
 class Way(NamedTuple):
     """Controls from a situation that was seen; the last one meets something new."""

@@ -33,6 +33,10 @@ class Doing(IntEnum):
     FLY = 3
 
 
+FAR = {"go ?c - cell": lambda c: [0] * LENGTH + [1] * int(c[-1]), "light": LIGHT}
+"""A control that goes to any cell, and one that lights the lamp there."""
+
+
 def shown(env: Any) -> list[Atom]:
     lit = [Atom("lit", (cell(i),)) for i in range(LENGTH) if env.lit[i]]
     return [Atom("at", (cell(env.at),)), *lit]
@@ -40,7 +44,12 @@ def shown(env: Any) -> list[Atom]:
 
 def bare(env: Any = Corridor, **more: Any) -> ControlledEnvironment:
     return bare_environment(
-        "corridor", vocabulary(), env, lambda env: SCENE, more.pop("shown", shown), **more
+        "corridor",
+        more.pop("visual", vocabulary()),
+        env,
+        lambda env: SCENE,
+        more.pop("shown", shown),
+        **more,
     )
 
 
@@ -60,8 +69,7 @@ def test_what_the_controls_do_is_found_out_and_predicts_every_step(perception: A
 
 
 def test_a_control_may_have_arguments_and_stand_for_several_actions() -> None:
-    far = {"go ?c - cell": lambda c: [0] * LENGTH + [1] * int(c[-1]), "light": LIGHT}
-    environment = bare(controls=far)
+    environment = bare(controls=FAR)
     agent = environment.bare_agent()
     assert [str(header) for header in agent.headers] == ["go(?c - cell)", "light()"]
     result = aam_vision.interrogate_controls(agent)
