@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
-from aam_vision.errors import AgentFailed
-from aam_vision.labelling_note import with_other_cause
+from aam_vision.errors import AamWarning, AgentFailed
+from aam_vision.labelling_note import told_unlike, with_other_cause
 from aam_vision.report.album import FOLDER as FRAMES
 from aam_vision.wording import some
 
@@ -124,7 +125,7 @@ def _save(
     wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
-    from aam_vision.agents.image import image_test
+    from aam_vision.agents.image import image_test, unlike
     from aam_vision.control_folder import keep_operators
     from aam_vision.controls.conditional_text import conditional_text
     from aam_vision.controls.mapping import CONDITIONAL
@@ -141,11 +142,15 @@ def _save(
     told: dict[str, Any] = {
         "diagnosis": None,
         "misread": [],
+        "unlike": [one._asdict() for one in unlike(known.target.agent)],
         **figures_of_controls(arguments, result, partial(images, journal)),
         **figures(arguments, known, result, wall_s),
     }
+    if strange := told_unlike(unlike(known.target.agent), known.target.problems, known.target.name):
+        warnings.warn(strange, AamWarning, stacklevel=2)
     if result.diagnosis is not None:
-        diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, image_test(known.target.agent))
+        test = image_test(known.target.agent)
+        diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, test, strange)
         told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
     if result.misread is not None:
         told["misread"] = _misread(folder, known.target, result.misread, images(journal))

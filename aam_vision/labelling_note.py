@@ -1,17 +1,18 @@
-"""What ``training.label`` notes beside weights that learned from few labels: what they took, and whether their test was passed."""
+"""What may be misread: what ``training.label`` notes beside weights that learned from few labels, and images unlike all learned from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeGuard, cast
 
 from aam_vision.agents.encoding import loads
+from aam_vision.agents.seen import Unlike
 from aam_vision.files import read_limited
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.perception import ImageTest
-from aam_vision.wording import counted
+from aam_vision.wording import counted, some
 
 FILE: Final = "labelling.json"
 OTHER_CAUSE: Final = (
@@ -19,6 +20,8 @@ OTHER_CAUSE: Final = (
     "of the agent; label more, and run again."
 )
 MISREAD: Final = "Probably pictures were misread: {test}, so this may be no fault of the agent; train longer, and run again."
+SHOWN: Final = 3
+"""Images that are named, and places of each."""
 _MOST_BYTES = 100_000
 _COUNTS = ("labelled_pictures", "labelled_atoms")
 
@@ -58,11 +61,28 @@ def _is_share(value: object) -> TypeGuard[float]:
     return type(value) in (int, float) and 0 < cast("float", value) <= 1
 
 
-def with_other_cause(found: Diagnosis, classifiers: Path | None, test: ImageTest | None = None) -> Diagnosis:
-    """A diagnosis with what else may be behind it, if classifiers have not passed the test of their labels, or of unseen images."""
+def with_other_cause(
+    found: Diagnosis, classifiers: Path | None, test: ImageTest | None = None, strange: str = ""
+) -> Diagnosis:
+    """A diagnosis with what else may be behind it: a test that was not passed, or images unlike all learned from (``told_unlike``)."""
     if doubts(classifiers):
         return replace(found, otherwise=OTHER_CAUSE)
-    return found if test is None or test.passed else replace(found, otherwise=MISREAD.format(test=test))
+    if test is not None and not test.passed:
+        return replace(found, otherwise=MISREAD.format(test=test))
+    return replace(found, otherwise=f"Or images were misread: {strange}.") if strange else found
+
+
+def told_unlike(found: Sequence[Unlike], problems: Sequence[str], env: str) -> str:
+    """Which images look unlike everything learned from, where, and what to do, in a line; empty if none do."""
+    names = [*problems, *(f"problem {number}" for number in range(len(problems), len(problems) + len(found)))]
+    named = [f"{some(one.places, SHOWN)} of {names[one.problem]} (frames/{one.image}.png)" for one in found]
+    return (
+        f"{counted(len(found), 'image')} with places that look unlike everything learned from, and are read as unknown: "
+        f"{some(named, SHOWN)}; train on such images (python -m aam_vision.training.train --env {env}), or label them "
+        "(run --label)"
+        if found
+        else ""
+    )
 
 
 def _note(classifiers: Path | None) -> Mapping[str, Any]:

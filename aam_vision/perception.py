@@ -293,13 +293,15 @@ class Percept:
     ``places`` maps thing -> place, or None once the thing has vanished; a thing whose place could not
     be told apart is missing from it. ``refused``: something that this image could have shown is unknown,
     so that another image of the same situation may tell more. ``positions``, of scenes without cells, maps things that
-    were found to where.
+    were found to where. ``unlike`` names the places that look unlike everything that classifiers learned from, so that
+    something about them is unknown.
     """
 
     state: State
     places: Mapping[str, str | None]
     refused: bool = False
     positions: Mapping[str, Point] = field(default_factory=dict)
+    unlike: tuple[str, ...] = ()
 
 
 class ImageTest(NamedTuple):

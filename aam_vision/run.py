@@ -6,6 +6,7 @@ Only light modules are imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import sys
+import warnings
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -25,8 +26,8 @@ from aam_vision.commandline import (
     told_if_slow,
     told_warnings,
 )
-from aam_vision.errors import AccessViolation, UnusableInput
-from aam_vision.labelling_note import doubts, with_other_cause
+from aam_vision.errors import AamWarning, AccessViolation, UnusableInput
+from aam_vision.labelling_note import doubts, told_unlike, with_other_cause
 from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
     interrogation = _interrogation(arguments, target, planner)
     if arguments.cache is not None:
         target = targets.cached(target, arguments.cache)
-    from aam_vision.agents.image import image_test
+    from aam_vision.agents.image import image_test, unlike
     from aam_vision.agents.journal import Journal
     from aam_vision.run_folder import Times, clear, keep_images, note_origins, save
 
@@ -181,10 +182,12 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
         test, own = image_test(target.agent), arguments.classifiers
+        if strange := told_unlike(unlike(target.agent), target.problems, target.name):
+            warnings.warn(strange, AamWarning, stacklevel=2)
         untested = bool(doubts(own)) or (own is not None and test is not None and not test.passed)
         result = replace(result, untested=untested)
         if result.diagnosis is not None:
-            result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test))
+            result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
         times = Times(began, clock.seconds, planner.seconds, target.perception_s())
         status = save(folder, arguments, target, result, times, interrogation.prior, journal)
         if failure is None or failure.contradicted:  # then the same answers would be the same again

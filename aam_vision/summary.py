@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aam_vision import evaluation
+from aam_vision.agents.image import unlike
 from aam_vision.arguments import Arguments
 from aam_vision.controls.result import ControlsResult
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
@@ -51,6 +52,7 @@ def summary(
         "repeated_arguments": arguments.repeated_arguments,
         **labelled(arguments.classifiers),
         **interrogation_figures(result, images),
+        "unlike": [one._asdict() for one in unlike(target.agent)],
         **times,
         "differences": None if prior is None else _differences(prior, result),
         **_comparison(target, result, arguments.seed),

@@ -17,6 +17,7 @@ def load_perception(
     remembered: int = 4096,
     backend: str = "numpy",
     threads: int = 1,
+    noisy: bool = False,
 ) -> BoardPerception | CameraPerception:
     """What reads the images of a vocabulary, with the weights called ``name`` in ``folder`` or the shipped ones.
 
@@ -27,12 +28,13 @@ def load_perception(
         remembered: images whose answers are kept.
         backend: what runs the network, see ``backends``; numpy leaves pictures without cells to torch.
         threads: that share batches of boards.
+        noisy: whether noise is put on the images, see ``BoardPerception.load``.
 
     Raises:
         UnusableInput: there are no such weights, or they cannot be used for this vocabulary, or with this backend.
     """
     if not vocabulary.cellless:
         return BoardPerception.load(
-            vocabulary, name, folder, remembered=remembered, backend=backend, threads=threads
+            vocabulary, name, folder, remembered=remembered, backend=backend, threads=threads, noisy=noisy
         )
     return CameraPerception.load(vocabulary, name, folder, remembered=remembered, backend=backend)

@@ -5,14 +5,13 @@ A look is compared with others in several sizes, because things are drawn in oth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.resampling import resized
 from aam_vision.perception import NO_LABEL as NO_LABEL
 
@@ -43,28 +42,39 @@ GREY: Final = 128
 """Subtracted from all pixels, so that sums of squares are smaller and lose less to rounding."""
 
 
-def distances(looks: Looks, others: Looks) -> NDArray[np.float32]:
+def inner(looks: Looks) -> Looks:
+    """The pixels that are compared: those without the edges."""
+    return looks[..., 1 + EDGE : -1 - EDGE, 1 + EDGE : -1 - EDGE]
+
+
+Shifted = Iterable[tuple[NDArray[np.float32], NDArray[np.float32]]]
+"""Per shift by one pixel at most, what looks are compared with: (m, pixels), and their sums of squares, (m,)."""
+
+
+def shifted(looks: Looks) -> Shifted:
+    """Looks as others are compared with them; see ``distances``."""
+    first, side = 1 + EDGE, looks.shape[2] - 2 - 2 * EDGE
+    for top in range(first - 1, first + 2):
+        for left in range(first - 1, first + 2):
+            moved = looks[:, :, top : top + side, left : left + side]
+            theirs = moved.reshape(len(looks), -1).astype(np.float32) - GREY
+            yield theirs, (theirs**2).sum(1)
+
+
+def distances(looks: Looks, others: Looks | Shifted) -> NDArray[np.float32]:
     """The distance of every look from every other one: (n, m).
 
     It is the root of the mean squared difference of their pixels without the edges, the least of all shifts by one pixel.
     """
-    first, side = 1 + EDGE, looks.shape[2] - 2 - 2 * EDGE
-    inner = looks[:, :, first : first + side, first : first + side]
-    size = inner[0].size if len(inner) else 1
-    flat = inner.reshape(len(looks), -1).astype(np.float32) - GREY
-    own = (flat**2).sum(1)
-    found: NDArray[np.float32] = np.full((len(looks), len(others)), np.inf, np.float32)
-    for down in range(-1, 2):
-        for right in range(-1, 2):
-            top, left = first + down, first + right
-            moved = others[:, :, top : top + side, left : left + side]
-            theirs = moved.reshape(len(others), -1).astype(np.float32) - GREY
-            squares = (theirs**2).sum(1)
-            for begin in range(0, len(looks), BLOCK):
-                part = slice(begin, begin + BLOCK)
-                each = own[part, None] + squares[None] - 2 * (flat[part] @ theirs.T)
-                np.minimum(found[part], each, out=found[part])
-    return np.sqrt(np.maximum(found, 0) / size)
+    flat = inner(looks).reshape(len(looks), -1).astype(np.float32) - GREY
+    own, found = (flat**2).sum(1), np.zeros((0, 0), np.float32)
+    for theirs, squares in shifted(others) if isinstance(others, np.ndarray) else others:
+        found = found if found.size else np.full((len(looks), len(theirs)), np.inf, np.float32)
+        for begin in range(0, len(looks), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            each = own[part, None] + squares[None] - 2 * (flat[part] @ theirs.T)
+            np.minimum(found[part], each, out=found[part])
+    return np.sqrt(np.maximum(found, 0) / max(flat.shape[1], 1))
 
 
 def in_sizes(looks: Looks) -> Looks:
@@ -74,28 +84,24 @@ def in_sizes(looks: Looks) -> Looks:
     )
 
 
-def distances_in_sizes(looks: Looks, sized: Looks) -> NDArray[np.float32]:
+def distances_in_sizes(looks: Looks, sized: Looks | Shifted) -> NDArray[np.float32]:
     """The distance of every look from the nearest size of every other one: (n, m); ``sized`` comes from ``in_sizes``."""
     found: NDArray[np.float32] = distances(looks, sized).reshape(len(looks), SIZES, -1).min(1)
     return found
 
 
-def cells_of(
-    board: NDArray[np.uint8], index: SceneIndex, side: int, places: Sequence[int] | None = None
-) -> list[Looks]:
+def cells_of(board: NDArray[np.uint8], places: Iterable[Iterable[int]], side: int) -> list[Looks]:
     """The looks of places' cells.
 
     Args:
         board: (3, side * rows, side * columns).
-        index: of its scene.
+        places: per place, its cells as row * columns + column.
         side: of a cell, in pixels.
-        places: numbers of places; None for all.
     """
-    padded, found = np.pad(board, ((0, 0), (1, 1), (1, 1)), mode="edge"), []
-    for place in range(len(index.cells)) if places is None else places:
-        corners = [[side * part for part in divmod(cell, index.scene.columns)] for cell in index.cells[place]]
-        found.append(np.stack([padded[:, y : y + side + 2, x : x + side + 2] for y, x in corners]))
-    return found
+    padded, size = np.pad(board, ((0, 0), (1, 1), (1, 1)), mode="edge"), side + 2
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(1, 2))[:, ::side, ::side]
+    every = windows.transpose(1, 2, 0, 3, 4).reshape(-1, 3, size, size)
+    return [every[[*cells]] for cells in places]
 
 
 @dataclass(frozen=True)

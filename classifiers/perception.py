@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
 from aam_vision.classifiers.board import check_scale, resample_boards
+from aam_vision.classifiers.familiar import Familiarity
 from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.looks import LabelledLooks, cells_of
 from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recent import Recent, digest_of
-from aam_vision.classifiers.recognition import Recognition
-from aam_vision.classifiers.store import Card, read, read_looks
+from aam_vision.classifiers.recognition import Recognition, unlike
+from aam_vision.classifiers.store import Card, alone, read, read_looks
 from aam_vision.classifiers.tracking import Places
 from aam_vision.classifiers.weak import image_test, untaught
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
@@ -90,7 +91,8 @@ class BoardPerception:
         thresholds[self._untaught] = -1, 2  # no answer is below or above
         self._low, self._high = thresholds[:, :1], thresholds[:, 1:]  # (heads, 1)
         rows = [weights.heads.index(head) for head in heads]
-        self._recognition = None if looks is None else Recognition(looks.of_heads(rows))
+        compared = Familiarity if alone(card) else Recognition
+        self._recognition = None if looks is None else compared(looks.of_heads(rows))
         self._remembered = remembered
         self._memory: Recent[tuple[int, bytes], Probabilities] = Recent(remembered)
         self._scenes: Recent[int, _Indexed] = Recent(SCENES)
@@ -106,8 +108,12 @@ class BoardPerception:
         remembered: int = 4096,
         backend: str = "numpy",
         threads: int = 1,
+        noisy: bool = False,
     ) -> BoardPerception:
         """With the weights called ``name`` in ``folder``, or the shipped ones.
+
+        ``noisy``: noise is put on the images, which makes everything look unlike what was learned from; looks are then left out
+        where the weights are of use without them.
 
         Raises:
             UnusableInput: there are none, or they cannot be used for this vocabulary, or with this backend.
@@ -117,7 +123,7 @@ class BoardPerception:
             vocabulary,
             weights,
             card,
-            looks=read_looks(card, folder),
+            looks=None if noisy and alone(card) else read_looks(card, folder),
             remembered=remembered,
             backend=backend,
             threads=threads,
@@ -192,7 +198,7 @@ class BoardPerception:
         assert self._recognition is not None
         asked, found = index.legality.asked, []
         for one, board in zip(probabilities, boards, strict=True):
-            places = cells_of(board, index, self._side)
+            places = cells_of(board, index.cells, self._side)
             found.append(self._recognition.doubted(one, places, asked, self.thresholds))
         return np.stack(found)
 
@@ -205,7 +211,12 @@ class BoardPerception:
             before: the places of the things just before; None for ``scene.anchors``.
         """
         index = self._indexed(scene).index
-        return index.read(*index.legality.settle(probabilities, self._low, self._high), before)
+        sure, doubtful = index.legality.settle(probabilities, self._low, self._high)
+        percept = index.read(sure, doubtful, before)
+        if self._recognition is None:
+            return percept
+        strange = unlike(probabilities, index.legality.asked) & doubtful.any(0)
+        return replace(percept, unlike=tuple(index.places[place] for place in np.flatnonzero(strange)))
 
     def _recall(self, frame: Frame, scene: Scene) -> Probabilities:
         """The probabilities of one image, from memory if it was seen before in this scene."""

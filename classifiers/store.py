@@ -71,7 +71,7 @@ class Card:
 
 @dataclass(frozen=True)
 class WeightFiles:
-    """The files of one set of weights; few have labelled looks."""
+    """The files of one set of weights; some have labelled looks."""
 
     weights: Path
     card: Path
@@ -230,13 +230,18 @@ def read_looks(card: Card, folder: Path | None = None) -> LabelledLooks | None:
         raise UnusableInput(f"{path} {error}: {cure}") from None
 
 
+def alone(card: Card) -> bool:
+    """Whether weights read unseen images in a test by themselves, and so are of use without looks beside them."""
+    return "unseen" in card.figures
+
+
 def check_alone(card: Card, what: str) -> None:
     """Refuse to do something with weights by themselves that are to be read with labelled looks only.
 
     Raises:
-        UnusableInput: looks belong to them.
+        UnusableInput: they are of no use without looks.
     """
-    if card.looks_sha256 is not None:
+    if card.looks_sha256 is not None and not alone(card):
         raise UnusableInput(
             f"{what}: the weights of {card.name} learned from few labels and misread what looks unlike these; without the "
             f"looks beside them they are of no use: train with python -m aam_vision.training.train --env {card.name}"

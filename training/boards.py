@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Generator, Tensor
 from torch.utils.data import IterableDataset
 
@@ -25,11 +26,15 @@ Batch = tuple[Tensor, Tensor, Tensor]
 
 @dataclass(frozen=True)
 class Example:
-    """One labelled board: pixels (3, h, w) uint8, pooling (cells, places), labels (heads, places) int8."""
+    """One labelled board: pixels (3, h, w) uint8, pooling (cells, places), labels (heads, places) int8.
+
+    ``asked`` says which classifiers are asked of which places, (heads, places); None where nobody needs it.
+    """
 
     pixels: Tensor
     pooling: Tensor
     labels: Tensor
+    asked: NDArray[np.bool_] | None = None
 
 
 def examples(
@@ -40,7 +45,8 @@ def examples(
     pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
     for state, frame in pairs:
         labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
-        yield Example(torch.from_numpy(resample_scene(frame, scene, side)), pooling, labels)
+        pixels = torch.from_numpy(resample_scene(frame, scene, side))
+        yield Example(pixels, pooling, labels, index.legality.asked)
 
 
 def fingerprint(data: Sequence[Example]) -> str:

@@ -60,8 +60,9 @@ def evaluate(
     from aam_vision.training.evaluation import evaluate_domain, speed
 
     torch.set_num_threads(1)
+    noisy = corruptions or noise is not None
     perception = load_perception(
-        domain.visual, domain.name, weights, remembered=0, backend=backend, threads=threads
+        domain.visual, domain.name, weights, remembered=0, backend=backend, threads=threads, noisy=noisy
     )
     every = seen_by_camera.CORRUPTIONS if domain.visual.cellless else known.CORRUPTIONS
     conditions = dict(every) if corruptions else {}

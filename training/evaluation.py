@@ -48,6 +48,7 @@ def evaluate_domain(
     states: int = STATES,
     seed: int = 0,
     conditions: Mapping[str, Corruption] | None = None,
+    examined: Mapping[str, Iterable[Pictures]] | None = None,
 ) -> dict[str, PerceptionScores]:
     """Perceive about ``states`` distinct legal states of every group of problems.
 
@@ -57,6 +58,7 @@ def evaluate_domain(
         states: distinct states per group.
         seed: of states and corruptions.
         conditions: what is done to the images of unseen layouts, by name; clean ones come in any case.
+        examined: the states of each group, where they are drawn already.
 
     Returns:
         ``unseen``: problems whose layouts classifiers never train on; ``unseen, NAME``: the same states
@@ -65,7 +67,7 @@ def evaluate_domain(
     """
     worse = {f"unseen, {name}": condition for name, condition in (conditions or {}).items()}
     found: dict[str, PerceptionScores] = {}
-    for group, pictures in domain.examinations(states, seed).items():
+    for group, pictures in (examined or domain.examinations(states, seed)).items():
         named = {group: CLEAN, **(worse if group == "unseen" else {})}
         found |= _assess(domain, perception, pictures, named, np.random.default_rng([seed, 1]))
     return found

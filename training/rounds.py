@@ -5,7 +5,7 @@ Every round is examined on pictures drawn for it alone, so no decision to go on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from time import process_time
@@ -15,7 +15,7 @@ from torch import nn
 
 from aam_vision.classifiers.store import Card
 from aam_vision.commandline import Progress
-from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.evaluation import Reader, evaluate_domain
 from aam_vision.training.settings import TrainingSettings
@@ -31,13 +31,14 @@ Sees = TypeVar("Sees", bound=Reader)
 
 @dataclass(frozen=True)
 class Trained(Generic[Network, Sees]):
-    """What a round of training came to: calibrated classifiers, their card, and how well they read."""
+    """What a round of training came to: calibrated classifiers, their card, and how well they read which pictures."""
 
     network: Network
     card: Card
     perception: Sees
     scores: Mapping[str, PerceptionScores]
     steps: int
+    pictures: Mapping[str, Sequence[Pictures]]
 
     @property
     def misread(self) -> int:
@@ -113,8 +114,9 @@ class Rounds(Generic[Network, Sees]):
         self._progress.stage(f"{self._domain.name}: evaluating after {counted(steps, 'step')}")
         card, perception = self._finish(network)
         seed = self._settings.seed + self._examined
-        scores = evaluate_domain(self._domain, perception, states=self._states, seed=seed)
-        now = Trained(network, card, perception, scores, steps)
+        pictures = {group: [*some] for group, some in self._domain.examinations(self._states, seed).items()}
+        scores = evaluate_domain(self._domain, perception, seed=seed, examined=pictures)
+        now = Trained(network, card, perception, scores, steps, pictures)
         self._examined, self._done = self._examined + 1, steps
         if self._best is None or now.misread < self._best.misread:
             self._best, self._since_best = now, 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import torch
 
 from aam_vision.classifiers.architecture import KINDS
+from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
@@ -21,14 +23,17 @@ from aam_vision.classifiers.weak import weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.own import OwnEnvironment
+from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.cache import key, remembered
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.data import lessons
+from aam_vision.training.evaluation import evaluate_domain
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label_doubts import doubts
+from aam_vision.training.labelling.references import learned_looks
 from aam_vision.training.lesson import StartingPoint, teach
-from aam_vision.training.rounds import Rounds
+from aam_vision.training.rounds import Rounds, Trained
 from aam_vision.training.settings import TrainingSettings, figures_of, heads_of, limited_threads, write_files
 from aam_vision.training.trainer import TrainingOptions
 from aam_vision.wording import counted
@@ -109,19 +114,20 @@ def train_domain(
             examined=rounds.examined,
         )
         cpu["training"] = process_time() - sum(cpu.values()) - rounds.cpu_s
+        best = rounds.best
+        looks, scores = _compared(domain, best, data) if settings.images is None else (None, best.scores)
     cpu |= {"evaluation": rounds.cpu_s, "all": process_time()}
-    best = rounds.best
     seen = positives(domain.visual.cell_heads(), taught)
     if kept is not None:
         known = kept.figures.get("positives")  # older cards have none
         seen = {**(known if isinstance(known, dict) else {}), **{head: seen[head] for head in start.only}}
     figures = {
-        **figures_of(best.scores, len(data), best.steps, cpu),
+        **figures_of(scores, len(data), best.steps, cpu),
         "positives": seen,
         **cell_pixels(domain, settings.seed),
     }
     card = replace(best.card, figures=figures)
-    files = write_files(best.network, card, folder)
+    files = write_files(best.network, card, folder, looks)
     if settings.images is not None:
         labels = read_labels(domain, settings.images, KINDS[start.kind])
         for line in doubts(domain.visual.cell_heads(), best.perception, labels):
@@ -131,6 +137,28 @@ def train_domain(
     rounds.tell()
     progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files
+
+
+def _compared(
+    domain: ImageDomain, best: Trained[BoardNetwork, BoardPerception], data: Sequence[Example]
+) -> tuple[LabelledLooks | None, Mapping[str, PerceptionScores]]:
+    """The looks that a user's own pictures are compared with, and how well they are read then.
+
+    None where there are too many looks, or pictures of the test are read worse or refused because of them: some things look
+    otherwise there than in any picture that was learned from.
+    """
+    looks = learned_looks(data) if isinstance(domain, OwnEnvironment) else None
+    if looks is None:
+        return None, best.scores
+    card = replace(best.card, figures={group: found.summary() for group, found in best.scores.items()})
+    perception = BoardPerception(
+        domain.visual, weights_of(best.network), card, looks=looks, remembered=0, backend="torch"
+    )
+    scores = evaluate_domain(domain, perception, examined=best.pictures)
+    for group, before in best.scores.items():
+        if scores[group].exact < before.exact or scores[group].wrong > before.wrong:
+            return None, best.scores
+    return looks, scores
 
 
 def cell_pixels(domain: ImageDomain, seed: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.returning import Passage, Ways
-from aam_vision.agents.seen import Seen, digest, digests, memo_of, remembered
+from aam_vision.agents.seen import Seen, Unlike, digest, digests, memo_of, remembered
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Frame, ImageTest, Percept, Perception, Scene
 from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
@@ -65,6 +65,12 @@ class ImageAgent:
         self._ways = Ways()
         self._elsewhere: set[int] = set()
         self._keep: Callable[[Frame], str] | None = None
+
+    @property
+    def unlike(self) -> list[Unlike]:
+        """The images that look unlike everything learned from in some places, each once, in the order in which they were seen."""
+        found = [Unlike(one.problem, one.image, one.percept.unlike) for one in self._seen.values()]
+        return [*dict.fromkeys(one for one in found if one.places)]
 
     def keep_images(self, keep: Callable[[Frame], str]) -> None:
         """Have all images kept from now on; ``keep`` returns the name under which one is found again."""
@@ -251,9 +257,19 @@ class ChanceImageAgent(ImageAgent):
 
 def image_test(agent: Agent) -> ImageTest | None:
     """How the classifiers that read the images of an agent did in their test; None if none do."""
-    while not hasattr(agent, "image_test") and isinstance(agent, AgentDecorator):
+    return getattr(_behind(agent, "image_test"), "image_test", None)
+
+
+def unlike(agent: Agent) -> list[Unlike]:
+    """The images of an agent that look unlike everything learned from in some places; see ``ImageAgent.unlike``."""
+    return getattr(_behind(agent, "unlike"), "unlike", [])
+
+
+def _behind(agent: Agent, name: str) -> Agent:
+    """The first agent behind decorators that has this attribute, or the last."""
+    while not hasattr(agent, name) and isinstance(agent, AgentDecorator):
         agent = agent.agent
-    return getattr(agent, "image_test", None)
+    return agent
 
 
 def _number(situation: Situation) -> int:

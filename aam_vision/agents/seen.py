@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from aam_vision.agents.returning import Passage
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Percept
 from aam_vision.simulator import Simulator
+
+
+class Unlike(NamedTuple):
+    """An image that looks unlike everything learned from: the number of its problem, its name if it was kept, and where."""
+
+    problem: int
+    image: str | None
+    places: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ def memo_of(seen: Seen) -> dict[str, Any]:
     }
     positions = {thing: list(position) for thing, position in percept.positions.items()}
     more = {"image": seen.image, "passed": list(seen.passed), "positions": positions}
+    more["unlike"] = list(percept.unlike)
     return {**memo, **{name: kept for name, kept in more.items() if kept}}
 
 
@@ -73,11 +82,14 @@ def remembered(passage: Passage, simulators: Sequence[Simulator]) -> tuple[int, 
         ):
             raise Malformed(f"other places than those of problem {problem}")
         positions = points(passage.memo, "positions")
+        unlike = tuple(field(passage.memo, "unlike", list)) if "unlike" in passage.memo else ()
+        if not all(isinstance(place, str) and place in scene.cells for place in unlike):
+            raise Malformed(f"other places than those of problem {problem}")
     except Malformed as error:
         raise UnusableInput(
             f"the transcript does not say what was seen ({error}); start a new run instead"
         ) from None
-    return problem, Percept(passage.after.state, places, refused, positions)
+    return problem, Percept(passage.after.state, places, refused, positions, unlike)
 
 
 def digests(memo: object) -> frozenset[str]:

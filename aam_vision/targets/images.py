@@ -109,7 +109,8 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     """What reads the images of an environment.
 
     Warns:
-        AamWarning: some of the classifiers are poor, by the figures of their own card, or have not passed the test of their labels.
+        AamWarning: some of the classifiers are poor, by the figures of their own card, or have not passed the test of their labels; or noise
+            keeps looks from being compared.
 
     Raises:
         UnusableInput: no such weights or runtime.
@@ -117,14 +118,23 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     import sys
 
     from aam_vision.classifiers.loading import load_perception
+    from aam_vision.classifiers.store import alone
     from aam_vision.classifiers.weak import weaknesses
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
     weights = domain.classifiers(settings.classifiers)
-    perception = load_perception(domain.visual, domain.name, weights, backend=settings.backend)
+    perception = load_perception(
+        domain.visual, domain.name, weights, backend=settings.backend, noisy=settings.noise > 0
+    )
     if "torch" in sys.modules:  # one small image at a time: more threads only wait for each other
         sys.modules["torch"].set_num_threads(1)
+    if settings.noise and perception.card.looks_sha256 is not None and alone(perception.card):
+        warnings.warn(
+            "with --image-noise, what looks unlike everything learned from is not refused",
+            AamWarning,
+            stacklevel=2,
+        )
     for line in (*weaknesses(perception.card), *doubts(settings.classifiers)):
         warnings.warn(line, AamWarning, stacklevel=2)
     return perception

@@ -84,7 +84,7 @@ class Pool:
             index = indices[picture.problem]
             pixels = resample_scene(picture.frame, picture.scene, side)
             looks = np.full(len(index.places), NO_LOOK, np.intp)
-            for place, cells in enumerate(cells_of(pixels, index, side)):
+            for place, cells in enumerate(cells_of(pixels, index.cells, side)):
                 if len(cells) == 1:
                     kind = index.legality.asked[:, place].tobytes()
                     looks[place] = numbers.setdefault((kind, cells.tobytes()), len(numbers))
@@ -104,7 +104,7 @@ class Pool:
     def cells(self, number: int, place: int) -> Looks:
         """The looks of the cells of a place of a picture."""
         one = self.pictures[number]
-        return cells_of(one.pixels, one.index, self._side, [place])[0]
+        return cells_of(one.pixels, [one.index.cells[place]], self._side)[0]
 
 
 def rarest(pictures: Sequence[Walked], side: int, most: int = MOST) -> list[Walked]:

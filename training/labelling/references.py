@@ -1,15 +1,24 @@
-"""The labelled looks that are saved with weights: made of answered pictures, with how far what is alike may be apart."""
+"""The labelled looks that are saved with weights: made of labelled pictures, with how far what is alike may be apart."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.classifiers.looks import LabelledLooks, Looks, distances, distances_in_sizes, in_sizes
+from aam_vision.classifiers.looks import (
+    EDGE,
+    LabelledLooks,
+    Looks,
+    cells_of,
+    distances,
+    distances_in_sizes,
+    in_sizes,
+)
+from aam_vision.training.boards import Example
 from aam_vision.training.labelling.pool import Pool
 from aam_vision.training.labels import NO_LABEL, Labels
 
@@ -28,10 +37,13 @@ ENOUGH: Final = 3
 SAME: Final = 1.0
 """Places with equal labels that are nearer to each other than this are kept once: a larger one keeps fewer, and refuses more."""
 
+MOST_LEARNED: Final = 500
+"""Different places of boards that were learned from: more of them take longer to be compared, and are hardly drawn by a program."""
+
 
 @dataclass(frozen=True)
 class _Place:
-    """An answered place: the looks of its cells, which classifiers are asked, what was answered, and the shape of the board."""
+    """A labelled place: the looks of its cells, which classifiers are asked, what was answered, and the shape of the board."""
 
     cells: Looks
     asked: NDArray[np.bool_]
@@ -46,17 +58,40 @@ def labelled_looks(pool: Pool, answers: Mapping[int, Labels]) -> LabelledLooks:
         pool: the pictures.
         answers: the labels (heads, places) of some of them, by number.
     """
-    groups: dict[tuple[bytes, bytes], dict[tuple[str, bytes], _Place]] = {}
+    found = []
     for number, labels in answers.items():
         one = pool.pictures[number]
         asked, scene = one.index.legality.asked, one.picture.scene
         shape = f"{scene.rows}x{scene.columns} in {one.picture.frame.shape}"
-        for place in range(len(one.index.places)):
-            if (labels[:, place] != NO_LABEL).any():
-                cells = pool.cells(number, place)
-                found = _Place(cells, asked[:, place], labels[:, place], shape)
-                own = groups.setdefault((found.asked.tobytes(), found.labels.tobytes()), {})
-                own.setdefault((shape, cells.tobytes()), found)
+        for place in np.flatnonzero((labels != NO_LABEL).any(0)).tolist():
+            found.append(_Place(pool.cells(number, place), asked[:, place], labels[:, place], shape))
+    return _looks_of(found)
+
+
+def learned_looks(data: Iterable[Example]) -> LabelledLooks | None:
+    """What boards that were learned from say about looks; None if these are too many: what was drawn by a program has few."""
+    found: dict[tuple[str, bytes, bytes, bytes], _Place] = {}
+    for board in data:
+        assert board.asked is not None, "drawn for this training"
+        pixels, labels, pooling = board.pixels.numpy(), board.labels.numpy(), board.pooling.numpy()
+        side = round((pixels[0].size / len(pooling)) ** 0.5)
+        every = cells_of(pixels, map(np.flatnonzero, pooling.T), side)
+        for place in np.flatnonzero((labels != NO_LABEL).any(0)).tolist():
+            one = _Place(every[place], board.asked[:, place], labels[:, place], str(pixels.shape))
+            inner = one.cells[..., EDGE:-EDGE, EDGE:-EDGE]  # all that comparisons see of it in its own size
+            key = one.shape, one.asked.tobytes(), one.labels.tobytes(), inner.tobytes()
+            found.setdefault(key, one)
+        if len(found) > MOST_LEARNED:
+            return None
+    return _looks_of(found.values())
+
+
+def _looks_of(labelled: Iterable[_Place]) -> LabelledLooks:
+    """What labelled places say about looks."""
+    groups: dict[tuple[bytes, bytes], dict[tuple[str, bytes], _Place]] = {}
+    for found in labelled:
+        own = groups.setdefault((found.asked.tobytes(), found.labels.tobytes()), {})
+        own.setdefault((found.shape, found.cells.tobytes()), found)
     single = {kind for kind, places in groups.items() if all(len(one.cells) == 1 for one in places.values())}
     apart = {kind: _apart([*places.values()]) for kind, places in groups.items() if kind in single}
     known = [most for most, _ in apart.values() if most]
