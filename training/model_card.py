@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aam_vision.classifiers.architecture import CAMERA
-from aam_vision.classifiers.store import Card
+from aam_vision.classifiers.store import Card, alone
 from aam_vision.classifiers.weak import weaknesses
 
 
@@ -14,7 +14,7 @@ def model_card(card: Card) -> str:
 
     Every figure is one of ``card.figures``, as measured when the training ended.
     """
-    command = "train" if card.looks_sha256 is None else "label"
+    command = "train" if card.looks_sha256 is None or alone(card) else "label"
     boards = "scenes" if card.network == CAMERA else "boards"
     lines = [
         f"# Classifiers of {card.name}",
