@@ -11,6 +11,7 @@ class KnownSets:
     def __init__(self) -> None:
         self._possible: dict[Literals, None] = {}
         self._impossible: dict[Literals, None] = {}
+        self._answers: dict[Literals, bool] = {}  # what followed once follows always
 
     def where_more_may_hold(self) -> KnownSets:
         """What is known where all that may hold together here may do so, too."""
@@ -20,14 +21,17 @@ class KnownSets:
 
     def answer(self, literals: Literals) -> bool | None:
         """A part of what may hold may hold; what has a part that may not hold may not. None if nothing follows."""
-        if literals in self._possible or any(literals.within(one) for one in self._possible):
-            return True
-        if literals in self._impossible or any(one.within(literals) for one in self._impossible):
-            return False
-        return None
+        answer = self._answers.get(literals)
+        if answer is None:
+            if any(literals.within(one) for one in self._possible):
+                answer = self._answers[literals] = True
+            elif any(one.within(literals) for one in self._impossible):
+                answer = self._answers[literals] = False
+        return answer
 
     def note(self, literals: Literals, possible: bool) -> None:
         """Keep the answer about the literals, instead of those that follow from it."""
+        self._answers[literals] = possible
         if possible:
             self._possible = {one: None for one in self._possible if not one.within(literals)}
             self._possible[literals] = None
