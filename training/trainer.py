@@ -101,7 +101,11 @@ class Taught(LightningModule):  # type: ignore[misc]
     def configure_optimizers(self) -> dict[str, object]:
         pace = self.pace
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=pace.rate)
-        schedule = _EveryRound(optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=pace.warm_up)
+        rising = pace.warm_up * pace.steps
+        if rising == 1:  # a rise of one step, from the first to the first, divides by zero
+            rising = 1.5
+        share = rising / pace.steps
+        schedule = _EveryRound(optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=share)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
