@@ -98,6 +98,8 @@ def in_todays_words(figures: dict[str, Any]) -> None:
 def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool = False) -> Verdict:
     """The verdict on a run that knew only controls: its two statements, never one for the other."""
     usual = verdict(ending)
+    if not ending.exam.steps:  # the last walk examines controls, of which ``beyond`` tells
+        usual = replace(usual, examination="")
     if ending.status == NOT_STRIPS and ending.diagnosis is None:
         false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
         return Verdict(f"{NOT_STRIPS}: no STRIPS model fits", f"{ending.why}.", "", "", (false,))
