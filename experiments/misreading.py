@@ -22,6 +22,7 @@ import typer
 from numpy.typing import NDArray
 
 from aam_vision.commandline import Progress, run_command
+from aam_vision.errors import UnusableInput
 from experiments.jobs import Parameters, Row
 from experiments.options import Scale
 from experiments.report import Presentation, report
@@ -86,7 +87,11 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
     folder = Path(kept) / f"{env.partition(':')[0]}-{trained}"
     if not any(folder.glob("*.json")):
         _train(env, trained, folder)
-    known = of(Arguments(env=env, controls=True, seed=seed, classifiers=folder))
+    try:
+        known = of(Arguments(env=env, controls=True, seed=seed, classifiers=folder))
+    except UnusableInput as error:  # nothing is recognised
+        told = {"read": "", "status": "refused", "misread": str(error), "right": None, "false": False}
+        return {**told, "steps": 0, "seconds": 0.0}
     began = process_time()
     result = interrogate(known.target.agent, seed)
     seconds = process_time() - began
