@@ -19,10 +19,8 @@ from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from experiments.figures import COLOURS, save_svg
 from experiments.growth_runs import FAMILIES, grown
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Parameters, Row, Scale
+from experiments.report import Presentation, Table, report, spread
 
 ACCESSES = tuple(access.value for access in Access)
 BOUNDED = "snapshot"

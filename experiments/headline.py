@@ -17,7 +17,7 @@ from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 from experiments import simulators, table1
 from experiments.jobs import Row
-from experiments.tables import Table, spread
+from experiments.report import Table, spread
 
 BEGIN = "<!-- the tables of python -m experiments.headline -->"
 END = "<!-- end of the tables -->"

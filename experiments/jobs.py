@@ -2,6 +2,10 @@
 
 A finished job leaves one line of JSON in ``results.jsonl``; a sweep that was cut short goes on with what is missing.
 A job that fails leaves a line that says why, and is tried again next time.
+
+The options that every experiment has, and the checks that they share.
+
+The versions that a result may depend on.
 """
 
 from __future__ import annotations
@@ -9,18 +13,22 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from aam_vision.commandline import Progress
+import aam_vision
+from aam_vision.commandline import Progress, check_writable
 from aam_vision.errors import UnusableInput
-from experiments.backends import workforce
-from experiments.dispatch import Dispatcher, JobLimits
-from experiments.versions import versions
+from aam_vision.options import option
+from experiments.dispatch import Dispatcher, JobLimits, check_backend, workforce
 
 Parameters = Mapping[str, Any]
 """The parameters of a job: names and values that JSON can hold. Jobs with the same parameters are one job."""
@@ -181,3 +189,75 @@ def _collect(dispatcher: Dispatcher, count: int, results: Results, progress: Pro
         refused = bool(results.unwritten)
         left = (monotonic() - began) / done * (count - done)
         progress.step(done, count, f"jobs, about {left:.0f} s left")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where jobs run, how many at a time, what one may take, and where the results go."""
+
+    processes: int = option("Jobs at a time; -1: one per core.", -1)
+    backend: str = option("Where jobs run: loky (this machine) or ray (a cluster).", "loky")
+    address: str | None = option("Of the Ray cluster: host:port or auto; default $RAY_ADDRESS, or its own.")
+    job_seconds: float | None = option("Seconds a job may take; one over it has failed.", min=0.001)
+    job_memory: float | None = option("GiB a job may take; one over it has failed (Linux).", min=0.001)
+    out: Path = option("Folder for results; a sweep that is there goes on.", Path("runs"))
+
+    def check(self) -> None:
+        """Say at once that an option cannot be used, before any job runs.
+
+        Raises:
+            UnusableInput: one of them cannot be used, or nothing can be written to ``out``.
+        """
+        check_backend(self.backend, self.processes, self.address)
+        JobLimits(self.job_seconds, self.job_memory)
+        check_writable(self.out)
+
+    def sweep(
+        self, jobs: Sequence[Parameters], work: Callable[..., Row], results: Results, *, alone: bool = False
+    ) -> int:
+        """Run the jobs that are missing among the results; return how many failed or could not be written down.
+
+        ``alone``: every job in a process of its own.
+        """
+        return sweep(
+            jobs,
+            work,
+            results,
+            processes=self.processes,
+            backend=self.backend,
+            address=self.address,
+            limits=JobLimits(self.job_seconds, self.job_memory, alone),
+        )
+
+
+def chosen_domains(
+    given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
+) -> list[str]:
+    """The domains that ``--domain`` names; without one the default, or all.
+
+    Raises:
+        UnusableInput: one of them is not known.
+    """
+    for name in given or ():
+        if name not in known:
+            raise UnusableInput(f"unknown; use one of {', '.join(known)}", "domain", name)
+    return list(given or default or known)
+
+
+PACKAGES = (
+    "numpy", "torch", "pddlgym", "pyperplan", "unified_planning", "up_fast_downward", "python-sat",
+    "amlgym", "olam", "information-gain-aml", "n-sam", "nolam",
+)  # fmt: skip
+"""Their versions can change what is measured."""
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Names and versions of this toolkit, Python and the packages behind it that are installed."""
+    found = {"aam-vision": aam_vision.__version__, "Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -17,7 +17,7 @@ import typer
 from aam_vision.commandline import Progress, check_writable, run_command
 from experiments.jobs import Row
 from experiments.killing import Case, Tally, kill_runs
-from experiments.tables import Table
+from experiments.report import Table
 
 CASES = (
     Case("gripper, settable", ("--env", "gripper")),

@@ -41,7 +41,7 @@ from aam_vision.workers import Workers
 from aam_vision.workers.crew import Crew
 from aam_vision.workers.processes import ProcessCopy
 from experiments.jobs import Row
-from experiments.tables import Table
+from experiments.report import Table
 
 HELD_OUT_STATES = 200
 """States in which the learned model is compared with the true one."""

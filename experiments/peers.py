@@ -21,10 +21,8 @@ from aam_vision import domains
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from experiments.contest import contest
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Parameters, Row, Scale, chosen_domains
+from experiments.report import Presentation, Table, report, spread
 
 ONLINE = ("this toolkit", "OLAM", "information gain")
 OFFLINE = ("SAM", "NOLAM")

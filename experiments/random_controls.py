@@ -21,10 +21,8 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Row, Scale
+from experiments.report import Presentation, Table, report
 
 if TYPE_CHECKING:
     from aam_vision.agents.bare import BareSymbolicAgent

@@ -25,10 +25,8 @@ import typer
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Row, Scale
+from experiments.report import Presentation, Table, report
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.task.result import Result

@@ -19,10 +19,8 @@ import typer
 from aam_vision import domains
 from aam_vision.commandline import run_command
 from aam_vision.strips import ActionSchema, Model, lifted_atoms
-from experiments.jobs import Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Row, Scale, chosen_domains
+from experiments.report import Presentation, Table, report, spread
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,10 +15,8 @@ import typer
 
 from aam_vision.commandline import run_command
 from experiments.figures import queries_figure
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Parameters, Row, Scale
+from experiments.report import Presentation, Table, report, spread
 
 PAPER = {"sokoban": 201, "doors": 252}
 """Queries in the paper (Sec. "Empirical Evaluation", simulators)."""

@@ -17,10 +17,8 @@ import typer
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from experiments.figures import queries_figure
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Parameters, Row, Scale, chosen_domains
+from experiments.report import Presentation, Table, report, spread
 
 PAPER = {
     "gripper": 17,

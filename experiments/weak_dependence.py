@@ -28,10 +28,8 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Row, Scale
+from experiments.report import Presentation, Table, report
 
 ACCESS = ("settable", "snapshot", "reset")
 WITHIN = (0.05, 0.1, 0.2)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from aam_vision.strips import ActionHeader, ActionSchema, GroundAction, LiftedAtom, Model
-from experiments.faults.choices import one_of, some_action, some_effect
+from experiments.faults.conditional import one_of, some_action, some_effect
 from experiments.faults.world import (
     Consequence,
     Fault,

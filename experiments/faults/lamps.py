@@ -19,10 +19,8 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
-from experiments.faults.choices import LEAST, one_of, some_action
-from experiments.faults.conditional import MARKED
-from experiments.faults.conditions import OTHER
-from experiments.faults.world import Consequence, Fault, Nature, Setting, World
+from experiments.faults.conditional import LEAST, MARKED, one_of, some_action
+from experiments.faults.world import OTHER, Consequence, Fault, Nature, Setting, World
 
 LIT, LAMP = "lit", "lamp"
 """A predicate and a type that are added, for objects that no action names."""

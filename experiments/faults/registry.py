@@ -9,9 +9,9 @@ from inspect import signature
 import numpy as np
 
 from aam_vision.query import Access
-from experiments.faults import chance, changing, conditional, hidden, lamps, seen
+from experiments.faults import chance, conditional, hidden, lamps, seen
 from experiments.faults.agent import FaultyAgent
-from experiments.faults.choices import Unsuitable
+from experiments.faults.conditional import Unsuitable
 from experiments.faults.world import Fault, Setting
 
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")
@@ -72,9 +72,9 @@ FAULTY: Mapping[str, Kind] = {
     "random refusal": Kind(chance.random_refusal, ("random",)),
     "random outcome": Kind(chance.random_outcome, ("random",)),
     "arguments swapped sometimes": Kind(chance.swapped_sometimes, ("random",)),
-    "fault after k uses in the process": Kind(changing.fault_after_process_uses, ("changing",)),
-    "drift of an effect": Kind(changing.drift_of_effect, ("changing",)),
-    "drift of a precondition": Kind(changing.drift_of_precondition, ("changing",)),
+    "fault after k uses in the process": Kind(hidden.fault_after_process_uses, ("changing",)),
+    "drift of an effect": Kind(hidden.drift_of_effect, ("changing",)),
+    "drift of a precondition": Kind(hidden.drift_of_precondition, ("changing",)),
     "one look misread": Kind(seen.misread_look, ("misread", "random")),
     "objects confused": Kind(seen.confused_objects, ("misread", "random")),
     "states misread": Kind(seen.misread_states, ("misread",)),

@@ -10,7 +10,7 @@ import numpy as np
 
 from aam_vision.agents.unreliable import distinct_atoms
 from aam_vision.strips import Atom, GroundAction, Objects, State
-from experiments.faults.choices import Unsuitable
+from experiments.faults.conditional import Unsuitable
 from experiments.faults.world import Fault, Nature, Setting, World, with_value
 
 LOOK_RATE = 0.03

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from math import comb
 
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
-from experiments.faults.choices import explanations
-from experiments.faults.conditions import named
-from experiments.faults.world import Fault
+from experiments.faults.conditional import explanations
+from experiments.faults.world import Fault, named
 
 LEVEL = 0.95
 HALVINGS = 40

@@ -1,11 +1,16 @@
-"""A world with something hidden, and the base of all faults: an honest STRIPS agent that nothing is wrong with."""
+"""A world with something hidden, and the base of all faults: an honest STRIPS agent that nothing is wrong with.
+
+Conditions on a state, as a fault may have them: atoms over an action's parameters and over other objects.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +18,16 @@ import numpy as np
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.domains import generate, load
 from aam_vision.query import Access, Situation
-from aam_vision.strips import ActionHeader, ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    State,
+    lifted_atoms,
+)
 
 PROBLEMS = 3
 """Problems of a domain that are interrogated (one under trajectory access), and as many more."""
@@ -220,3 +234,55 @@ class Fault:
         return Outcome(
             executed, World(world.state if state is None else state, self.remembers(world, step, executed))
         )
+
+
+OTHER = "*"
+"""In a lifted atom: some object that is no argument of the step."""
+
+
+def holds(condition: LiftedAtom, state: State, objects: Sequence[str]) -> bool:
+    """Whether the condition holds for a step with these arguments; ``OTHER`` stands for any other object."""
+    if OTHER not in condition.arguments:
+        return condition.ground(objects) in state.true
+    return any(
+        all(
+            one not in objects if argument == OTHER else one == objects[argument]  # type: ignore[index]
+            for one, argument in zip(row, condition.arguments, strict=True)
+        )
+        for row in state.rows.get(condition.predicate, ())
+    )
+
+
+def own(model: Model, header: ActionHeader) -> list[LiftedAtom]:
+    """Atoms over the parameters, those of P*."""
+    return list(lifted_atoms(model.vocabulary, header))
+
+
+def foreign(model: Model, header: ActionHeader) -> list[LiftedAtom]:
+    """Atoms over parameters and at least one object that is no argument."""
+    types = model.vocabulary.types
+    found = []
+    for predicate in model.vocabulary.predicates:
+        pools: list[list[int | str]] = [
+            [OTHER, *(place for place, own in enumerate(header.types) if types.is_a(own, kind))]
+            for kind in predicate.types
+        ]
+        found += [LiftedAtom(predicate.name, row) for row in product(*pools) if OTHER in row]
+    return found
+
+
+def named(text: str, condition: LiftedAtom, header: ActionHeader) -> bool:
+    """Whether a text such as ``not at(?ball, room1)`` names this condition, whatever its sign.
+
+    Parameters must be the same; where the condition has some other object, any name but a parameter's fits.
+    """
+    parameters = [f"?{name}" for name in header.parameters]
+    for predicate, listed in re.findall(r"([\w-]+)\(([^()]*)\)", text):
+        arguments = [one.split(" - ")[0].strip() for one in listed.split(",")] if listed.strip() else []
+        if predicate == condition.predicate and len(arguments) == len(condition.arguments):
+            pairs = zip(arguments, condition.arguments, strict=True)
+            return all(
+                one not in parameters if place == OTHER else one == parameters[place]  # type: ignore[index]
+                for one, place in pairs
+            )
+    return False

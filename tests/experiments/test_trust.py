@@ -15,7 +15,7 @@ from aam_vision.query import Query
 from aam_vision.strips import Atom, GroundAction, Objects, State
 from experiments.faults.registry import FAMILIES
 from experiments.faulty_robot import FAULTS
-from experiments.options import Scale
+from experiments.jobs import Scale
 from experiments.trust import ACCESSES, DOMAINS, FLIPS, KINDS, kind_of, mixture, summary, trust
 from experiments.trust_runs import PER_SITUATION, robot, trusted
 
