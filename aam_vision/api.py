@@ -92,7 +92,7 @@ def interrogate(
 
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget
-    from aam_vision.interrogation.task.settable_trials import CONFIDENCE
+    from aam_vision.interrogation.task.robust import CONFIDENCE
     from aam_vision.planning.engines import planner_named
 
     _refuse_unknown(options)

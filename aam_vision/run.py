@@ -242,7 +242,7 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
     """
     if arguments.prior is None:
         return None
-    from aam_vision.interrogation.task.differences import check_prior
+    from aam_vision.interrogation.task.result import check_prior
     from aam_vision.pddl import read_domain
 
     model = read_domain(arguments.prior)

@@ -12,8 +12,7 @@ from aam_vision import evaluation
 from aam_vision.arguments import Arguments
 from aam_vision.controls.result import ControlsResult
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.task.differences import differences
-from aam_vision.interrogation.task.result import Result, lifted_predicates
+from aam_vision.interrogation.task.result import Result, differences, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
 from aam_vision.labelling_note import labelled
 from aam_vision.other_outcomes import not_excluded, sentence

@@ -3,12 +3,6 @@
 A failure costs only its own job: a job that raises or takes too much has failed, a job whose worker
 was lost (killed, crashed, or its node gone) is tried once more. A worker whose job failed is replaced, so that
 nothing of the failure reaches the next job.
-
-Where jobs run: worker processes of this machine, or of a Ray cluster.
-
-A worker is one process that does one job at a time, so whatever happens to it costs the job that it has and no
-other. That is why pools are not used here: joblib's loses all its jobs with one process, and so does
-``ray.util.joblib``, whose pool ends with the first actor that dies.
 """
 
 from __future__ import annotations
@@ -233,6 +227,12 @@ def _told(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0] if lines else '-'}"
 
+
+# Where jobs run: worker processes of this machine, or of a Ray cluster.
+#
+# A worker is one process that does one job at a time, so whatever happens to it costs the job that it has and no
+# other. That is why pools are not used here: joblib's loses all its jobs with one process, and so does
+# ``ray.util.joblib``, whose pool ends with the first actor that dies.
 
 BACKENDS = ("loky", "ray")
 

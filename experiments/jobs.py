@@ -2,10 +2,6 @@
 
 A finished job leaves one line of JSON in ``results.jsonl``; a sweep that was cut short goes on with what is missing.
 A job that fails leaves a line that says why, and is tried again next time.
-
-The options that every experiment has, and the checks that they share.
-
-The versions that a result may depend on.
 """
 
 from __future__ import annotations
@@ -191,6 +187,9 @@ def _collect(dispatcher: Dispatcher, count: int, results: Results, progress: Pro
         progress.step(done, count, f"jobs, about {left:.0f} s left")
 
 
+# The options that every experiment has, and the checks that they share.
+
+
 @dataclass(frozen=True)
 class Scale:
     """Where jobs run, how many at a time, what one may take, and where the results go."""
@@ -243,6 +242,8 @@ def chosen_domains(
             raise UnusableInput(f"unknown; use one of {', '.join(known)}", "domain", name)
     return list(given or default or known)
 
+
+# The versions that a result may depend on.
 
 PACKAGES = (
     "numpy", "torch", "pddlgym", "pyperplan", "unified_planning", "up_fast_downward", "python-sat",

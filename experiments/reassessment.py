@@ -61,7 +61,7 @@ def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
 
     from aam_vision.agents.symbolic import SymbolicAgent
     from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.differences import differences
+    from aam_vision.interrogation.task.result import differences
 
     prior = domains.load(env)
     truth = changed(prior, changes, np.random.default_rng([seed, changes]))

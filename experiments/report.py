@@ -1,7 +1,4 @@
-"""Running the jobs of an experiment: run those that are missing, show a table, write the results.
-
-Tables of results: for the terminal, as CSV, as Markdown.
-"""
+"""Running the jobs of an experiment: run those that are missing, show a table, write the results."""
 
 from __future__ import annotations
 
@@ -165,6 +162,8 @@ def command() -> str:
         kept.append(argument)
     return shlex.join(["python", "-m", module, *kept])
 
+
+# Tables of results: for the terminal, as CSV, as Markdown.
 
 WIDE = 160
 """Characters in a line that goes to a file."""

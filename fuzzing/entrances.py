@@ -2,8 +2,6 @@
 
 Whatever else happens (another exception, more than one line, a hang) is a finding. Hypothesis calls them in the tests,
 atheris in ``fuzzing.fuzz``.
-
-Sound inputs for fuzzers to begin from, and the words that they are made of.
 """
 
 from __future__ import annotations
@@ -111,6 +109,8 @@ def resealed(png: bytes) -> bytes:
         place += 12 + length
     return b"".join(found)
 
+
+# Sound inputs for fuzzers to begin from, and the words that they are made of.
 
 DOMAIN = b"""(define (domain robot) (:requirements :strips :typing :negative-preconditions)
 (:types room ball - thing thing - object) (:constants hall - room)

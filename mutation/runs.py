@@ -3,8 +3,6 @@
 mutmut copies the code and puts every mutant beside the original function; an environment variable chooses one. It
 leaves alone constants of a module, and functions with a decorator other than ``staticmethod`` and ``classmethod``.
 Neither are the texts of messages mutated.
-
-The modules that are mutated, and the tests that must notice: those of their own package alone.
 """
 
 from __future__ import annotations
@@ -20,6 +18,8 @@ import tomllib
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+
+# The modules that are mutated, and the tests that must notice: those of their own package alone.
 
 ROOT = Path(__file__).resolve().parents[1]
 

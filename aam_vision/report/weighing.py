@@ -19,7 +19,7 @@ from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, att
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.statistics.error_rates import ErrorRates, Misreading
+from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.query import Access
 from aam_vision.strips import LiftedAtom, Location, Mode, Model, PalTuple
 

@@ -1,7 +1,4 @@
-"""Agents whose steps depend on the visible state in ways that no STRIPS model expresses.
-
-Where a fault is put: an action, an effect or a condition that matters in random walks of the honest agent.
-"""
+"""Agents whose steps depend on the visible state in ways that no STRIPS model expresses."""
 
 from __future__ import annotations
 
@@ -161,6 +158,8 @@ def effect_elsewhere(setting: Setting, rng: np.random.Generator) -> Fault:
         raise Unsuitable
     return Conditional(setting, action, lambda state, step: True, also)
 
+
+# Where a fault is put: an action, an effect or a condition that matters in random walks of the honest agent.
 
 One = TypeVar("One")
 Test = Callable[[State, GroundAction], bool]

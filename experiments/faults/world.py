@@ -1,7 +1,4 @@
-"""A world with something hidden, and the base of all faults: an honest STRIPS agent that nothing is wrong with.
-
-Conditions on a state, as a fault may have them: atoms over an action's parameters and over other objects.
-"""
+"""A world with something hidden, and the base of all faults: an honest STRIPS agent that nothing is wrong with."""
 
 from __future__ import annotations
 
@@ -235,6 +232,8 @@ class Fault:
             executed, World(world.state if state is None else state, self.remembers(world, step, executed))
         )
 
+
+# Conditions on a state, as a fault may have them: atoms over an action's parameters and over other objects.
 
 OTHER = "*"
 """In a lifted atom: some object that is no argument of the step."""

@@ -37,18 +37,20 @@ from aam_vision.interrogation.policies.aia_items import (
     ChangeOneByOne,
     ChangeSuspects,
     Compare,
+    ConstructedScene,
     FirstSuccess,
+    Guess,
     Item,
     Question,
     Scene,
+    SeenScene,
     Update,
+    next_walk,
+    random_states,
 )
-from aam_vision.interrogation.policies.aia_scenes import ConstructedScene, Guess, SeenScene
 from aam_vision.interrogation.policies.distinguishing import KnownSteps, resolved
-from aam_vision.interrogation.policies.random_states import next_walk, random_states
 from aam_vision.interrogation.policies.walking import uncovering_walk
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.known_reachability import KnownReachability
+from aam_vision.interrogation.queries.reachability import BoundedSearch, KnownReachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem
 from aam_vision.planning.pyperplan import PyperplanPlanner

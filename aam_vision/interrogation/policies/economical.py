@@ -33,19 +33,25 @@ from aam_vision.interrogation.policies.walking import (
     uncovering_step,
     uncovering_walk,
 )
-from aam_vision.interrogation.queries.aims import asked_for
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.derived import Derived
 from aam_vision.interrogation.queries.first_success import (
     MAX_REFUSALS,
     TRUSTED,
+    Derived,
+    asked_for,
     reachable_first_success,
     refused_lately,
+    revealing_step,
 )
-from aam_vision.interrogation.queries.known_reachability import KnownReachability
-from aam_vision.interrogation.queries.near_misses import revealing_step
-from aam_vision.interrogation.queries.planned_segments import DOUBT, PlannedSegments, Wanted
-from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint
+from aam_vision.interrogation.queries.reachability import BoundedSearch, KnownReachability
+from aam_vision.interrogation.queries.segments import (
+    DOUBT,
+    GROUP_RISK,
+    PlannedSegments,
+    Segment,
+    SegmentFinder,
+    Standpoint,
+    Wanted,
+)
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.strips import GroundAction

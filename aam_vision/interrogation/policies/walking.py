@@ -21,8 +21,7 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Walk
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
-from aam_vision.interrogation.queries.first_success import first_trials
-from aam_vision.interrogation.queries.near_misses import SEARCH_LIMIT
+from aam_vision.interrogation.queries.first_success import SEARCH_LIMIT, first_trials
 from aam_vision.joins import bindings
 from aam_vision.strips import GroundAction, Objects, State
 
