@@ -185,7 +185,7 @@ def execute_plan(
         Goal reached: all 2 steps came out as predicted.
     """
     from aam_vision.controls.mapping import carriers
-    from aam_vision.execution.tasks import for_goal, for_plan
+    from aam_vision.execution.replanning import for_goal, for_plan
     from aam_vision.execution.watching import carried_out
     from aam_vision.planning.engines import planner_named
     from aam_vision.report.plans import read_step

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aam_vision.compatibility import Compatibility
-from aam_vision.conditions import Absence, Condition, columns_of, narrowed
-from aam_vision.fact_tables import Mask, Numbers
+from aam_vision.fact_tables import Absence, Condition, Mask, Numbers, columns_of, narrowed
 
 BLOCK = 8192
 """Partial bindings that are followed together. More: fewer operations of numpy, more memory, a later first answer."""

@@ -256,7 +256,7 @@ def _interrogated(
     """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
     import numpy as np
 
-    from aam_vision.agents.announced import AnnouncedAgent
+    from aam_vision.agents.decorator import AnnouncedAgent
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
     from aam_vision.interrogation.task.loop import Interrupted

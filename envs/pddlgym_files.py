@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from aam_vision.errors import UnusableInput
-from aam_vision.pddl.declarations import fields, parameters, predicates, sections, types_of
+from aam_vision.pddl.reading import fields, parameters, predicates, sections, types_of
 from aam_vision.pddl.syntax import Group, Word, read_definition
 from aam_vision.strips import ActionHeader, Predicate, Types
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.copied_jobs import PROVED_STEPS
+from aam_vision.agents.copies import PROVED_STEPS
 from aam_vision.perception import Frame, Scene
 from aam_vision.simulator import Simulator
 from aam_vision.strips import GroundAction

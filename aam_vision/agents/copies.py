@@ -10,14 +10,13 @@ situation was reached (``returning``): it goes back to where it was itself, or m
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from aam_vision.agents import copied_jobs as jobs
-from aam_vision.agents.returning import Passage
+from aam_vision.agents.image import Passage, Returning
 from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
 from aam_vision.workers.crew import Crew, Task
@@ -75,7 +74,7 @@ class StatelessCopies:
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        return list(self._crew.collect(self._crew.begin(jobs.initial)))
+        return list(self._crew.collect(self._crew.begin(initial)))
 
     def ask(self, query: Query) -> Response:
         """The answer of one of the copies.
@@ -108,13 +107,13 @@ class StatelessCopies:
         return self._walked(start, walked)
 
     def _begin_query(self, query: Query) -> Task:
-        return self._crew.begin(jobs.ask, query)
+        return self._crew.begin(ask, query)
 
     def _begin_course(self, course: Course) -> Task:
-        return self._crew.begin(jobs.ask_course, course)
+        return self._crew.begin(ask_course, course)
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
-        return self._crew.begin(jobs.walk, start, steps, rng)
+        return self._crew.begin(walk, start, steps, rng)
 
     def _taken_in(self, query: Query, response: Response) -> Response:
         return response
@@ -146,7 +145,7 @@ class NumberedCopies(StatelessCopies):
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
-        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(jobs.initial_memos))
+        found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(initial_memos))
         return [self._remember(state, None, None, (), memo) for state, memo in found]
 
     def memo(self, situation: Situation) -> Any:
@@ -167,16 +166,16 @@ class NumberedCopies(StatelessCopies):
 
     def _begin_query(self, query: Query) -> Task:
         start, history = self._inside(query.initial)
-        return self._crew.begin(jobs.ask_there, history, self._numbers(1), Query(start, query.plan))
+        return self._crew.begin(ask_there, history, self._numbers(1), Query(start, query.plan))
 
     def _begin_course(self, course: Course) -> Task:
         start, history = self._inside(course.start)
         number = self._numbers(len(course.plans))
-        return self._crew.begin(jobs.ask_course_there, history, number, Course(start, course.plans))
+        return self._crew.begin(ask_course_there, history, number, Course(start, course.plans))
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
         there, history = self._inside(start)
-        return self._crew.begin(jobs.walk_there, history, self._numbers(steps), there, steps, rng)
+        return self._crew.begin(walk_there, history, self._numbers(steps), there, steps, rng)
 
     def _taken_in(self, query: Query, found: tuple[Response, Any]) -> Response:  # type: ignore[override]
         response, memo = found
@@ -255,3 +254,92 @@ def _key(question: Expected) -> Key:
 def _state(rng: np.random.Generator) -> Hashable:
     """What tells a generator from others."""
     return str(rng.bit_generator.state)
+
+
+# The jobs of an agent's copies, each a function of a module, so that it can be sent to another process.
+
+
+PROVED_STEPS = 2
+"""Steps that every copy makes before it is asked anything, to see that all are the same."""
+
+
+class NumberingAgent(Agent, Returning, Protocol):
+    """An agent that can be told which numbers its next situations have."""
+
+    def number_from(self, number: int) -> None:
+        """Number the next situations from this number on."""
+        ...
+
+
+def initial(agent: Agent) -> list[Situation]:
+    """The initial situations."""
+    return list(agent.initial())
+
+
+def ask(agent: Agent, query: Query) -> Response:
+    """The answer to a query."""
+    return agent.ask(query)
+
+
+def ask_course(agent: Agent, course: Course) -> list[Response]:
+    """The answers to the plans of a course."""
+    found: list[Response] = []
+    at = course.start
+    for plan in course.plans:
+        found.append(agent.ask(Query(at, plan)))
+        at = found[-1].final
+    return found
+
+
+def walk(
+    agent: Agent, start: Situation, steps: int, rng: np.random.Generator
+) -> tuple[list[WalkStep], Mapping[str, Any]]:
+    """A walk, and the state of the generator after it."""
+    return list(agent.walk(start, steps, rng)), rng.bit_generator.state
+
+
+def initial_memos(agent: NumberingAgent) -> list[tuple[State, Any]]:
+    """The initial states, with the agent's notes on them."""
+    return [(one.state, agent.memo(one)) for one in agent.initial()]
+
+
+def ask_there(agent: NumberingAgent, history: Sequence[Passage], number: int, query: Query) -> Any:
+    """The answer to a query in a situation that is reached anew if need be."""
+    agent.resume(history)
+    agent.number_from(number)
+    response = agent.ask(query)
+    return response, agent.memo(response.final)
+
+
+def ask_course_there(agent: NumberingAgent, history: Sequence[Passage], number: int, course: Course) -> Any:
+    """The same in a situation that is reached anew if need be."""
+    agent.resume(history)
+    agent.number_from(number)
+    return [(response, agent.memo(response.final)) for response in ask_course(agent, course)]
+
+
+def walk_there(
+    agent: NumberingAgent,
+    history: Sequence[Passage],
+    number: int,
+    start: Situation,
+    steps: int,
+    rng: np.random.Generator,
+) -> Any:
+    """The same of a walk."""
+    agent.resume(history)
+    agent.number_from(number)
+    walked = [(step, agent.memo(step.after)) for step in agent.walk(start, steps, rng)]
+    return walked, rng.bit_generator.state
+
+
+def prove(agent: Agent, told: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    """The initial states, and where a few steps lead: those that the agent takes itself, or that another one took."""
+    initial = agent.initial()
+    states = [one.state for one in initial]
+    if told is None:
+        walked = agent.walk(initial[0], PROVED_STEPS, np.random.default_rng(0))
+        plan: tuple[GroundAction, ...] = tuple(step.action for step in walked)
+        return states, plan, len(plan), walked[-1].after.state if walked else states[0]
+    response = agent.ask(Query(initial[0], told[1]))
+    return states, told[1], response.executed, response.final.state

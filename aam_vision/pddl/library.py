@@ -20,8 +20,7 @@ from itertools import groupby
 from types import ModuleType
 from typing import Any
 
-from aam_vision.pddl.literals import Literal, Names
-from aam_vision.pddl.syntax import Definition
+from aam_vision.pddl.syntax import Definition, Literal, Names
 from aam_vision.strips import ROOT_TYPE
 
 MAX_LIBRARY_TOKENS = 10_000

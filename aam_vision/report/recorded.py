@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabulary
+from aam_vision.agents.image import points
 from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
-from aam_vision.agents.journal_contents import Contents, memo
-from aam_vision.agents.memos import points
+from aam_vision.agents.journalled import Contents, memo
 from aam_vision.chance.looking import as_read
 from aam_vision.chance.prior import MARGIN
 from aam_vision.errors import UnusableInput

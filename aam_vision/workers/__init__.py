@@ -53,7 +53,7 @@ class Workers:
             UnusableInput: the cluster cannot be used.
         """
         if self.address is None:
-            from aam_vision.workers.processes import ProcessCopy, load
+            from aam_vision.workers.crew import ProcessCopy, load
 
             load(modules)
             return Crew(self.number, here or partial(ProcessCopy, make), prove)

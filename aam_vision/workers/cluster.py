@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.workers.crew import CopyLost
-from aam_vision.workers.processes import told
+from aam_vision.workers.crew import CopyLost, told
 
 LOCAL = "local"
 """Instead of an address: a cluster of our own on this machine."""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from aam_vision.planning import pyperplan
-from aam_vision.planning.additive import AdditiveHeuristic
-from aam_vision.planning.blockwise import breadth_first
+from aam_vision.planning.blockwise import AdditiveHeuristic, breadth_first
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.numbered import FactNumbers, NumberedOperators
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict

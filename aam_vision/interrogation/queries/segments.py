@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.conditions import Absence, Condition
-from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
+from aam_vision.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
