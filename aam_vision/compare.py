@@ -169,7 +169,7 @@ def _print_disagreement(problem: str, names: tuple[str, str], told: Disagreement
 
 def _compare_cases(first: Path, second: Path, *, as_json: bool) -> None:
     """Print which cases of controls one of two runs lacks."""
-    from aam_vision.report.case_differences import compared
+    from aam_vision.report.chance_differences import compared
     from aam_vision.wording import lines
 
     found = compared(first, second)

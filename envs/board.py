@@ -217,7 +217,7 @@ class BoardDomain:
 
     def chance_truth(self) -> ChanceModel:
         """PDDLGym's own model with its outcomes, for evaluation only."""
-        from aam_vision.envs.pddlgym_chance import chance_model
+        from aam_vision.envs.pddlgym_files import chance_model
 
         return chance_model(self.name)
 

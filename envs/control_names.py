@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import gymnasium
 
-from aam_vision.envs.meaning import Instruction, headers
-from aam_vision.envs.notation import header
+from aam_vision.envs.meaning import Instruction, header, headers
 from aam_vision.envs.restoring import Env
 from aam_vision.errors import UnusableInput
 

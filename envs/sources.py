@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from aam_vision.envs.grids import STEPS, neighbours, places_by_cell
-from aam_vision.envs.notation import predicate as declared
-from aam_vision.envs.per_scene import PerScene
+from aam_vision.envs.grids import STEPS, PerScene, neighbours, places_by_cell
+from aam_vision.envs.meaning import predicate as declared
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import (
     Constraint,

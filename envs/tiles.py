@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aam_vision.envs.overlapping import overlapping_tiles
-from aam_vision.envs.rendering import Codes, board_renderer
+from aam_vision.envs.rendering import Codes, board_renderer, overlapping_tiles
 from aam_vision.envs.whole_pictures import WholePictures
 from aam_vision.perception import Frame
 from aam_vision.strips import Atom

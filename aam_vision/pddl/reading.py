@@ -29,6 +29,7 @@ from aam_vision.pddl.syntax import (
     without,
 )
 from aam_vision.strips import (
+    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -40,8 +41,8 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
+    count_lifted_atoms,
 )
-from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 
 DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":action")
 _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import gymnasium
 
-from aam_vision.envs.tabletop.domain import Table, intended, world
-from aam_vision.envs.tabletop.environment import TabletopEnv
+from aam_vision.envs.tabletop.environment import Table, TabletopEnv, intended, world
 from aam_vision.outcomes import ChanceModel, Effects, Outcome, of_model
 from aam_vision.strips import LiftedAtom
 

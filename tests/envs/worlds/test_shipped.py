@@ -24,8 +24,16 @@ from aam_vision.envs.registry import image_domain
 from aam_vision.envs.worlds.features import EVERYTHING, Features, carried
 from aam_vision.envs.worlds.minigrid_boards import RandomBoard, random_boards
 from aam_vision.envs.worlds.minigrid_tasks import training
-from aam_vision.envs.worlds.minigrid_vocabulary import COLOURS, HAND, LOOKS, SEEN, vocabulary_of
-from aam_vision.envs.worlds.minigrid_world import World, look_of, scene_of
+from aam_vision.envs.worlds.minigrid_world import (
+    COLOURS,
+    HAND,
+    LOOKS,
+    SEEN,
+    World,
+    look_of,
+    scene_of,
+    vocabulary_of,
+)
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom
 from aam_vision.targets.naming import from_environment
