@@ -20,8 +20,7 @@ from aam_vision.commandline import run_command, write_atomically
 from experiments import fama_paper
 from experiments.fama_figure import Curves, draw
 from experiments.fama_runs import measure
-from experiments.jobs import Parameters, Results, Row, Scale, chosen_domains
-from experiments.report import Table
+from experiments.jobs import Parameters, Results, Row, Scale, Table, chosen_domains
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 """Numbers of traces that FAMA learns from, besides those of the paper's points."""

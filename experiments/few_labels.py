@@ -19,8 +19,7 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Row, Scale, chosen_domains
-from experiments.report import Presentation, Table, report
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report
 
 if TYPE_CHECKING:
     from aam_vision.classifiers.camera.perception import CameraPerception

@@ -19,8 +19,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from experiments.figures import COLOURS, save_svg
 from experiments.growth_runs import FAMILIES, grown
-from experiments.jobs import Parameters, Row, Scale
-from experiments.report import Presentation, Table, report, spread
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report, spread
 
 ACCESSES = tuple(access.value for access in Access)
 BOUNDED = "snapshot"

@@ -15,9 +15,8 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command
-from experiments.jobs import Row
+from experiments.jobs import Row, Table
 from experiments.killing import Case, Tally, kill_runs
-from experiments.report import Table
 
 CASES = (
     Case("gripper, settable", ("--env", "gripper")),

@@ -16,8 +16,7 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import Progress, run_command
-from experiments.jobs import Parameters, Row, Scale
-from experiments.report import Presentation, Table, report
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 ENVIRONMENTS = ("sokoban", "doors", "maze", "slidetile", "hanoi", "blocks", "minigrid:DoorKey-6x6", "taxi")
 HELD_OUT = 1000

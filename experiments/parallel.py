@@ -38,8 +38,7 @@ from aam_vision.targets.copied import SIMULATING
 from aam_vision.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.workers import Workers
 from aam_vision.workers.crew import Crew, ProcessCopy
-from experiments.jobs import Row
-from experiments.report import Table
+from experiments.jobs import Row, Table
 
 HELD_OUT_STATES = 200
 """States in which the learned model is compared with the true one."""

@@ -21,8 +21,7 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Row, Scale
-from experiments.report import Presentation, Table, report
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 if TYPE_CHECKING:
     from aam_vision.agents.bare import BareSymbolicAgent

@@ -25,8 +25,7 @@ import typer
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from experiments.jobs import Parameters, Row, Scale
-from experiments.report import Presentation, Table, report
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.task.result import Result

@@ -19,8 +19,7 @@ import typer
 from aam_vision import domains
 from aam_vision.commandline import run_command
 from aam_vision.strips import ActionSchema, Model, lifted_atoms
-from experiments.jobs import Row, Scale, chosen_domains
-from experiments.report import Presentation, Table, report, spread
+from experiments.jobs import Presentation, Row, Scale, Table, chosen_domains, report, spread
 
 if TYPE_CHECKING:
     import numpy as np

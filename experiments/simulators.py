@@ -15,8 +15,7 @@ import typer
 
 from aam_vision.commandline import run_command
 from experiments.figures import queries_figure
-from experiments.jobs import Parameters, Row, Scale
-from experiments.report import Presentation, Table, report, spread
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report, spread
 
 PAPER = {"sokoban": 201, "doors": 252}
 """Queries in the paper (Sec. "Empirical Evaluation", simulators)."""

@@ -17,8 +17,7 @@ import typer
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from experiments.figures import queries_figure
-from experiments.jobs import Parameters, Row, Scale, chosen_domains
-from experiments.report import Presentation, Table, report, spread
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report, spread
 
 PAPER = {
     "gripper": 17,

@@ -18,12 +18,11 @@ from aam_vision.agents.reference_agent import HELLO
 from aam_vision.query import Access
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
 from aam_vision.targets import Target
-from experiments.faults.agent import FaultyAgent
 from experiments.faults.held_out import STEPS, mispredicted
 from experiments.faults.registry import HONEST, faulty_agent, right_verdicts
 from experiments.faults.seen import MisreadStates
 from experiments.faults.verdicts import frequency_right, literal_right
-from experiments.faults.world import Setting
+from experiments.faults.world import FaultyAgent, Setting
 from experiments.jobs import Row
 from experiments.noise import wrongly_certain
 

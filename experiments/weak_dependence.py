@@ -28,8 +28,7 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
-from experiments.jobs import Parameters, Row, Scale
-from experiments.report import Presentation, Table, report
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 ACCESS = ("settable", "snapshot", "reset")
 WITHIN = (0.05, 0.1, 0.2)

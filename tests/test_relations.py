@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision import fact_tables, relations
-from aam_vision.compatibility import Compatibility
 from aam_vision.fact_tables import Absence, Condition, ObjectNumbers, Table
-from aam_vision.relations import Relation
+from aam_vision.relations import Compatibility, Relation
 from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State, lifted_atoms
 from tests import domains
 from tests.profiles import thorough

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.compatibility import Compatibility
 from aam_vision.joins import Fact
 from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
+from aam_vision.relations import Compatibility
 from aam_vision.unchanging import Unchanging
 
 MAX_LITERALS = 3000

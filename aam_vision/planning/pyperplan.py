@@ -1,7 +1,7 @@
 """pyperplan behind the Planner protocol, in process, and searches of our own where pyperplan's would take too long.
 
 One breadth-first search serves all starts and finds a plan with the fewest steps. It sees the part of the problem that the
-goals need (:mod:`aam_vision.planning.numbered`). pyperplan makes it over a few states of small tasks. Where more have to be
+goals need (:mod:`aam_vision.planning.blockwise`). pyperplan makes it over a few states of small tasks. Where more have to be
 looked at, it is made over arrays (:mod:`aam_vision.planning.blockwise`), which finds the same plan; where that ends at its
 limit, a greedy best-first search follows, guided by the additive heuristic, unless it could look at few states beside the starts.
 """
@@ -11,8 +11,18 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-from aam_vision.planning.blockwise import LimitReached, Steps, best_first, breadth_first
-from aam_vision.planning.numbered import FactNumbers, NumberedOperators, Task, Words, packed, packed_sets
+from aam_vision.planning.blockwise import (
+    FactNumbers,
+    LimitReached,
+    NumberedOperators,
+    Steps,
+    Task,
+    Words,
+    best_first,
+    breadth_first,
+    packed,
+    packed_sets,
+)
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 
 FEW = 50

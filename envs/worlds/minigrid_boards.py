@@ -12,8 +12,7 @@ from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, Wall, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 
-from aam_vision.envs.worlds.features import carried
-from aam_vision.envs.worlds.minigrid_world import COLOURS, World, board
+from aam_vision.envs.worlds.minigrid_world import COLOURS, World, board, carried
 
 SHAPES: Final = ((5, 5), (7, 6), (6, 9), (9, 9), (12, 7), (25, 25))
 """Columns and rows of the boards to train on."""

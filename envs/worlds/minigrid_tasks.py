@@ -15,13 +15,16 @@ from minigrid.core.world_object import Door, Lava
 from aam_vision.envs.control_names import control
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import Instruction, becomes, instruction
-from aam_vision.envs.worlds.features import EVERYTHING, Features, carried, features
 from aam_vision.envs.worlds.minigrid_boards import random_boards, shake
 from aam_vision.envs.worlds.minigrid_world import (
     DIRECTIONS,
+    EVERYTHING,
+    Features,
     World,
+    carried,
     cell,
     faces_board,
+    features,
     restore,
     scene_of,
     shown,

@@ -11,8 +11,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
 from aam_vision.strips import GroundAction, State
-from experiments.faults.agent import FaultyAgent
-from experiments.faults.world import LONGEST, World
+from experiments.faults.world import LONGEST, FaultyAgent, World
 
 STEPS = 500
 NEAR_MISSES = 0.4

@@ -13,7 +13,6 @@ import numpy as np
 
 from aam_vision.query import Access
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
-from experiments.faults.agent import FaultyAgent
 from experiments.faults.conditional import (
     OFTEN,
     Test,
@@ -26,6 +25,7 @@ from experiments.faults.conditional import (
 from experiments.faults.world import (
     Consequence,
     Fault,
+    FaultyAgent,
     Nature,
     Outcome,
     Setting,

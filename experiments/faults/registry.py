@@ -9,10 +9,9 @@ from inspect import signature
 import numpy as np
 
 from aam_vision.query import Access
-from experiments.faults import chance, conditional, hidden, lamps, seen
-from experiments.faults.agent import FaultyAgent
+from experiments.faults import conditional, hidden, lamps, seen
 from experiments.faults.conditional import Unsuitable
-from experiments.faults.world import Fault, Setting
+from experiments.faults.world import Fault, FaultyAgent, Setting
 
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")
 """Where faults are put."""
@@ -53,7 +52,7 @@ def honest(setting: Setting, rng: np.random.Generator) -> Fault:
 
 HONEST: Mapping[str, Kind] = {
     "honest": Kind(honest, ()),
-    "honest, arguments in another order": Kind(chance.swapped_always, ()),
+    "honest, arguments in another order": Kind(conditional.swapped_always, ()),
 }
 FAULTY: Mapping[str, Kind] = {
     "hidden counter": Kind(hidden.hidden_counter, ("hidden",)),
@@ -68,10 +67,10 @@ FAULTY: Mapping[str, Kind] = {
     "effect depends on own atom": Kind(conditional.effect_if_own, ("conditional",)),
     "effect depends on another object": Kind(conditional.effect_if_other, ("conditional",)),
     "effect elsewhere": Kind(conditional.effect_elsewhere, ("conditional", "unknown")),
-    "silent no-op": Kind(chance.silent_no_op, ("random",)),
-    "random refusal": Kind(chance.random_refusal, ("random",)),
-    "random outcome": Kind(chance.random_outcome, ("random",)),
-    "arguments swapped sometimes": Kind(chance.swapped_sometimes, ("random",)),
+    "silent no-op": Kind(conditional.silent_no_op, ("random",)),
+    "random refusal": Kind(conditional.random_refusal, ("random",)),
+    "random outcome": Kind(conditional.random_outcome, ("random",)),
+    "arguments swapped sometimes": Kind(conditional.swapped_sometimes, ("random",)),
     "fault after k uses in the process": Kind(hidden.fault_after_process_uses, ("changing",)),
     "drift of an effect": Kind(hidden.drift_of_effect, ("changing",)),
     "drift of a precondition": Kind(hidden.drift_of_precondition, ("changing",)),

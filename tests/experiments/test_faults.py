@@ -12,14 +12,12 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.domains import load
 from aam_vision.query import Access, Query, Response, Situation
 from aam_vision.strips import LiftedAtom, lifted_atoms
-from experiments.faults.agent import FaultyAgent
-from experiments.faults.chance import Chance
-from experiments.faults.conditional import Conditional, explanations
+from experiments.faults.conditional import Chance, Conditional, explanations
 from experiments.faults.held_out import attempts
 from experiments.faults.hidden import Changing, Counter, Delayed, Stale
 from experiments.faults.registry import FAMILIES, FAULTY, HONEST, faulty_agent
 from experiments.faults.seen import LOOK_RATE, MisreadStates
-from experiments.faults.world import OTHER, World, holds
+from experiments.faults.world import OTHER, FaultyAgent, World, holds
 
 SEEDS = range(4)
 BY_CHANCE = (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.commandline import run_command
-from experiments.report import Table, spread
+from experiments.jobs import Table, spread
 from experiments.simulators import simulators
 from experiments.table1 import table1
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 
 from aam_vision.planning import pyperplan
-from aam_vision.planning.blockwise import AdditiveHeuristic, breadth_first
+from aam_vision.planning.blockwise import AdditiveHeuristic, FactNumbers, NumberedOperators, breadth_first
 from aam_vision.planning.grounding import Operator
-from aam_vision.planning.numbered import FactNumbers, NumberedOperators
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner, _by_pyperplan
 from aam_vision.strips import Atom, GroundAction

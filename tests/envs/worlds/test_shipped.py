@@ -21,15 +21,17 @@ from aam_vision.classifiers.legality import MOST_HEADS, Legality
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import paths, read
 from aam_vision.envs.registry import image_domain
-from aam_vision.envs.worlds.features import EVERYTHING, Features, carried
 from aam_vision.envs.worlds.minigrid_boards import RandomBoard, random_boards
 from aam_vision.envs.worlds.minigrid_tasks import training
 from aam_vision.envs.worlds.minigrid_world import (
     COLOURS,
+    EVERYTHING,
     HAND,
     LOOKS,
     SEEN,
+    Features,
     World,
+    carried,
     look_of,
     scene_of,
     vocabulary_of,
