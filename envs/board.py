@@ -67,11 +67,9 @@ class Drawing(Protocol):
     @property
     def shape(self) -> tuple[int, int, int]:
         """The shape of every frame of the problem."""
-        ...
 
     def frame(self, atoms: frozenset[Atom]) -> Frame:
         """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
-        ...
 
 
 def problems(split: str, numbers: Iterable[int]) -> tuple[Problem, ...]:

@@ -242,11 +242,9 @@ class Worker(Protocol):
 
     def run(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Call a function there; the future fails if the process is lost."""
-        ...
 
     def kill(self) -> None:
         """End the process at once, whatever it does."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -58,16 +58,13 @@ class Labellable(Protocol):
     @property
     def name(self) -> str:
         """Of the weights."""
-        ...
 
     @property
     def visual(self) -> VisualVocabulary:
         """The predicates."""
-        ...
 
     def scene_of(self, problem: str) -> Scene:
         """The scene of a problem by its name; UnusableInput if it has none."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -268,7 +268,6 @@ class NumberingAgent(Agent, Returning, Protocol):
 
     def number_from(self, number: int) -> None:
         """Number the next situations from this number on."""
-        ...
 
 
 def initial(agent: Agent) -> list[Situation]:

@@ -390,11 +390,9 @@ class Returning(Protocol):
 
     def memo(self, situation: Situation) -> Any:
         """A note, as JSON, that suffices to go on from a situation in another process; perceived things only."""
-        ...
 
     def resume(self, history: Sequence[Passage]) -> None:
         """Take over a history: go on as an agent that was asked all this, from where it ended."""
-        ...
 
 
 def returning(agent: Agent) -> Returning | None:

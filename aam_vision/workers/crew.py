@@ -36,11 +36,9 @@ class Copy(Protocol):
         Raises:
             CopyLost: the copy has ended.
         """
-        ...
 
     def close(self) -> None:
         """End it, whatever it does."""
-        ...
 
 
 class Crew:

@@ -77,15 +77,12 @@ class Scene(Protocol):
     @property
     def states(self) -> Sequence[Node]:
         """S."""
-        ...
 
     def visit(self, pal: PalTuple) -> tuple[Item, ...]:
         """All that is to be tried about gamma."""
-        ...
 
     def compare(self, pal: PalTuple, i: Mode, j: Mode, *, strict: bool) -> DistinguishingQuery | None:
         """``generate_query`` (Algorithm 2) under the strictest or the loosest M'."""
-        ...
 
 
 class Item(Protocol):
