@@ -18,7 +18,7 @@ import typer
 from aam_vision.baselines.fama import require_solver
 from aam_vision.commandline import run_command, write_atomically
 from experiments import fama_paper
-from experiments.fama_figure import Curves, draw
+from experiments.fama_paper import Curves, draw
 from experiments.fama_runs import measure
 from experiments.jobs import Parameters, Results, Row, Scale, Table, chosen_domains
 

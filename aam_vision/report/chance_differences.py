@@ -9,7 +9,7 @@ from itertools import islice, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aam_vision.chance.comparing import ALPHA
+from aam_vision.chance.comparing import ALPHA, Count
 from aam_vision.chance.interrogating import Options
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
@@ -397,3 +397,63 @@ def _texts(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom], names: Seque
     return sorted(
         ("not " if mode is Mode.NEGATIVE else "") + atom.text(names) for atom, mode in _literals(true, false)
     )
+
+
+# A comparison of two runs with ``--chance`` as JSON: what ``compare --json`` prints.
+
+
+def of_runs(first: Path, second: Path, versions: Versions) -> dict[str, Any]:
+    """What differs between two runs with ``--chance``, by how much, and whether chance explains it."""
+    return {
+        "a": str(first),
+        "b": str(second),
+        "different": any(one.different for one in versions.actions),
+        "confidence": 1 - ALPHA,
+        "independent": versions.independent,
+        "matched": list(versions.same),
+        "not_matched": list(versions.apart),
+        "warnings": versions.warnings,
+        "actions": [_action(one) for one in versions.actions],
+    }
+
+
+def _action(found: ActionDifferences) -> dict[str, Any]:
+    index = found.one.index
+    return {
+        "action": index.header.name,
+        "different": found.different,
+        "executed": {"a": found.one.executed, "b": found.other.executed},
+        "refused": {"a": found.one.refused, "b": found.other.refused},
+        "precondition": {
+            "different": found.incompatible,
+            "atoms": [
+                {
+                    "atom": index.atom(one.bit).text(index.header.parameters),
+                    "a": [mode.name.lower() for mode in one.one],
+                    "b": [mode.name.lower() for mode in one.other],
+                }
+                for one in found.atoms
+            ],
+            "undecided": found.undecided,
+        },
+        "outcomes_certain": found.certain,
+        "outcomes": [_outcome_facts(found, one) for one in found.outcomes],
+    }
+
+
+def _outcome_facts(found: ActionDifferences, one: OutcomeDifference) -> dict[str, Any]:
+    text, compared = found.one.index.text, one.comparison
+    return {
+        "effects": text(Literals(one.adds, one.deletes)),
+        "condition": text(one.condition),
+        "held": None if one.kind is None else text(Literals(one.kind, 0)),
+        "a": _count(compared.one),
+        "b": _count(compared.other),
+        "more_often": [round(limit, 4) for limit in compared.limits],
+        "p_value": compared.p_value,
+        "different": compared.different,
+    }
+
+
+def _count(found: Count) -> dict[str, Any]:
+    return {"hits": found.hits, "trials": found.trials, "unread": found.lost}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from aam_vision.envs.tabletop.skills import SKILLS, SLIPPING, Skills
 from aam_vision.envs.tabletop.world import Arm, MotionCheck, World
 from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.errors import UnusableInput
+from aam_vision.outcomes import ChanceModel, Effects, Outcome, of_model
 from aam_vision.perception import Frame, Mask, Scene
 from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Objects
 
@@ -511,3 +512,39 @@ def resting(world: World) -> set[tuple[int, int | None]]:
                 if drop > LOWER * world.half(number):
                     found.add((number, below))
     return found
+
+
+# The table with a hand that slips, as ``--env tabletop:slippery``; its classifiers are those of the table.
+
+
+SLIP: Final = 0.15
+"""How likely the hand slips."""
+STAYS: Final = Effects()
+DROPS: Final = Effects(
+    frozenset({LiftedAtom("clear", (0,)), LiftedAtom("hand-empty", ()), LiftedAtom("on-table", (0,))}),
+    frozenset({LiftedAtom("holding", (0,))}),
+)
+SLIPS: Final = {"pick-up": STAYS, "unstack": STAYS, "stack": DROPS}
+"""What comes of a slip, by skill."""
+
+
+def intended_slippery() -> ChanceModel:
+    """The intended model of the table, with slips; for evaluation only."""
+    model = of_model(intended())
+    actions = []
+    for schema in model.actions:
+        if (slipped := SLIPS.get(schema.header.name)) is not None:
+            (works,) = schema.outcomes
+            schema = replace(schema, outcomes=(Outcome(1 - SLIP, works.effects), Outcome(SLIP, slipped)))
+        actions.append(schema)
+    return ChanceModel(model.vocabulary, tuple(actions))
+
+
+def make_slippery() -> gymnasium.Env[Any, Any]:
+    """The environment."""
+    return TabletopEnv("rgb_array", slip=SLIP)
+
+
+def slippery_world() -> Table:
+    """The table with a hand that slips."""
+    return replace(world(), make=make_slippery, truth=None, chance_truth=intended_slippery)
