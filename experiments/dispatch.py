@@ -22,7 +22,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from aam_vision.errors import UnusableInput
-from aam_vision.workers.cluster import connected
+from aam_vision.workers.crew import connected
 
 ATTEMPTS = 2
 """How often a job is begun whose worker is lost: the first loss may have had another cause."""

@@ -57,7 +57,7 @@ class Workers:
 
             load(modules)
             return Crew(self.number, here or partial(ProcessCopy, make), prove)
-        from aam_vision.workers.cluster import RayCopy, connected
+        from aam_vision.workers.crew import RayCopy, connected
 
         ray = connected(self.address, None if self.address != "local" else self.number)
         return Crew(self.number, partial(RayCopy, ray, make), prove, end=ray.shutdown)

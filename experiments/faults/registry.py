@@ -9,7 +9,7 @@ from inspect import signature
 import numpy as np
 
 from aam_vision.query import Access
-from experiments.faults import conditional, hidden, lamps, seen
+from experiments.faults import conditional, hidden, seen
 from experiments.faults.conditional import Unsuitable
 from experiments.faults.world import Fault, FaultyAgent, Setting
 
@@ -78,11 +78,11 @@ FAULTY: Mapping[str, Kind] = {
     "objects confused": Kind(seen.confused_objects, ("misread", "random")),
     "states misread": Kind(seen.misread_states, ("misread",)),
     "lagging image": Kind(seen.lagging_image, ("misread", "hidden")),
-    "lamp of every step": Kind(lamps.lamp_of_every_step, ("conditional",)),
-    "lamp of one action": Kind(lamps.lamp_of_one_action, ("conditional",)),
-    "two lamps": Kind(lamps.two_lamps, ("conditional",)),
-    "lamp of a count": Kind(lamps.lamp_of_a_count, ("conditional",)),
-    "effect on all objects": Kind(lamps.effect_on_all, ("conditional",)),
+    "lamp of every step": Kind(conditional.lamp_of_every_step, ("conditional",)),
+    "lamp of one action": Kind(conditional.lamp_of_one_action, ("conditional",)),
+    "two lamps": Kind(conditional.two_lamps, ("conditional",)),
+    "lamp of a count": Kind(conditional.lamp_of_a_count, ("conditional",)),
+    "effect on all objects": Kind(conditional.effect_on_all, ("conditional",)),
 }
 FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
 

@@ -21,8 +21,7 @@ from aam_vision.classifiers.legality import MOST_HEADS, Legality
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import paths, read
 from aam_vision.envs.registry import image_domain
-from aam_vision.envs.worlds.minigrid_boards import RandomBoard, random_boards
-from aam_vision.envs.worlds.minigrid_tasks import training
+from aam_vision.envs.worlds.minigrid_tasks import RandomBoard, random_boards, training
 from aam_vision.envs.worlds.minigrid_world import (
     COLOURS,
     EVERYTHING,
