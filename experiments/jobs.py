@@ -367,19 +367,15 @@ def _save(
     rows = [*finished, *results.failed(jobs)]
     write_atomically(out / f"{name}.json", json.dumps(rows, indent=2) + "\n")
     tables[0].save(out, name)
-    page = _page(tables, provenance(len(jobs), results, jobs))
+    # Tables with notes below them, in Markdown.
+    (first, *others) = tables
+    text = f"# {first.title}\n\n{first.markdown()}\n"
+    text += "".join(f"## {one.title}\n\n{one.markdown()}\n" for one in others)
+    page = text + "".join(f"- {note}\n" for note in provenance(len(jobs), results, jobs))
     if presentation.figure is not None and finished:
         presentation.figure(presentation.rows(results, jobs), out / f"{name}.svg")
         page += f"\n![{tables[0].title}]({name}.svg)\n"
     write_atomically(out / f"{name}.md", page)
-
-
-def _page(tables: Sequence[Table], notes: Sequence[str]) -> str:
-    """Tables with notes below them, in Markdown."""
-    (first, *others) = tables
-    text = f"# {first.title}\n\n{first.markdown()}\n"
-    text += "".join(f"## {one.title}\n\n{one.markdown()}\n" for one in others)
-    return text + "".join(f"- {note}\n" for note in notes)
 
 
 def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list[str]:

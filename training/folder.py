@@ -178,7 +178,12 @@ def read_lines(
     for number, line in enumerate(lines, start=1):
         if line.strip():
             with _told(file, number):
-                facts = _facts(line)
+                try:
+                    facts = loads(line)
+                    if not isinstance(facts, dict):
+                        raise TypeError("no object")
+                except (ValueError, TypeError) as error:
+                    raise _no_label(error) from None
                 if facts.get("withdrawn") is True or isinstance(facts.get("withdrawn"), list):
                     entries = without(entries, facts)
                 else:
@@ -198,16 +203,6 @@ def _told(file: Path, number: int) -> Iterator[None]:
         yield
     except UnusableInput as error:
         raise UnusableInput(f"{file} line {number}: {error}") from None
-
-
-def _facts(line: str) -> dict[str, Any]:
-    try:
-        facts = loads(line)
-        if not isinstance(facts, dict):
-            raise TypeError("no object")
-    except (ValueError, TypeError) as error:
-        raise _no_label(error) from None
-    return facts
 
 
 def _no_label(error: Exception) -> UnusableInput:

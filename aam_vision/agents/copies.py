@@ -83,17 +83,14 @@ class StatelessCopies:
             AgentFailed: none can answer.
         """
         if (part := self._courses.pop(_key(query), None)) is not None:
-            return self._of_course(query, part)
+            # The answer to a part of a course; the next part begins where it has ended.
+            task, plans, number = part
+            response = self._taken_in(query, self._crew.collect(task)[number])
+            if number + 1 < len(plans):
+                self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
+            return response
         begun = self._begun.pop(_key(query), None) or self._begin_query(query)
         return self._taken_in(query, self._crew.collect(begun))
-
-    def _of_course(self, query: Query, part: _Part) -> Response:
-        """The answer to a part of a course; the next part begins where it has ended."""
-        task, plans, number = part
-        response = self._taken_in(query, self._crew.collect(task)[number])
-        if number + 1 < len(plans):
-            self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
-        return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The steps of one of the copies.

@@ -76,7 +76,10 @@ def proof(account: ChanceAccount, pal: PalTuple, console: Console) -> None:
     if pal.location is Location.PRE:
         found = [one for one in action.conditions if one.text.removeprefix("not ") == text]
         for one in found:
-            _condition(one, action, console)
+            console.print(Text(f"{one.text} in pre of {action.name}: {one.status}", style="bold"))
+            console.print(Text(one.why))
+            if one.refusal is not None:
+                _event(one.refusal, console)
         if not found:
             _not_needed(account, action, pal, text, console)
         return
@@ -106,13 +109,6 @@ def proof(account: ChanceAccount, pal: PalTuple, console: Console) -> None:
                 f"No outcome of {action.name} was seen to change it, in {counted(action.known.executed, 'execution')}."
             )
         )
-
-
-def _condition(one: Condition, action: ActionAccount, console: Console) -> None:
-    console.print(Text(f"{one.text} in pre of {action.name}: {one.status}", style="bold"))
-    console.print(Text(one.why))
-    if one.refusal is not None:
-        _event(one.refusal, console)
 
 
 def _not_needed(

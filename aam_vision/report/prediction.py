@@ -85,7 +85,8 @@ def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
             name, location = json_field(entry, "action", str), json_field(entry, "location", str)
             group = json_field(entry, "group", list)
             schema = model.schema(name)
-            texts = _texts(model, schema)
+            atoms = lifted_atoms(model.vocabulary, schema.header, repeated=True)
+            texts = {atom.text(schema.header.parameters): atom for atom in atoms}
             one = collected.setdefault(name, _Collected())
             if location == Location.EFF.value:
                 one.effects += [_effect(texts, text) for text in group]
@@ -106,11 +107,6 @@ class _Collected:
     groups: list[tuple[Literal, ...]] = field(default_factory=list)
     single: list[Literal] = field(default_factory=list)
     effects: list[tuple[LiftedAtom, tuple[Mode, ...]]] = field(default_factory=list)
-
-
-def _texts(model: Model, schema: ActionSchema) -> dict[str, LiftedAtom]:
-    atoms = lifted_atoms(model.vocabulary, schema.header, repeated=True)
-    return {atom.text(schema.header.parameters): atom for atom in atoms}
 
 
 def _literal(texts: Mapping[str, LiftedAtom], text: str) -> Literal:

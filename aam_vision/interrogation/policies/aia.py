@@ -106,7 +106,9 @@ class AiaPolicy:
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next walk, question or Stop."""
         self._pals = self._pals or tuple(evidence.hypotheses.pal_tuples())
-        course = self._course(evidence)
+        # The course, read from the moves unless this object wrote the latest note itself.
+        latest = next(filter(None, map(_note, reversed(evidence.exchanges))), None)
+        course = self._noted[1] if latest is self._noted[0] else course_of(evidence, self._pals)
         first = course is None
         if course is None:
             walk = next_walk(evidence, self.walk_steps)
@@ -123,11 +125,6 @@ class AiaPolicy:
         note = course.note(first=first)
         self._noted = note, course
         return replace(question.ask, note=note, searches=self._searches.made)
-
-    def _course(self, evidence: Evidence) -> Course | None:
-        """The course, read from the moves unless this object wrote the latest note itself."""
-        latest = next(filter(None, map(_note, reversed(evidence.exchanges))), None)
-        return self._noted[1] if latest is self._noted[0] else course_of(evidence, self._pals)
 
     def _begin(self, evidence: Evidence, rng: np.random.Generator) -> Course:
         """Algorithm 1, lines 1 to 3: S is complete, and Gamma is chosen."""
