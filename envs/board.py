@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.pddlgym_files import Declarations, declarations
+from aam_vision.envs.rendering import Tiles
 from aam_vision.envs.sources import Source, entries
-from aam_vision.envs.tiles import Tiles
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import (
     Constraint,
@@ -35,7 +35,7 @@ from aam_vision.strips import ActionHeader, Atom, GroundAction, Model, Objects, 
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.envs.instructions import Instructed
+    from aam_vision.envs.board_env import Instructed
     from aam_vision.envs.pddlgym_world import World
     from aam_vision.outcomes import ChanceModel
 
@@ -201,7 +201,7 @@ class BoardDomain:
         """A problem, ready to be instructed; UnusableInput if there is none of that name."""
         import gymnasium
 
-        from aam_vision.envs.instructions import Instructed
+        from aam_vision.envs.board_env import Instructed
 
         split, index = problem
         options: dict[str, Any] = {"problem": index, "split": split, "render_mode": "rgb_array"}

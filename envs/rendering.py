@@ -15,15 +15,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.sheet import DPI, POINTS, Pixels, Sheet, picture_key
+from aam_vision.envs.whole_pictures import WholePictures
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Cell, Frame
 from aam_vision.products import product
+from aam_vision.strips import Atom
+
+if TYPE_CHECKING:
+    from aam_vision.envs.board import Layout
+
 
 Codes = NDArray[np.uint8]
 """A board, (rows, columns): the code of the stack of sprites in every cell."""
@@ -396,3 +402,59 @@ class OverlappingTiles:
 def overlapping_tiles(domain: str, rows: int, columns: int) -> OverlappingTiles:
     """The tiles that draw a board shape, shared by all problems that have it (not between threads)."""
     return OverlappingTiles(domain, rows, columns)
+
+
+# Boards that PDDLGym draws sprite by sprite: each cell's stack of sprites is asked of PDDLGym's own renderer.
+
+
+KEPT = 4096
+"""States of one problem whose codes are kept; the oldest go first. Every step shows its state twice."""
+
+
+class BoardCodes:
+    """The code of every cell's stack of sprites in the states of one problem."""
+
+    def __init__(self, layout: Layout) -> None:
+        from aam_vision.envs.pddlgym_domains import Literals
+
+        self._domain = layout.domain
+        self._literals = Literals(layout)
+        self._known: dict[frozenset[Atom], Codes] = {}
+
+    def __call__(self, atoms: frozenset[Atom]) -> Codes:
+        """The codes of a legal state, (rows, columns), not to be changed; its unchangeable atoms may be left out."""
+        known = self._known.get(atoms)
+        if known is None:
+            known = self._known[atoms] = self._found(atoms)
+            if len(self._known) > KEPT:
+                del self._known[next(iter(self._known))]
+        return known
+
+    def _found(self, atoms: frozenset[Atom]) -> Codes:
+        from aam_vision.envs.pddlgym_drawing import cells, stacks
+
+        found, known = cells(self._domain, self._literals.of_state(atoms)), stacks(self._domain)
+        rows, columns = found.shape[:2]
+        return np.array([[known.code(found[r, c]) for c in range(columns)] for r in range(rows)], np.uint8)
+
+
+class Tiles:
+    """Draws a problem whose sprites stay within their cells; see ``aam_vision.envs.board.Drawing``."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._codes = BoardCodes(layout)
+        rows, columns = self._codes(layout.initial).shape
+        self._renderer = board_renderer(layout.domain, rows, columns)
+        self.shape = self._renderer.shape
+
+    def frame(self, atoms: frozenset[Atom]) -> Frame:
+        """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
+        return self._renderer.frame(self._codes(atoms))
+
+
+def overlapping(layout: Layout) -> WholePictures:
+    """Draws a problem whose sprites overlap their neighbours."""
+    codes = BoardCodes(layout)
+    rows, columns = codes(layout.initial).shape
+    tiles = overlapping_tiles(layout.domain, rows, columns)
+    return WholePictures(layout, lambda atoms: tiles.frame(codes(atoms)))

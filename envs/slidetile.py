@@ -19,8 +19,8 @@ from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import grid_scene
 from aam_vision.envs.pddlgym_domains import load_layout, static_atoms
+from aam_vision.envs.rendering import overlapping
 from aam_vision.envs.sources import Source, Truths, always, defined, named, there, where
-from aam_vision.envs.tiles import overlapping
 from aam_vision.perception import Scene
 from aam_vision.strips import Atom, GroundAction, Objects, State, Types
 

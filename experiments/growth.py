@@ -17,9 +17,8 @@ import typer
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from experiments.figures import COLOURS, save_svg
 from experiments.growth_runs import FAMILIES, grown
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report, spread
+from experiments.jobs import COLOURS, Parameters, Presentation, Row, Scale, Table, report, save_svg, spread
 
 ACCESSES = tuple(access.value for access in Access)
 BOUNDED = "snapshot"

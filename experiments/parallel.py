@@ -22,9 +22,8 @@ import numpy as np
 import typer
 
 from aam_vision import targets
-from aam_vision.agents.copied_simulator import CopiedSimulator
-from aam_vision.agents.copied_simulator import prove as prove_simulators
-from aam_vision.agents.copies import StatelessCopies, prove
+from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
+from aam_vision.agents.copies import prove as prove_simulators
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
 from aam_vision.commandline import Progress, check_writable, run_command

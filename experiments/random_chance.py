@@ -12,8 +12,7 @@ import numpy as np
 
 from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome, cases
 from aam_vision.strips import ActionSchema, LiftedAtom, lifted_atoms
-from experiments.brute_force import Domain
-from experiments.random_strips import random_domain
+from experiments.random_strips import Domain, random_domain
 
 CHANCE = 0.6
 """Share of the actions that have several outcomes."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from aam_vision.agents.bare import BareSymbolicAgent
     from aam_vision.controls.result import ControlsResult
     from aam_vision.controls.transitions import Transition
-    from experiments.brute_force import Domain
+    from experiments.random_strips import Domain
 
 BATCH = 25
 """Domains in one job."""

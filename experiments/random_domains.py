@@ -30,7 +30,7 @@ from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 if TYPE_CHECKING:
     from aam_vision.interrogation.task.result import Result
     from aam_vision.strips import State
-    from experiments.brute_force import Domain
+    from experiments.random_strips import Domain
 
 CASES = (
     ("settable", "economical"),

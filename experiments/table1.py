@@ -16,8 +16,17 @@ import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
-from experiments.figures import queries_figure
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report, spread
+from experiments.jobs import (
+    Parameters,
+    Presentation,
+    Row,
+    Scale,
+    Table,
+    chosen_domains,
+    queries_figure,
+    report,
+    spread,
+)
 
 PAPER = {
     "gripper": 17,

@@ -4,31 +4,46 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from inspect import signature
+from math import comb
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from aam_vision import targets
 from aam_vision.agents.reference_agent import HELLO
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 from aam_vision.targets import Target
-from experiments.faults.held_out import STEPS, mispredicted
+from experiments.faults.conditional import explanations
 from experiments.faults.registry import HONEST, faulty_agent, right_verdicts
 from experiments.faults.seen import MisreadStates
-from experiments.faults.verdicts import frequency_right, literal_right
-from experiments.faults.world import FaultyAgent, Setting
+from experiments.faults.world import LONGEST, Fault, FaultyAgent, Setting, World, named
 from experiments.jobs import Row
 from experiments.noise import wrongly_certain
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.task.result import Result
     from aam_vision.query import Agent
+
 
 FAULT_RATE = 0.02
 """Share of a faulty program's answers."""
@@ -252,3 +267,151 @@ def robot() -> Model:
             schema("put", {at, holds}, {lies, free}, {holds}),
         ),
     )
+
+
+# Whether a learned model predicts an agent, on steps that were never asked for.
+
+
+STEPS = 500
+NEAR_MISSES = 0.4
+"""The share of steps that an honest agent seldom executes."""
+
+
+class Attempt(NamedTuple):
+    """One attempted step, as it is seen."""
+
+    before: State
+    step: GroundAction
+    executed: bool
+    after: State
+
+
+def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[Attempt]:
+    """Steps of the agent as it is now, with random histories, in interrogated and in fresh problems.
+
+    On a trajectory they begin where the agent stands: nothing that is out of reach from there could have been asked.
+    Where an agent is honest and only seen wrongly, its true states are given.
+    """
+    fault, nature = agent.fault, agent.nature
+    nature.stopped = True
+    beginnings = [World(state, fault.fresh(state)) for state in fault.setting.initial]
+    if agent.access is Access.TRAJECTORY and agent.here is not None:
+        beginnings = [agent.here]
+    while True:
+        world = beginnings[int(rng.integers(len(beginnings)))]
+        before = world.state if fault.only_seen else fault.see(world, nature)
+        for _ in range(int(rng.integers(1, LONGEST + 1))):
+            step = _instruction(agent, world.state, rng)
+            executed, world = agent.attempt(world, step)
+            after = world.state if fault.only_seen else fault.see(world, nature)
+            yield Attempt(before, step, executed, after)
+            before, count = after, count - 1
+            if not count:
+                return
+
+
+def _instruction(agent: FaultyAgent, state: State, rng: np.random.Generator) -> GroundAction:
+    """One that an honest agent could execute, or one that is a little or altogether different."""
+    step = agent.option(state, rng)
+    headers = agent.headers
+    objects = state.objects
+    if step is not None and rng.random() >= NEAR_MISSES:
+        return step
+    if step is not None and step.objects and rng.random() < 0.5:
+        header = next(header for header in headers if header.name == step.name)
+        place = int(rng.integers(header.arity))
+        others = [name for name in objects.of_type(header.types[place]) if name not in step.objects]
+        if others:
+            named = list(step.objects)
+            named[place] = others[int(rng.integers(len(others)))]
+            return GroundAction(step.name, tuple(named))
+    while True:
+        header = headers[int(rng.integers(len(headers)))]
+        drawn = [names[int(rng.integers(len(names)))] for names in map(objects.of_type, header.types)]
+        if len(set(drawn)) == len(drawn):
+            return GroundAction(header.name, tuple(drawn))
+
+
+def mispredicted(result: Result, agent: FaultyAgent, rng: np.random.Generator, count: int = STEPS) -> int:
+    """How many of so many steps the learned model predicts wrongly, as far as it is determined."""
+    return sum(wrong(result.hypotheses, one) for one in attempts(agent, count, rng))
+
+
+def wrong(hypotheses: Hypotheses, attempt: Attempt) -> bool:
+    """Whether a step came out otherwise than all models that are still possible predict."""
+    before, step, executed, after = attempt
+    action = hypotheses[step.name]
+    violated = action.violated(*action.index.values(before, step.objects))
+    if not violated or action.certain_to_fail(violated):
+        if executed is bool(violated):
+            return True
+    elif executed:
+        return False  # it was open, and so are the effects of what was never executed
+    if not executed:
+        return before != after
+    expected = action.schema().successor(before, step.objects)
+    open_atoms = action.index.facts(action.undecided_effects, step.objects)
+    return bool((expected.true ^ after.true) - open_atoms)
+
+
+# Whether a diagnosis is right: its family, its literal, and its frequency.
+
+
+LEVEL = 0.95
+HALVINGS = 40
+
+
+def literal_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
+    """Whether the literal is the fault's condition, or one that cannot be told from it; None where there is none."""
+    if fault.condition is None or diagnosis.family is not Family.CONDITIONAL:
+        return None
+    (action,) = fault.actions
+    header = fault.setting.header(action)
+    text = diagnosis.literal or ""
+    return any(named(text, atom, header) for atom in explanations(fault.setting, action, fault.condition))
+
+
+def frequency_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
+    """Whether the true frequency is within the 95% interval of the diagnosis; None where nothing is random."""
+    if fault.rate is None or diagnosis.family is not Family.RANDOM or not diagnosis.tried:
+        return None
+    rates = [fault.rate]
+    if len(diagnosis.examples) == 2:
+        one, other = diagnosis.examples
+        if one.situation.state != other.situation.state:
+            rates.append(1 - fault.rate)  # chance has decided already on the way to the situation
+        elif _is_honest(fault, other):
+            rates = [1 - fault.rate]  # the honest outcome was the unexpected one
+    low, high = interval(diagnosis.seen, diagnosis.tried)
+    return any(low <= rate <= high for rate in rates)
+
+
+def _is_honest(fault: Fault, example: Example) -> bool:
+    state = fault.setting.outcome(example.situation.state, example.step)
+    return state == (example.after.state if example.after is not None else None)
+
+
+def interval(seen: int, tried: int) -> tuple[float, float]:
+    """The exact (Clopper-Pearson) 95% interval of a probability, from a number of successes."""
+    tail = (1 - LEVEL) / 2
+    low = 0.0 if not seen else _where(lambda p: 1 - _at_most(seen - 1, tried, p) < tail)
+    high = 1.0 if seen == tried else _where(lambda p: _at_most(seen, tried, p) >= tail)
+    return low, high
+
+
+def _at_most(count: int, tried: int, probability: float) -> float:
+    return sum(
+        comb(tried, one) * probability**one * (1 - probability) ** (tried - one) for one in range(count + 1)
+    )
+
+
+def _where(below: Callable[[float], bool]) -> float:
+    """The probability up to which this holds."""
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if below(middle):
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aam_vision.report import chance
-from aam_vision.report.chance_account import PROVEN, ActionAccount, ChanceAccount, Condition
+from aam_vision.report.chance_account import PROVEN, ActionAccount, ChanceAccount
 from aam_vision.report.events import Event
 from aam_vision.report.terminal import event_lines
 from aam_vision.strips import Location, PalTuple

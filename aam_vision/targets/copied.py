@@ -26,7 +26,7 @@ SIMULATING = (
     "gymnasium",
     "aam_vision.envs.registry",
     "aam_vision.envs.pddlgym_domains",
-    "aam_vision.envs.instructions",
+    "aam_vision.envs.board_env",
 )
 """Modules of most simulators."""
 
@@ -87,9 +87,9 @@ def with_crew(target: Target, crew: Crew) -> Target:
 
 def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers) -> Crew:
     """Copies of an image environment's simulators."""
-    from aam_vision.agents.copied_simulator import prove
+    from aam_vision.agents.copies import prove_simulators
 
-    return workers.crew(partial(_simulators, env, tuple(problems)), prove, modules=SIMULATING)
+    return workers.crew(partial(_simulators, env, tuple(problems)), prove_simulators, modules=SIMULATING)
 
 
 def program_crew(

@@ -227,7 +227,6 @@ LOADED = (
     "numpy",
     "typer",
     "aam_vision.agents.copies",
-    "aam_vision.agents.copied_simulator",
     "aam_vision.agents.symbolic",
 )
 """Modules that most copies need."""

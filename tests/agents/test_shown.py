@@ -20,8 +20,7 @@ from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.program import ProgramLimits
-from aam_vision.agents.protocol import read_hello
-from aam_vision.agents.scenes import read_shown, shown_json
+from aam_vision.agents.protocol import read_hello, read_shown, shown_json
 from aam_vision.agents.shown import Conversation, ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator

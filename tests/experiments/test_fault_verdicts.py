@@ -12,11 +12,10 @@ from aam_vision import interrogate
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.query import Access, Situation
 from aam_vision.strips import LiftedAtom, State
-from experiments.faults.held_out import attempts, mispredicted, wrong
 from experiments.faults.hidden import Changing
 from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
-from experiments.faults.verdicts import frequency_right, interval, literal_right
 from experiments.faults.world import OTHER, FaultyAgent, named
+from experiments.trust_runs import attempts, frequency_right, interval, literal_right, mispredicted, wrong
 
 SEEDS = range(4)
 

@@ -25,9 +25,8 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
-from experiments.brute_force import Domain
 from experiments.random_domains import outcome
-from experiments.random_strips import random_domain
+from experiments.random_strips import Domain, random_domain
 from tests.profiles import scaled
 
 

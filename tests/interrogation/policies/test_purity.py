@@ -24,9 +24,8 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
-from experiments.brute_force import Domain
 from experiments.random_domains import CASES
-from experiments.random_strips import random_domain
+from experiments.random_strips import Domain, random_domain
 from tests import domains
 from tests.interrogation.hiding import HidingAgent
 from tests.interrogation.runs import updated
