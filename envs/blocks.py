@@ -22,8 +22,19 @@ import numpy as np
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_files import declarations
-from aam_vision.envs.piles import SEEN_AT, Piles, above, below, pile_scene, seen_at, seen_in_pile, spot
-from aam_vision.envs.sources import Source, Truths, defined
+from aam_vision.envs.sources import (
+    SEEN_AT,
+    Piles,
+    Source,
+    Truths,
+    above,
+    below,
+    defined,
+    pile_scene,
+    seen_at,
+    seen_in_pile,
+    spot,
+)
 from aam_vision.envs.whole_pictures import drawn_by_pddlgym
 from aam_vision.perception import Box, Cell, Scene
 from aam_vision.strips import Atom, Objects, State

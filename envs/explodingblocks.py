@@ -19,8 +19,7 @@ from aam_vision.envs.blocks import HAND, MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_files import declarations
-from aam_vision.envs.piles import SEEN_AT, Piles, seen_at
-from aam_vision.envs.sources import Source, Truths, defined, there
+from aam_vision.envs.sources import SEEN_AT, Piles, Source, Truths, defined, seen_at, there
 from aam_vision.envs.whole_pictures import WholePictures
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import Atom, Objects, State, Types

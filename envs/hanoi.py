@@ -19,8 +19,17 @@ from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_domains import static_atoms
 from aam_vision.envs.pddlgym_files import declarations
-from aam_vision.envs.piles import Piles, above, pile_scene, seen_at, seen_in_pile, spot
-from aam_vision.envs.sources import Truths, defined, given
+from aam_vision.envs.sources import (
+    Piles,
+    Truths,
+    above,
+    defined,
+    given,
+    pile_scene,
+    seen_at,
+    seen_in_pile,
+    spot,
+)
 from aam_vision.envs.whole_pictures import drawn_by_pddlgym
 from aam_vision.perception import Box, Cell, Scene
 from aam_vision.strips import ROOT_TYPE, Atom, GroundAction, Objects, State

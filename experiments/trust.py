@@ -24,7 +24,6 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from experiments.faults.registry import FAMILIES, HONEST
-from experiments.faulty_robot import FAULTS
 from experiments.jobs import (
     Parameters,
     Presentation,
@@ -36,7 +35,7 @@ from experiments.jobs import (
     report,
     spread,
 )
-from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
+from experiments.trust_runs import FAULTS, PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics", "satellite")

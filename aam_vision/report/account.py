@@ -360,7 +360,7 @@ class WeighedAccount(Account):
 
     def _step(self, pal: PalTuple, name: str, answers: Answers) -> ProofStep:
         count, value = f"{len(answers.steps)} of {answers.of}", "true" if answers.before else "false"
-        runs = f"{_tries(answers.of)} with {name} {value} before"
+        runs = f"{'try' if answers.of == 1 else 'tries'} with {name} {value} before"
         if pal.location is Location.PRE:
             happened = f"{pal.action} was {'done' if answers.outcome else 'refused'} in {count} {runs}"
             happened += " and all else as it requires"
@@ -376,10 +376,6 @@ class WeighedAccount(Account):
         more = len(events) - 1 - len(others)
         also = f" One of them is shown, the others are {english.listed([*others, *([f'{more} more'] if more else [])])}."
         return ProofStep(f"{verdict}: {happened}{times}.{also if others else ''}", events[0])
-
-
-def _tries(number: int) -> str:
-    return "try" if number == 1 else "tries"
 
 
 # The proof of a line in words, with the answers that it rests on.

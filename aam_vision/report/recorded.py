@@ -23,8 +23,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.perception import Box, Point
 from aam_vision.query import Access, Situation
-from aam_vision.report.ending import RecordedEnding, printable, read_ending
-from aam_vision.report.prediction import MAX_BYTES, read_figures
+from aam_vision.report.ending import MAX_BYTES, RecordedEnding, printable, read_ending, read_figures
 from aam_vision.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
 
 

@@ -14,8 +14,7 @@ from aam_vision import evaluation
 from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.errors import UnusableInput
 from experiments.growth import exponents, fitted, summary
-from experiments.growth_runs import FAMILIES, grown, peak_megabytes
-from experiments.sokoban_boards import WALLS, sokoban_board
+from experiments.growth_runs import FAMILIES, WALLS, grown, peak_megabytes, sokoban_board
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import torch
 from torch import Generator, Tensor
-from torch.nn.functional import affine_grid, conv2d, grid_sample, interpolate, pad
+from torch.nn.functional import affine_grid, grid_sample, interpolate
 
 from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.network import SHRUNK, resized
@@ -180,8 +180,6 @@ NOISE: Final = 0.13
 COVER: Final = 0.08
 """Largest side of what is before the lens, as a share of the picture."""
 
-_HALF = 3  # of the blur's kernel
-
 
 class _Chance:
     """Draws for a batch, one of each per picture."""
@@ -235,9 +233,9 @@ def _lit(pictures: Tensor, chance: _Chance, generator: Generator) -> Tensor:
     changed = pictures * (_light(pictures, chance) * gain) + shift * chance.often(0.7)
     changed = changed.clamp_(0, 1)
     changed = torch.lerp(changed, torch.full_like(changed, 0.5), chance.uniform(0, FADE) * chance.often(0.4))
-    sigma, blurred = chance.uniform(0, BLUR), chance.often(0.5).flatten() > 0
-    if blurred.any():
-        changed[blurred] = _blurred(changed[blurred], sigma[blurred])
+    sigma, some = chance.uniform(0, BLUR), chance.often(0.5).flatten() > 0
+    if some.any():
+        changed[some] = blurred(changed[some], sigma[some])
     noise = torch.randn(pictures.shape, generator=generator)
     return (changed + chance.uniform(0, NOISE) * chance.often(0.6) * noise).clamp_(0, 1)
 
@@ -284,15 +282,3 @@ def _coordinates(pictures: Tensor) -> tuple[Tensor, Tensor]:
     """Down and across of every pixel, from -1 to 1."""
     height, width = pictures.shape[2:]
     return torch.linspace(-1, 1, height)[:, None], torch.linspace(-1, 1, width)[None]
-
-
-def _blurred(pictures: Tensor, sigma: Tensor) -> Tensor:
-    """Gaussian blur of every picture by its own sigma, (N, 1, 1, 1); none where it is 0."""
-    number, channels = pictures.shape[:2]
-    steps = torch.arange(-_HALF, _HALF + 1).float()
-    kernels = torch.exp(-(steps**2) / (2 * sigma.flatten()[:, None].clamp(min=0.05) ** 2))
-    kernels = (kernels / kernels.sum(1, keepdim=True)).repeat_interleave(channels, 0)[:, None, None]
-    planes = pad(pictures, (_HALF,) * 4, mode="replicate").flatten(0, 1)[None]
-    planes = conv2d(planes, kernels, groups=number * channels)
-    planes = conv2d(planes, kernels.transpose(2, 3), groups=number * channels)
-    return planes.view_as(pictures)
