@@ -38,8 +38,7 @@ from aam_vision.strips import (
 )
 from aam_vision.targets import Target
 from experiments.faults.conditional import explanations
-from experiments.faults.registry import HONEST, faulty_agent, right_verdicts
-from experiments.faults.seen import MisreadStates
+from experiments.faults.registry import HONEST, MisreadStates, faulty_agent, right_verdicts
 from experiments.faults.world import LONGEST, Fault, FaultyAgent, Setting, World, named
 from experiments.jobs import Row
 from experiments.noise import wrongly_certain

@@ -14,8 +14,7 @@ from aam_vision.query import Access, Query, Response, Situation
 from aam_vision.strips import LiftedAtom, lifted_atoms
 from experiments.faults.conditional import Chance, Conditional, explanations
 from experiments.faults.hidden import Changing, Counter, Delayed, Stale
-from experiments.faults.registry import FAMILIES, FAULTY, HONEST, faulty_agent
-from experiments.faults.seen import LOOK_RATE, MisreadStates
+from experiments.faults.registry import FAMILIES, FAULTY, HONEST, LOOK_RATE, MisreadStates, faulty_agent
 from experiments.faults.world import OTHER, FaultyAgent, World, holds
 from experiments.trust_runs import attempts
 

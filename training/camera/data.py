@@ -21,6 +21,7 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Mask, Scene, VisualVocabulary
 from aam_vision.strips import State
+from aam_vision.training.augmentation import blurred
 from aam_vision.training.camera.labels import row
 
 UNKNOWN: Final = 255

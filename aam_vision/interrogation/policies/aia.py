@@ -49,7 +49,7 @@ from aam_vision.interrogation.policies.aia_items import (
     random_states,
 )
 from aam_vision.interrogation.policies.distinguishing import KnownSteps, resolved
-from aam_vision.interrogation.policies.walking import uncovering_walk
+from aam_vision.interrogation.policies.economical import uncovering_walk
 from aam_vision.interrogation.queries.reachability import BoundedSearch, KnownReachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem

@@ -30,7 +30,7 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.policies.walking import Walker, after_walking
+from aam_vision.interrogation.policies.economical import Walker, after_walking
 from aam_vision.interrogation.queries.first_success import (
     arguments_as,
     ask_in,

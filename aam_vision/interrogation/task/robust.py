@@ -32,12 +32,18 @@ from aam_vision.interrogation.statistics.assessment import Assessment, assessor_
 from aam_vision.interrogation.statistics.counts import EXECUTED, REFUSED, ErrorRates, posterior_mean
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.earlier_steps import contradiction
-from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
+from aam_vision.interrogation.task.loop import (
+    DOUBTED,
+    TAKEN_AT_THEIR_WORD,
+    Interrupted,
+    Scrutiny,
+    Watch,
+    interrogate,
+)
 from aam_vision.interrogation.task.repeated_looks import RepeatedLooks
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.resuming import MoveRecord, recorded
 from aam_vision.interrogation.task.rounds import Rounds
-from aam_vision.interrogation.task.scrutiny import DOUBTED, TAKEN_AT_THEIR_WORD, Scrutiny
 from aam_vision.interrogation.task.trial_design import Proposal, next_trial
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep, refuses_surely

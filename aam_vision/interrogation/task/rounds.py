@@ -27,7 +27,7 @@ from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Wal
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.examination.examining import Examining
 from aam_vision.interrogation.examination.surprises import expected
-from aam_vision.interrogation.policies.walking import EXPLORE
+from aam_vision.interrogation.policies.economical import EXPLORE
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
 from aam_vision.query import Access, Course, Expected, Query, Response, Situation, WalkRequest, expect
