@@ -13,8 +13,18 @@ from aam_vision.domains import load
 from aam_vision.query import Access, Query, Response, Situation
 from aam_vision.strips import LiftedAtom, lifted_atoms
 from experiments.faults.conditional import Chance, Conditional, explanations
-from experiments.faults.hidden import Changing, Counter, Delayed, Stale
-from experiments.faults.registry import FAMILIES, FAULTY, HONEST, LOOK_RATE, MisreadStates, faulty_agent
+from experiments.faults.registry import (
+    FAMILIES,
+    FAULTY,
+    HONEST,
+    LOOK_RATE,
+    Changing,
+    Counter,
+    Delayed,
+    MisreadStates,
+    Stale,
+    faulty_agent,
+)
 from experiments.faults.world import OTHER, FaultyAgent, World, holds
 from experiments.trust_runs import attempts
 
