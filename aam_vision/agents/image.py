@@ -8,18 +8,18 @@ read an image, the same situation is looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from time import process_time
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.returning import Passage, Ways
-from aam_vision.agents.seen import Seen, digest, digests, memo_of, remembered
+from aam_vision.agents.encoding import Malformed, field, show
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.perception import Frame, ImageTest, Percept, Perception, Scene
+from aam_vision.perception import Frame, ImageTest, Percept, Perception, Point, Scene
 from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.simulator import Foreseeing, Simulator
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
@@ -259,3 +259,164 @@ def image_test(agent: Agent) -> ImageTest | None:
 def _number(situation: Situation) -> int:
     assert isinstance(situation.handle, int), "a situation of this agent"
     return situation.handle
+
+
+# What an agent that shows itself in images has seen of a situation, and the memo of it for a later process.
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A situation: which simulator, in which state, and how it was perceived.
+
+    ``snapshot`` is None where the access does not allow one to be taken, or an earlier process has taken it.
+    """
+
+    problem: int
+    snapshot: object | None
+    percept: Percept
+    image: str | None
+    """The name under which ``keep_images`` has kept the image."""
+    passed: tuple[str, ...] = ()
+    """The names of the images since the query's first, in order."""
+    pixels: frozenset[str] = frozenset()
+    """Digests of the images that were seen of it."""
+
+
+def memo_of(seen: Seen) -> dict[str, Any]:
+    """The problem, where things were seen, in which image, and after which other images."""
+    percept = seen.percept
+    memo = {
+        "problem": seen.problem,
+        "places": dict(percept.places),
+        "refused": percept.refused,
+        "pixels": sorted(seen.pixels),
+    }
+    positions = {thing: list(position) for thing, position in percept.positions.items()}
+    more = {"image": seen.image, "passed": list(seen.passed), "positions": positions}
+    return {**memo, **{name: kept for name, kept in more.items() if kept}}
+
+
+def remembered(passage: Passage, simulators: Sequence[Simulator]) -> tuple[int, Percept]:
+    """The problem and percept of a situation that was seen in an earlier process.
+
+    Args:
+        passage: the way there, with the situation's memo.
+        simulators: those of the agent's problems.
+
+    Raises:
+        UnusableInput: the memo is not as ``memo_of`` writes it.
+    """
+    try:
+        problem = field(passage.memo, "problem", int)
+        places = field(passage.memo, "places", dict)
+        refused = field(passage.memo, "refused", bool)
+        if not 0 <= problem < len(simulators):
+            raise Malformed(f"there is no problem {problem}")
+        scene = simulators[problem].scene
+        if passage.after.state.objects != scene.objects or not places.keys() <= scene.looks.keys():
+            raise Malformed(f"other things than those of problem {problem}")
+        if not all(
+            place is None or (isinstance(place, str) and place in scene.cells) for place in places.values()
+        ):
+            raise Malformed(f"other places than those of problem {problem}")
+        positions = points(passage.memo, "positions")
+    except Malformed as error:
+        raise UnusableInput(
+            f"the transcript does not say what was seen ({error}); start a new run instead"
+        ) from None
+    return problem, Percept(passage.after.state, places, refused, positions)
+
+
+def digests(memo: object) -> frozenset[str]:
+    """The digests of images that a situation's memo has kept; none if it is of another kind."""
+    found = memo.get("pixels") if isinstance(memo, Mapping) else None
+    return frozenset(one for one in found if isinstance(one, str)) if isinstance(found, list) else frozenset()
+
+
+def digest(frame: Frame) -> str:
+    """A digest of an image's pixels."""
+    return blake2b(np.ascontiguousarray(frame).data, digest_size=8).hexdigest()
+
+
+# What an image agent's memo of a situation says about positions, read back.
+
+
+def points(memo: Mapping[str, object], name: str) -> dict[str, Point]:
+    """Things and where they were found; none if the memo has no such field.
+
+    Raises:
+        Malformed: it is something else.
+    """
+    found = memo.get(name, {})
+    if not isinstance(found, dict):
+        raise Malformed(f"{name!r} is {show(found)}, which is not an object")
+    read: dict[str, Point] = {}
+    for thing, point in found.items():
+        if (
+            not isinstance(point, list)
+            or len(point) != 2
+            or not all(isinstance(share, int | float) for share in point)
+        ):
+            raise Malformed(f"{thing!r} in {name!r} is {show(point)}, which is not two numbers")
+        read[thing] = (float(point[0]), float(point[1]))
+    return read
+
+
+# Ways back to situations whose snapshots are lost, because the process that held them has ended.
+#
+# The agent is deterministic: the executed steps that led to a situation lead there again. They do not
+# count as questions, since their outcome is known.
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Executed steps and the situations around them; ``before`` is None for an initial situation.
+
+    ``memo`` is the agent's note about ``after``.
+    """
+
+    before: Situation | None
+    steps: tuple[GroundAction, ...]
+    after: Situation
+    memo: Any
+
+
+@runtime_checkable
+class Returning(Protocol):
+    """An agent whose handles are numbers without a meaning in other processes.
+
+    A stateless agent, whose handles are the states themselves, does not need this.
+    """
+
+    def memo(self, situation: Situation) -> Any:
+        """A note, as JSON, that suffices to go on from a situation in another process; perceived things only."""
+
+    def resume(self, history: Sequence[Passage]) -> None:
+        """Take over a history: go on as an agent that was asked all this, from where it ended."""
+
+
+def returning(agent: Agent) -> Returning | None:
+    """The agent inside all decorators, if it has to be brought back."""
+    while isinstance(agent, AgentDecorator):
+        agent = agent.agent
+    return agent if isinstance(agent, Returning) else None
+
+
+class Ways:
+    """How every situation was reached first."""
+
+    def __init__(self) -> None:
+        self._came: dict[int, tuple[int, tuple[GroundAction, ...]]] = {}
+
+    def came(self, after: int, before: int, steps: tuple[GroundAction, ...]) -> None:
+        """Note that a situation was reached from another one."""
+        if after != before:
+            self._came.setdefault(after, (before, steps))
+
+    def back(self, to: int, known: Callable[[int], bool]) -> tuple[int, tuple[GroundAction, ...]]:
+        """The nearest situation on the way to one that is known, or initial; and the steps from it."""
+        steps: tuple[GroundAction, ...] = ()
+        while not known(to) and to in self._came:
+            to, before = self._came[to]
+            steps = before + steps
+        return to, steps

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed, field, state_json
+from aam_vision.agents.image import Passage, Ways
 from aam_vision.agents.protocol import (
     Reached,
     Start,
@@ -23,7 +23,7 @@ from aam_vision.agents.protocol import (
     run_question,
     walk_question,
 )
-from aam_vision.agents.returning import Passage, Ways
+from aam_vision.agents.shown import Conversation
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary

@@ -11,8 +11,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from aam_vision.agents.image import ChanceImageAgent
-from aam_vision.agents.returning import Passage
+from aam_vision.agents.image import ChanceImageAgent, Passage
 from aam_vision.chance.interrogating import ChanceResult, Options, interrogate
 from aam_vision.envs.chance_simulator import ChanceSimulator, check_refusals, check_restore
 from aam_vision.envs.controlled import ControlledEnvironment
