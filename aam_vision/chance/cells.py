@@ -12,13 +12,12 @@ from math import comb, log
 
 import numpy as np
 
+from aam_vision.chance.betting import Numbers, against_one_frequency
 from aam_vision.chance.explaining import Explanation
 from aam_vision.chance.intervals import interval
 from aam_vision.chance.observations import CONCENTRATION, Observations, holds
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.outcomes import MAX_OUTCOMES
-
-Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 class Cells:
@@ -106,17 +105,22 @@ class Cells:
             self._known[cell] = self._looked(cell)
         return self._known[cell]
 
+    def _evidence(self, cell: Literals) -> Numbers:
+        """Against one frequency with and without an atom: array (what came, atom)."""
+        with_, hit, without, missed = self._sums(cell)
+        return against_one_frequency(np.array([hit, missed]), np.array([with_, without]))
+
+    def doubtful(self, cell: Literals) -> int:
+        """The atoms for which a bet that something differs in a cell of this size pays on the whole, as a mask."""
+        evidence = self._evidence(cell)
+        bound = log(2 * self._atoms * max(1, evidence.size))
+        return sum(1 << int(atom) for atom in np.flatnonzero((evidence >= bound).any(0)))
+
     def _looked(self, cell: Literals) -> int:
         alpha = self._share(size_of(cell))
-        strength = self.strength(cell)
-        sums = self._sums(cell)
-        strong = [(int(what), int(atom)) for what, atom in np.argwhere(strength >= log(1 / alpha))]
-        for what, atom in sorted(strong, key=lambda pair: -strength[pair]):
-            one, one_hits, other, other_hits = (int(array[what, atom]) for array in sums)
-            low, high = self._interval(one_hits, one, alpha)
-            its_low, its_high = self._interval(other_hits, other, alpha)
-            if high < its_low or its_high < low:
-                return atom
+        evidence = self._evidence(cell)
+        if evidence.size and evidence.max() >= log(1 / alpha):
+            return int(np.unravel_index(int(evidence.argmax()), evidence.shape)[1])
         inside = self.inside(cell)
         for atom, *both in self.both:
             lows = [

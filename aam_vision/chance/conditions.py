@@ -89,6 +89,8 @@ class _Search:
     def run(self) -> Dependence:
         sure, first = self._sure, self._found.differing(NOTHING)
         if first < 0 and not sure:
+            first = self._within()
+        if first < 0 and not sure:
             return Dependence(suspicions=self._suspicions((NOTHING,)))
         differing = 1 << first if first >= 0 else sure & -sure
         for size in range(max(1, sure.bit_count()), MOST + 1):
@@ -99,13 +101,27 @@ class _Search:
                 return Dependence(sets[0], cases, tuple(sets[1:]), differing, sure, self._suspicions(cases))
         return Dependence(differing=differing, sure=sure)
 
+    def _within(self) -> int:
+        """An atom with which something differs where one or two others have certain values, as in a xor; -1 if there is none."""
+        for size in (1, 2):
+            for chosen in self._sets(size):
+                for cell in self._cells(chosen):
+                    if (atom := self._found.differing(cell)) >= 0:
+                        return atom
+        return -1
+
     def _suspicions(self, cases: Sequence[Literals]) -> tuple[tuple[Literals, int], ...]:
-        """The cases in which something may differ, with the atoms with which it does."""
+        """The cases in which something may differ, or where one more atom has a certain value, with the atoms with which it does."""
         found = []
         for case in cases:
             strong = {int(atom) for _, atom in np.argwhere(self._found.strength(case) >= _SUSPICIOUS)}
             if strong:
                 found.append((case, sum(1 << atom for atom in strong)))
+            for chosen in self._sets(1):
+                for more in self._cells(chosen) if not chosen & (case.positive | case.negative) else ():
+                    cell = union((case, more))
+                    if atoms := self._found.doubtful(cell):
+                        found.append((cell, atoms))
         return tuple(found)
 
     def _sets(self, size: int) -> Iterator[int]:
@@ -160,9 +176,9 @@ class _Search:
         for atom in range(self._atoms):
             for value in (0, 1):
                 trials = [
-                    Trial(held, int(now >> atom & 1 != value))
-                    for held, now, _ in course
-                    if held >> atom & 1 == value
+                    Trial(one.held, int(one.now >> atom & 1 != value))
+                    for one in course
+                    if one.held >> atom & 1 == value
                 ]
                 if any(one.outcome for one in trials) and changed(trials, 2, precision):
                     return True

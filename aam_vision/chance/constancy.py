@@ -1,31 +1,63 @@
-"""Whether how often an outcome comes is the same in all trials: early and late ones, after each outcome, with each object.
+"""Whether how often an outcome comes is the same in all trials: early and late ones, in each phase of a cycle, with each object.
 
-Trials are put into two groups by something that is known before each of them, so the intervals of both groups are valid at all times;
-intervals that do not meet tell the difference. Each has its share of the error probability, and one may look at any time.
+Each thing that may make a difference is known before the trial, and is a bet (``betting``) with a weight of its own, so one may look at
+any time. Trends, changes and spells show in the first trials beside later ones and in the last trials; cycles of up to twenty trials
+in the phase, and in what came k trials ago; what the action does not name in objects and in facts about others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from aam_vision.chance.betting import (
+    Numbers,
+    against_constancy,
+    against_lasting,
+)
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.intervals import interval
 
+if TYPE_CHECKING:
+    from aam_vision.chance.observations import Setting
+
 ACCUSING = 0.2
 """Share of the intervals' error probability with which an agent is wrongly said to depend on something."""
-_SPLITS = 16
-"""Numbers of trials at which the first are compared with the rest, at most: 16, 32, 64, ..."""
-_FIRST = 16
+LONGEST = 20
+"""Trials of a cycle at most."""
+_FIRST, _SPLITS = 16, 16
+"""Numbers of trials at which the first are compared with the rest: 16, 24, 32, 48, 64, ..., so many at most."""
+_HALF_LIVES = 8.0, 25.0, 80.0
+"""Trials after which what came counts half in the bets on what lasts."""
+_MOST = 60
+"""Objects and facts that are looked at, each: those that were met first."""
+_WEIGHTS = {
+    "first": 0.25,
+    "after": 0.2,
+    "phase": 0.15,
+    "named": 0.1,
+    "fact": 0.1,
+    "atom": 0.1,
+    "lasting": 0.1,
+}
+"""Shares of the error probability."""
+_DOUBTFUL = 0.0
+"""Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
+_REMAINS = 4.0
+"""Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 
 
 class Trial(NamedTuple):
-    """One trial: the atoms that held before it, the number of its outcome, and the objects that its instruction named."""
+    """One trial: the atoms that held before it, the number of its outcome, and in which setting it was made."""
 
     held: int
     outcome: int
-    objects: tuple[str, ...] = ()
+    setting: Setting | None = None
+    place: int | None = None
+    """How many steps of the action came before; if None, as many as trials."""
 
 
 class Split(NamedTuple):
@@ -35,110 +67,202 @@ class Split(NamedTuple):
     """The atom that held before the one trials and not before the others."""
     first: int | None = None
     """How many earlier trials there are; the others are later."""
-    after: int | None = None
-    """The outcome of the trial before."""
+    after: tuple[int, int] | None = None
+    """What came so many steps before: the outcome."""
+    phase: tuple[int, int] | None = None
+    """The length of a cycle, and the place in it, from 0."""
     named: tuple[int, str] | None = None
     """The object that an argument was, with the number of that argument."""
+    fact: str | None = None
+    """What held that is no atom of the action."""
 
 
 class Difference(NamedTuple):
-    """An outcome that is surely more frequent in some trials than in others: its number, and both intervals."""
+    """An outcome that is more frequent in some trials than in others: its number, and both intervals."""
 
     outcome: int
     by: Split
     one: tuple[float, float]
     other: tuple[float, float]
+    sure: bool = True
+    """Whether chance does not explain it; else that is doubted."""
+    since: int | None = None
+    """The first trial of those that tell how often it comes now, where that has changed."""
 
 
-_Groups = tuple[float, Split, Sequence[Trial], Sequence[Trial]]
-"""Two groups of trials, what tells them apart, and their share of the error probability."""
+class _Bets(NamedTuple):
+    """Ways to tell trials apart, with the logarithms of their weights."""
+
+    splits: list[Split]
+    weights: list[float]
+    cells: list[Numbers]
+
+    def add(self, kind: str, split: Split, cell: Numbers, share: float) -> None:
+        """One more, if it tells any trials apart."""
+        if 0 < cell.sum() < len(cell):
+            self.splits.append(split)
+            self.weights.append(log(_WEIGHTS[kind] * share))
+            self.cells.append(cell)
 
 
-def changed(trials: Sequence[Trial], outcomes: int, precision: Precision) -> Difference | None:
-    """Whether how often an outcome comes depends on time; wrong with a fifth of the intervals' error probability.
+def changed(trials: Sequence[Trial], outcomes: int, precision: Precision) -> bool:
+    """Whether how often an outcome comes surely depends on time; wrong with a fifth of the intervals' error probability."""
+    if len(trials) < 2 or outcomes < 2:
+        return False
+    came = _one_hot(trials, outcomes)
+    bets = _Bets([], [], [])
+    _by_time(bets, len(trials))
+    if not bets.cells:
+        return False
+    found = against_constancy(came, np.array(bets.cells).T) + np.array(bets.weights)
+    return bool(found.max() >= log(1 / (precision.alpha * ACCUSING)))
 
-    The first 16, 32, 64, ... trials are compared with all later ones.
+
+def difference(
+    trials: Sequence[Trial],
+    outcomes: int,
+    atoms: int,
+    precision: Precision,
+    course: Sequence[int] | None = None,
+    *,
+    unexplained: bool = False,
+) -> Difference | None:
+    """What makes a difference to how often an outcome comes, surely or by doubt.
+
+    Sure is wrong with a fifth of the intervals' error probability. Of what is sure, that is told for which there is the most evidence.
+    Which of the action's own atoms hold when is not left to chance: a difference by anything else has to remain between trials before which
+    the same of them held. A difference by an atom is told where it is ``unexplained`` by cases.
 
     Args:
         trials: in their order, in situations that show every outcome.
         outcomes: how many there are.
+        atoms: how many atoms the action has.
         precision: of the intervals.
+        course: what came of every step of the action, those included that are no trials here; default of these trials.
+        unexplained: whether no cases explain on what the outcomes depend.
     """
-    return _found(_by_time(trials, 1.0), outcomes, precision)
-
-
-def difference(trials: Sequence[Trial], outcomes: int, atoms: int, precision: Precision) -> Difference | None:
-    """Whether how often an outcome comes depends on time, on the outcome of the trial before, on an object, or on an atom.
-
-    Where it depends on atoms, trials are compared by anything else only with those before which the same atoms held: which atoms hold
-    when is not left to chance. Wrong with a fifth of the intervals' error probability.
-
-    Args:
-        trials: in their order, in situations that show every outcome.
-        outcomes: how many there are.
-        atoms: how many atoms the action has, if it is to be said on which of them it depends; else 0.
-        precision: of the intervals.
-    """
-    return _found(_groups(trials, outcomes, atoms), outcomes, precision)
-
-
-def _found(groups: Iterator[_Groups], outcomes: int, precision: Precision) -> Difference | None:
-    """The difference whose intervals are farthest apart: what it is by shows itself in others, too, but less."""
-    found, widest = None, 0.0
-    if outcomes < 2:
+    if outcomes < 2 or len(trials) < _FIRST:
         return None
-    for share, by, one, other in groups:
-        if not one or not other:
-            continue
-        alpha = share * precision.alpha * ACCUSING / (2 * outcomes)
-        for number in range(outcomes):
-            limits = [
-                interval(
-                    sum(trial.outcome == number for trial in group),
-                    len(group),
-                    alpha,
-                    precision.concentration,
-                )
-                for group in (one, other)
-            ]
-            gap = max(limits[1][0] - limits[0][1], limits[0][0] - limits[1][1])
-            if gap > widest:
-                found, widest = Difference(number, by, limits[0], limits[1]), gap
-    return found
-
-
-def _groups(trials: Sequence[Trial], outcomes: int, atoms: int) -> Iterator[_Groups]:
-    if not atoms:
-        yield from _by_what_is_not_named(trials, outcomes, 1.0)
-        return
-    contexts: dict[int, list[Trial]] = {}
-    for trial in trials:
-        contexts.setdefault(trial.held, []).append(trial)
-    for place, same in enumerate(contexts.values(), 1):  # its place is fixed before its first trial
-        yield from _by_what_is_not_named(same, outcomes, 0.5 / (place * (place + 1)))
+    came = _one_hot(trials, outcomes)
+    bets = _Bets([], [], [])
+    _by_time(bets, len(trials))
+    _by_course(bets, trials, [one.outcome for one in trials] if course is None else course)
+    _by_setting(bets, trials)
     for atom in range(atoms):
-        with_ = [trial for trial in trials if trial.held >> atom & 1]
-        without = [trial for trial in trials if not trial.held >> atom & 1]
-        yield 0.5 / atoms, Split(atom=atom), with_, without
+        bets.add(
+            "atom", Split(atom=atom), np.array([one.held >> atom & 1 for one in trials], float), 1 / atoms
+        )
+    if not bets.cells:
+        return None
+    cells = np.array(bets.cells).T
+    evidence = against_constancy(came, cells) + np.array(bets.weights)
+    lasting = max(against_lasting(came, one) for one in _HALF_LIVES) + log(
+        _WEIGHTS["lasting"] / len(_HALF_LIVES)
+    )
+    for number in np.argsort(-evidence, kind="stable")[:LONGEST]:
+        found = max(float(evidence[number]), lasting if bets.splits[number].first is not None else -np.inf)
+        by = bets.splits[number]
+        if found < _DOUBTFUL:
+            break
+        if by.atom is not None and not unexplained:
+            return None  # that is a matter of cases
+        if by.atom is None and atoms and _remaining(trials, came, cells[:, number]) < _REMAINS:
+            continue
+        return _told(
+            by, came, cells[:, number], precision, sure=found >= log(1 / (precision.alpha * ACCUSING))
+        )
+    if lasting >= _DOUBTFUL:
+        early = [place for place, one in enumerate(bets.splits) if one.first is not None]
+        best = max(early, key=lambda place: float(evidence[place]))
+        sure = lasting >= log(1 / (precision.alpha * ACCUSING))
+        return _told(bets.splits[best], came, cells[:, best], precision, sure=sure)
+    return None
 
 
-def _by_what_is_not_named(trials: Sequence[Trial], outcomes: int, share: float) -> Iterator[_Groups]:
-    yield from _by_time(trials, share / 2)
-    pairs = list(pairwise(trials))
-    for number in range(outcomes):
-        after = [trial for before, trial in pairs if before.outcome == number]
-        others = [trial for before, trial in pairs if before.outcome != number]
-        yield share / 4 / outcomes, Split(after=number), after, others
-    names = dict.fromkeys(named for trial in trials for named in enumerate(trial.objects))
-    for place, (argument, name) in enumerate(
-        names, 1
-    ):  # its place is fixed before the first trial that names it
-        with_ = [trial for trial in trials if trial.objects[argument] == name]
-        others = [trial for trial in trials if trial.objects[argument] != name]
-        yield share / 4 / (place * (place + 1)), Split(named=(argument, name)), with_, others
+def _told(by: Split, came: Numbers, cell: Numbers, precision: Precision, *, sure: bool) -> Difference:
+    """The outcome that differs most, with its intervals in both groups."""
+    groups = came[cell > 0], came[cell == 0]
+    shares = [group.mean(0) for group in groups]
+    outcome = int(np.argmax(np.abs(shares[0] - shares[1])))
+    limits = [
+        interval(int(group[:, outcome].sum()), len(group), precision.alpha, precision.concentration)
+        for group in groups
+    ]
+    return Difference(outcome, by, limits[0], limits[1], sure, by.first)
 
 
-def _by_time(trials: Sequence[Trial], share: float) -> Iterator[_Groups]:
+def _one_hot(trials: Sequence[Trial], outcomes: int) -> Numbers:
+    """An array (trials, outcomes) of 0 and 1."""
+    return np.eye(outcomes)[[one.outcome for one in trials]]
+
+
+def _remaining(trials: Sequence[Trial], came: Numbers, cell: Numbers) -> float:
+    """The likelihood ratio of a difference between trials before which the same held, less what chance makes of it on average."""
+    numbers: dict[int, int] = {}
+    context = np.array([numbers.setdefault(one.held, len(numbers)) for one in trials])
+    ratio = 0.0
+    for number in range(len(numbers)):
+        own, inside = came[context == number], cell[context == number] > 0
+        if inside.any() and not inside.all():
+            hits = np.array([own[inside].sum(0), own[~inside].sum(0)])
+            ratio += float((hits * np.log(np.maximum(hits, 1e-9) / hits.sum(1, keepdims=True))).sum())
+            whole = hits.sum(0)
+            ratio -= float((whole * np.log(np.maximum(whole, 1e-9) / whole.sum())).sum())
+            ratio -= 0.5 * (came.shape[1] - 1)
+    return ratio
+
+
+def _by_time(bets: _Bets, made: int) -> None:
     for power in range(_SPLITS):
-        first = _FIRST << power
-        yield share / _SPLITS, Split(first=first), trials[:first], trials[first:]
+        first = (_FIRST << power // 2) * (3 if power % 2 else 2) // 2
+        if first < made:
+            bets.add("first", Split(first=first), (np.arange(made) < first).astype(float), 1 / _SPLITS)
+
+
+def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> None:
+    """By what came k steps of the action ago, and by the place in a cycle of k steps."""
+    places = np.array([number if one.place is None else one.place for number, one in enumerate(trials)])
+    came = np.array(course)
+    kinds = sorted(set(course) - {-1})
+    for k in range(1, LONGEST + 1):
+        before = np.where(places >= k, came[np.maximum(places - k, 0)], -1)
+        for kind in kinds if len(kinds) > 2 else kinds[:1]:
+            bets.add(
+                "after", Split(after=(k, kind)), (before == kind).astype(float), 1 / (LONGEST * len(kinds))
+            )
+        for phase in range(k if k > 1 else 0):
+            cell = (places % k == phase).astype(float)
+            bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
+
+
+def _by_setting(bets: _Bets, trials: Sequence[Trial]) -> None:
+    """By the objects that were named, and by facts that are no atoms of the action: of others, and whether there is another one."""
+    settings = [one.setting for one in trials]
+    if None in settings:
+        return
+    known = {id(one): one for one in settings if one is not None}
+    objects = dict.fromkeys(named for one in known.values() for named in enumerate(one.named))
+    facts: dict[str, None] = {}
+    held: dict[int, frozenset[str]] = {}
+    for key, one in known.items():
+        own = dict.fromkeys(_facts(one))
+        facts |= own
+        held[key] = frozenset(own)
+    for place, (argument, name) in enumerate(list(objects)[:_MOST], 1):
+        cell = np.array([one is not None and one.named[argument] == name for one in settings], float)
+        bets.add("named", Split(named=(argument, name)), cell, 1 / (place * (place + 1)))
+    for place, fact in enumerate(list(facts)[:_MOST], 1):
+        cell = np.array([fact in held[id(one)] for one in settings], float)
+        bets.add("fact", Split(fact=fact), cell, 1 / (place * (place + 1)))
+
+
+def _facts(setting: Setting) -> Iterator[str]:
+    """What holds there of objects that are not named, in an order that depends on it alone; arguments by their places."""
+    places = {name: f"#{place}" for place, name in enumerate(setting.named)}
+    for atom in sorted(setting.others):
+        own = [places.get(name) for name in atom.objects]
+        yield str(atom)
+        if any(own):
+            yield f"{atom.predicate}({', '.join(one or 'another' for one in own)})"
+        else:
+            yield f"{atom.predicate}({', '.join('any other' for _ in own)})"
