@@ -62,9 +62,8 @@ def _told(action: ActionKnowledge, found: Difference) -> str:
             return f"goes in cycles of {length} steps: {one} in one of them, {other} in the others"
         case Split(named=(int(argument), str(object_))):
             return f"depends on which object ?{names[argument]} is: {one} with {object_}, {other} with others"
-        case Split(fact=str(fact)):
-            for number, own in enumerate(names):
-                fact = fact.replace(f"#{number}", f"?{own}")
+        case Split(fact=str()):
+            fact = found.by.text(names, action.index.atoms)
             return f"differs with {fact}, of which its instruction does not name the objects: {one} where it holds, {other} elsewhere"
         case Split(atom=int(atom)):
             text = action.index.atoms[atom].text(names)

@@ -17,12 +17,14 @@ from aam_vision.chance.betting import (
     Numbers,
     against_constancy,
     against_lasting,
+    constant,
 )
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.intervals import interval
 
 if TYPE_CHECKING:
     from aam_vision.chance.observations import Setting
+    from aam_vision.strips import LiftedAtom
 
 ACCUSING = 0.2
 """Share of the intervals' error probability with which an agent is wrongly said to depend on something."""
@@ -75,6 +77,22 @@ class Split(NamedTuple):
     """The object that an argument was, with the number of that argument."""
     fact: str | None = None
     """What held that is no atom of the action."""
+
+    def text(self, names: Sequence[str], atoms: Sequence[LiftedAtom]) -> str:
+        """What is told apart, where that is an atom, a fact or an object; ``names`` are the parameters of the action."""
+        if self.atom is not None:
+            return atoms[self.atom].text(names)
+        if self.named is not None:
+            return f"the object ?{names[self.named[0]]}"
+        fact = self.fact or ""
+        for number, own in enumerate(names):
+            fact = fact.replace(f"#{number}", f"?{own}")
+        return fact
+
+    @property
+    def in_time(self) -> bool:
+        """Whether that is when they were made."""
+        return self.first is not None or self.after is not None or self.phase is not None
 
 
 class Difference(NamedTuple):
@@ -148,13 +166,10 @@ def difference(
     _by_time(bets, len(trials))
     _by_course(bets, trials, [one.outcome for one in trials] if course is None else course)
     _by_setting(bets, trials)
-    for atom in range(atoms):
-        bets.add(
-            "atom", Split(atom=atom), np.array([one.held >> atom & 1 for one in trials], float), 1 / atoms
-        )
+    _by_atoms(bets, trials, atoms)
     if not bets.cells:
         return None
-    cells = np.array(bets.cells).T
+    cells, held = np.array(bets.cells).T, [one.held for one in trials]
     evidence = against_constancy(came, cells) + np.array(bets.weights)
     lasting = max(against_lasting(came, one) for one in _HALF_LIVES) + log(
         _WEIGHTS["lasting"] / len(_HALF_LIVES)
@@ -166,7 +181,7 @@ def difference(
             break
         if by.atom is not None and not unexplained:
             return None  # that is a matter of cases
-        if by.atom is None and atoms and _remaining(trials, came, cells[:, number]) < _REMAINS:
+        if by.atom is None and atoms and remaining(came, cells[:, number], held) < _REMAINS:
             continue
         return _told(
             by, came, cells[:, number], precision, sure=found >= log(1 / (precision.alpha * ACCUSING))
@@ -196,18 +211,19 @@ def _one_hot(trials: Sequence[Trial], outcomes: int) -> Numbers:
     return np.eye(outcomes)[[one.outcome for one in trials]]
 
 
-def _remaining(trials: Sequence[Trial], came: Numbers, cell: Numbers) -> float:
-    """The likelihood ratio of a difference between trials before which the same held, less what chance makes of it on average."""
-    numbers: dict[int, int] = {}
-    context = np.array([numbers.setdefault(one.held, len(numbers)) for one in trials])
-    ratio = 0.0
-    for number in range(len(numbers)):
-        own, inside = came[context == number], cell[context == number] > 0
+def remaining(came: Numbers, cell: Numbers, strata: Sequence[int]) -> float:
+    """The likelihood ratio of a difference within strata, less what chance makes of it on average.
+
+    Args:
+        came: of every trial, array (trials, outcomes) of 0 and 1.
+        cell: for every trial 0 or 1.
+        strata: of every trial the number of its stratum.
+    """
+    own, ratio = np.array(strata), 0.0
+    for stratum in dict.fromkeys(strata):
+        among, inside = came[own == stratum], cell[own == stratum] > 0
         if inside.any() and not inside.all():
-            hits = np.array([own[inside].sum(0), own[~inside].sum(0)])
-            ratio += float((hits * np.log(np.maximum(hits, 1e-9) / hits.sum(1, keepdims=True))).sum())
-            whole = hits.sum(0)
-            ratio -= float((whole * np.log(np.maximum(whole, 1e-9) / whole.sum())).sum())
+            ratio += constant(among[inside]) + constant(among[~inside]) - constant(among)
             ratio -= 0.5 * (came.shape[1] - 1)
     return ratio
 
@@ -233,6 +249,20 @@ def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> N
         for phase in range(k if k > 1 else 0):
             cell = (places % k == phase).astype(float)
             bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
+
+
+def circumstances(trials: Sequence[Trial], atoms: int) -> list[tuple[Split, Numbers]]:
+    """All by which the situations of trials are told apart, with a 1 for every trial that is inside: facts, objects and atoms."""
+    bets = _Bets([], [], [])
+    _by_setting(bets, trials)
+    _by_atoms(bets, trials, atoms)
+    return list(zip(bets.splits, bets.cells, strict=True))
+
+
+def _by_atoms(bets: _Bets, trials: Sequence[Trial], atoms: int) -> None:
+    for atom in range(atoms):
+        cell = np.array([one.held >> atom & 1 for one in trials], float)
+        bets.add("atom", Split(atom=atom), cell, 1 / atoms)
 
 
 def _by_setting(bets: _Bets, trials: Sequence[Trial]) -> None:
