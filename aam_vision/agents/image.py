@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.returning import Passage, Ways
+from aam_vision.agents.returning import Passage, Ways, led_back
 from aam_vision.agents.seen import Seen, digest, digests, memo_of, remembered
-from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.errors import AgentFailed
 from aam_vision.perception import Frame, ImageTest, Percept, Perception, Scene
 from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.simulator import Foreseeing, Simulator
@@ -238,15 +238,43 @@ class ImageAgent:
 
 
 class ChanceImageAgent(ImageAgent):
-    """The same, of simulators in which chance is at work: what was done before would not lead to the same situation again."""
+    """The same, of simulators in which chance is at work: steps are tried until they lead where they led before."""
 
     def _lead_back(self, number: int) -> None:
-        _, steps = self._ways.back(number, lambda other: self._seen[other].snapshot is not None)
-        if steps:
-            raise UnusableInput(
-                "a run with chance that is seen in images cannot be gone on with: chance would lead elsewhere; start a new run"
+        passages = self._ways.passages(number, lambda other: self._seen[other].snapshot is not None)
+        if not passages:
+            super()._lead_back(number)
+            return
+        simulator, kept = self._simulators[self._seen[number].problem], self.access is Access.SNAPSHOT
+        standing = passages[0][0]
+
+        def begin(at: int) -> None:
+            nonlocal standing
+            standing = at
+            if (snapshot := self._seen[at].snapshot) is not None:
+                simulator.restore(snapshot)
+            else:
+                simulator.start()
+
+        def take(steps: tuple[GroundAction, ...], to: int) -> bool:
+            nonlocal standing
+            if not all(simulator.instruct(step.name, step.objects) for step in steps):
+                return False
+            before, wanted = self._seen[standing].percept, self._seen[to]
+            percept, _ = self._see(
+                simulator, lambda frame, scene: self._perception.follow(before, frame, scene)
             )
-        super()._lead_back(number)
+            if percept.state != wanted.percept.state:
+                return False
+            standing = to
+            if kept:
+                self._seen[to] = replace(wanted, snapshot=simulator.snapshot())
+            return True
+
+        if not led_back(passages, begin, take, kept=kept):
+            raise AgentFailed(
+                f"chance did not lead again where {', '.join(map(str, passages[-1][1]))} led in an earlier process; start a new run"
+            )
 
 
 def image_test(agent: Agent) -> ImageTest | None:
