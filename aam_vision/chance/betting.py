@@ -73,15 +73,6 @@ def against_constancy(outcomes: Numbers, cells: Numbers) -> Numbers:
     return bets
 
 
-def against_lasting(outcomes: Numbers, half_life: float) -> float:
-    """The same if the last trials tell most of the next one: earlier ones count half after ``half_life`` trials."""
-    fading, recent, total = 0.5 ** (1 / half_life), np.zeros(outcomes.shape[1]), 0.0
-    for came, overall in zip(outcomes, _overall(outcomes), strict=True):
-        total += float(np.log((recent @ came + _SHRINKING * overall) / (recent.sum() + _SHRINKING)))
-        recent = fading * recent + came
-    return total - constant(outcomes)
-
-
 def _overall(outcomes: Numbers) -> Numbers:
     """The probability of each outcome that came, predicted by all trials before it."""
     before = np.cumsum(outcomes, 0) - outcomes

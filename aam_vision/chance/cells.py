@@ -12,10 +12,9 @@ from math import comb, log
 
 import numpy as np
 
-from aam_vision.chance.betting import Numbers, against_one_frequency
+from aam_vision.chance.betting import Numbers, against_one_frequency, likeliest
 from aam_vision.chance.explaining import Explanation
-from aam_vision.chance.intervals import interval
-from aam_vision.chance.observations import CONCENTRATION, Observations, holds
+from aam_vision.chance.observations import Observations, holds
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.outcomes import MAX_OUTCOMES
 
@@ -88,16 +87,10 @@ class Cells:
         return with_, hit, tried.sum(1, keepdims=True) - with_, hits.sum(1, keepdims=True) - hit
 
     def strength(self, cell: Literals) -> Numbers:
-        """The most evidence that any interval can have against one frequency with and without an atom."""
-        one, one_hits, other, other_hits = self._sums(cell)
-        whole = np.where((one > 0) & (other > 0), (one_hits + other_hits) / np.maximum(one + other, 1), 0.5)
-        return np.where(
-            (one > 0) & (other > 0),
-            np.maximum(
-                one * _divergence(one_hits, one, whole), other * _divergence(other_hits, other, whole)
-            ),
-            0.0,
-        )
+        """The likelihood ratio of two frequencies, with and without an atom, to one: array (what came, atom)."""
+        one, hit, other, missed = self._sums(cell)
+        ratio: Numbers = likeliest(hit, one) + likeliest(missed, other) - likeliest(hit + missed, one + other)
+        return ratio
 
     def differing(self, cell: Literals) -> int:
         """An atom with which something came surely more often in a cell, or less; -1 if there is none."""
@@ -122,19 +115,13 @@ class Cells:
         if evidence.size and evidence.max() >= log(1 / alpha):
             return int(np.unravel_index(int(evidence.argmax()), evidence.shape)[1])
         inside = self.inside(cell)
-        for atom, *both in self.both:
-            lows = [
-                self._interval(int(self.hits[one, inside].sum()), int(self.tried[one, inside].sum()), alpha)[
-                    0
-                ]
-                for one in both
-            ]
-            if sum(lows) > 1:
-                return atom
+        for atom, *both in self.both:  # what deletes it no more than what does not add it
+            hits, tried = (array[both][:, inside].sum(1) for array in (self.hits, self.tried))
+            if (hits / np.maximum(tried, 1)).sum() > 1:
+                hits[1] = tried[1] - hits[1]
+                if against_one_frequency(hits, tried) >= log(1 / alpha):
+                    return atom
         return -1
-
-    def _interval(self, hits: int, tried: int, alpha: float) -> tuple[float, float]:
-        return interval(hits, tried, alpha, CONCENTRATION)
 
     def _share(self, size: int) -> float:
         """The error probability of one interval in a cell of so many atoms."""
@@ -156,14 +143,3 @@ class Cells:
 def size_of(cell: Literals) -> int:
     """The number of atoms of which a cell fixes the value."""
     return (cell.positive | cell.negative).bit_count()
-
-
-def _divergence(hits: Numbers, tried: Numbers, share: Numbers) -> Numbers:
-    """Of Bernoulli distributions (Kullback and Leibler): that of the hits from a share."""
-    own = hits / np.maximum(tried, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(own > 0, own * np.log(own / share), 0) + np.where(
-            own < 1, (1 - own) * np.log((1 - own) / (1 - share)), 0
-        )
-    plain: Numbers = np.nan_to_num(found, nan=0.0, posinf=np.inf)
-    return plain

@@ -2,7 +2,7 @@
 
 An action's outcomes depend on a set of atoms if they are the same wherever these have the same values. A set is *refuted*
 where, among steps before which its atoms had certain values (a *cell*), something came surely more often with another atom than
-without it, or at another time. The smallest sets that are not refuted are the candidates; which one holds is tried out by changing
+without it. The smallest sets that are not refuted are the candidates; which one holds is tried out by changing
 one atom and no other (``observations.evident``). All intervals are valid at all times, each with its share of the error
 probability, so one may look at any time.
 """
@@ -16,18 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.chance.cells import Cells, size_of
-from aam_vision.chance.constancy import ACCUSING, Trial, changed
+from aam_vision.chance.cells import Cells
+from aam_vision.chance.constancy import ACCUSING
 from aam_vision.chance.explaining import Explanation
 from aam_vision.chance.frequency import Precision
-from aam_vision.chance.observations import CONCENTRATION, SHARES, Observations, evident, holds
+from aam_vision.chance.observations import SHARES, Observations, evident
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 
 MOST = 3
 """Atoms on which the outcomes of an action may depend."""
 _POOL = 8
 """Atoms of which sets of two or more are made: those that differ most."""
-_SUSPICIOUS = 4.0
+_SUSPICIOUS = 6.0
 """Evidence (natural logarithm of a likelihood ratio) from which a difference that is not sure is looked into."""
 
 
@@ -163,26 +163,8 @@ class _Search:
             positive = (positive - 1) & atoms
 
     def _explains(self, atoms: int) -> bool:
-        """Whether nothing differs in any cell of these atoms, with another atom or with time."""
-        return all(self._found.differing(cell) < 0 for cell in self._cells(atoms)) and not any(
-            self._drifts(cell) for cell in self._cells(atoms)
-        )
-
-    def _drifts(self, cell: Literals) -> bool:
-        """Whether any change came surely more often at other times."""
-        course = [one for one in self._steps.course if holds(cell, one.held)]
-        share = self._precision.alpha / SHARES / (2 * self._atoms) / 2.0 ** size_of(cell)
-        precision = self._precision._replace(alpha=share, concentration=CONCENTRATION)
-        for atom in range(self._atoms):
-            for value in (0, 1):
-                trials = [
-                    Trial(one.held, int(one.now >> atom & 1 != value))
-                    for one in course
-                    if one.held >> atom & 1 == value
-                ]
-                if any(one.outcome for one in trials) and changed(trials, 2, precision):
-                    return True
-        return False
+        """Whether nothing differs in any cell of these atoms with another one."""
+        return all(self._found.differing(cell) < 0 for cell in self._cells(atoms))
 
     def _cases(self, cell: Literals, left: int, *, whole: bool = False) -> tuple[Literals, ...]:
         """The fewest cells into which splitting by these atoms in turn puts what differs (``whole``: split once at least)."""

@@ -1,8 +1,8 @@
 """Whether how often an outcome comes is the same in all trials: early and late ones, in each phase of a cycle, with each object.
 
 Each thing that may make a difference is known before the trial, and is a bet (``betting``) with a weight of its own, so one may look at
-any time. Trends, changes and spells show in the first trials beside later ones and in the last trials; cycles of up to twenty trials
-in the phase, and in what came k trials ago; what the action does not name in objects and in facts about others.
+any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
+steps in the phase, and in what came k steps ago; what the action does not name in objects and in facts about others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 from aam_vision.chance.betting import (
     Numbers,
     against_constancy,
-    against_lasting,
     constant,
 )
 from aam_vision.chance.frequency import Precision
@@ -32,19 +31,9 @@ LONGEST = 20
 """Trials of a cycle at most."""
 _FIRST, _SPLITS = 16, 16
 """Numbers of trials at which the first are compared with the rest: 16, 24, 32, 48, 64, ..., so many at most."""
-_HALF_LIVES = 8.0, 25.0, 80.0
-"""Trials after which what came counts half in the bets on what lasts."""
 _MOST = 60
 """Objects and facts that are looked at, each: those that were met first."""
-_WEIGHTS = {
-    "first": 0.25,
-    "after": 0.2,
-    "phase": 0.15,
-    "named": 0.1,
-    "fact": 0.1,
-    "atom": 0.1,
-    "lasting": 0.1,
-}
+_WEIGHTS = {"first": 0.35, "after": 0.2, "phase": 0.15, "named": 0.1, "fact": 0.1, "atom": 0.1}
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
 """Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
@@ -123,19 +112,6 @@ class _Bets(NamedTuple):
             self.cells.append(cell)
 
 
-def changed(trials: Sequence[Trial], outcomes: int, precision: Precision) -> bool:
-    """Whether how often an outcome comes surely depends on time; wrong with a fifth of the intervals' error probability."""
-    if len(trials) < 2 or outcomes < 2:
-        return False
-    came = _one_hot(trials, outcomes)
-    bets = _Bets([], [], [])
-    _by_time(bets, len(trials))
-    if not bets.cells:
-        return False
-    found = against_constancy(came, np.array(bets.cells).T) + np.array(bets.weights)
-    return bool(found.max() >= log(1 / (precision.alpha * ACCUSING)))
-
-
 def difference(
     trials: Sequence[Trial],
     outcomes: int,
@@ -171,26 +147,13 @@ def difference(
         return None
     cells, held = np.array(bets.cells).T, [one.held for one in trials]
     evidence = against_constancy(came, cells) + np.array(bets.weights)
-    lasting = max(against_lasting(came, one) for one in _HALF_LIVES) + log(
-        _WEIGHTS["lasting"] / len(_HALF_LIVES)
-    )
+    bound = log(1 / (precision.alpha * ACCUSING))
     for number in np.argsort(-evidence, kind="stable")[:LONGEST]:
-        found = max(float(evidence[number]), lasting if bets.splits[number].first is not None else -np.inf)
-        by = bets.splits[number]
-        if found < _DOUBTFUL:
-            break
-        if by.atom is not None and not unexplained:
-            return None  # that is a matter of cases
-        if by.atom is None and atoms and remaining(came, cells[:, number], held) < _REMAINS:
-            continue
-        return _told(
-            by, came, cells[:, number], precision, sure=found >= log(1 / (precision.alpha * ACCUSING))
-        )
-    if lasting >= _DOUBTFUL:
-        early = [place for place, one in enumerate(bets.splits) if one.first is not None]
-        best = max(early, key=lambda place: float(evidence[place]))
-        sure = lasting >= log(1 / (precision.alpha * ACCUSING))
-        return _told(bets.splits[best], came, cells[:, best], precision, sure=sure)
+        by, found = bets.splits[number], float(evidence[number])
+        if found < _DOUBTFUL or (by.atom is not None and not unexplained):
+            break  # or that is a matter of cases
+        if by.atom is not None or not atoms or remaining(came, cells[:, number], held) >= _REMAINS:
+            return _told(by, came, cells[:, number], precision, sure=found >= bound)
     return None
 
 

@@ -14,8 +14,6 @@ from aam_vision.chance.frequency import Precision
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.strips import Atom, Objects
 
-CONCENTRATION = 4.0
-"""Of the mixture (``intervals``) with which frequencies are compared: differences are told by few steps if they are large."""
 SHARES = 4
 """Statements on what outcomes depend that share the error probability: of sets of atoms, time, single atoms, and one in reserve."""
 
