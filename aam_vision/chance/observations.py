@@ -15,7 +15,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.strips import Atom, Objects
 
 SHARES = 4
-"""Statements on what outcomes depend that share the error probability: of sets of atoms, time, single atoms, and one in reserve."""
+"""Statements on what outcomes depend that share the error probability: of sets of atoms, single atoms, and two in reserve."""
 
 
 class Setting(NamedTuple):
