@@ -27,7 +27,7 @@ MOST = 3
 """Atoms on which the outcomes of an action may depend."""
 _POOL = 8
 """Atoms of which sets of two or more are made: those that differ most."""
-_SUSPICIOUS = 6.0
+_SUSPICIOUS = 5.0
 """Evidence (natural logarithm of a likelihood ratio) from which a difference that is not sure is looked into."""
 
 

@@ -8,6 +8,7 @@ steps in the phase, and in what came k steps ago; what the action does not name 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +34,9 @@ _FIRST, _SPLITS = 16, 16
 """Numbers of trials at which the first are compared with the rest: 16, 24, 32, 48, 64, ..., so many at most."""
 _MOST = 60
 """Objects and facts that are looked at, each: those that were met first."""
-_WEIGHTS = {"first": 0.35, "after": 0.2, "phase": 0.15, "named": 0.1, "fact": 0.1, "atom": 0.1}
+_PAIRED = 8
+"""Facts of which each two are looked at together: those that were met first."""
+_WEIGHTS = {"first": 0.35, "after": 0.2, "phase": 0.15, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1}
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
 """Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
@@ -244,9 +247,17 @@ def _by_setting(bets: _Bets, trials: Sequence[Trial]) -> None:
     for place, (argument, name) in enumerate(list(objects)[:_MOST], 1):
         cell = np.array([one is not None and one.named[argument] == name for one in settings], float)
         bets.add("named", Split(named=(argument, name)), cell, 1 / (place * (place + 1)))
-    for place, fact in enumerate(list(facts)[:_MOST], 1):
-        cell = np.array([fact in held[id(one)] for one in settings], float)
+    told = [
+        (fact, np.array([fact in held[id(one)] for one in settings], float)) for fact in list(facts)[:_MOST]
+    ]
+    for place, (fact, cell) in enumerate(told, 1):
         bets.add("fact", Split(fact=fact), cell, 1 / (place * (place + 1)))
+    varied = [(fact, cell) for fact, cell in told if 0 < cell.sum() < len(cell) and "other" not in fact][
+        :_PAIRED
+    ]
+    for place, ((fact, first), (other, second)) in enumerate(combinations(varied, 2), 1):
+        both = Split(fact=f"exactly one of {fact} and {other}")
+        bets.add("pair", both, (first != second).astype(float), 1 / (place * (place + 1)))
 
 
 def _facts(setting: Setting) -> Iterator[str]:

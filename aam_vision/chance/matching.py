@@ -8,19 +8,15 @@ difference between the versions differs itself by at least as much. Trials are c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
-from aam_vision.chance.betting import Numbers
 from aam_vision.chance.constancy import Split, Trial, circumstances, remaining
 
 _MATTERS = 2.0
 """Likelihood ratio (natural logarithm) of a circumstance from which trials have to agree in it."""
 _MOST = 4
 """Circumstances in which they have to agree, at most."""
-_PAIRED = 12
-"""Circumstances of which each two are looked at together, too."""
 
 
 def strata(trials: Sequence[Trial], outcomes: int, atoms: int) -> tuple[list[Split], list[int]]:
@@ -33,17 +29,13 @@ def strata(trials: Sequence[Trial], outcomes: int, atoms: int) -> tuple[list[Spl
     """
     came = np.eye(outcomes)[[one.outcome for one in trials]]
     told = circumstances(trials, atoms)
-    ways: list[tuple[tuple[Split, ...], Numbers]] = [((split,), cell) for split, cell in told]
-    ways += [
-        ((a, b), (one != other).astype(float)) for (a, one), (b, other) in combinations(told[:_PAIRED], 2)
-    ]
     found: list[Split] = []
     labels = [0] * len(trials)
     for _ in range(_MOST if outcomes > 1 else 0):
-        ratios = [remaining(came, cell, labels) for _, cell in ways]
+        ratios = [remaining(came, cell, labels) for _, cell in told]
         if not ratios or max(ratios) < _MATTERS:
             break
-        splits, cell = ways[int(np.argmax(ratios))]
-        found += [one for one in splits if one not in found]
+        split, cell = told[int(np.argmax(ratios))]
+        found.append(split)
         labels = [2 * label + int(inside) for label, inside in zip(labels, cell, strict=True)]
     return found, labels
