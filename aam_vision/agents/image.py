@@ -28,6 +28,8 @@ __all__ = ["LOOKS", "ChanceImageAgent", "ImageAgent", "digests"]
 
 LOOKS = 8
 """Images of one situation that are tried, at most, when perception cannot read them."""
+_AGAIN = 100
+"""Times that each passage of a way back is tried, on average, where chance may lead elsewhere."""
 
 
 class ImageAgent:
@@ -238,15 +240,43 @@ class ImageAgent:
 
 
 class ChanceImageAgent(ImageAgent):
-    """The same, of simulators in which chance is at work: what was done before would not lead to the same situation again."""
+    """The same, of simulators in which chance is at work: steps are tried until they lead where they led before."""
 
     def _lead_back(self, number: int) -> None:
-        _, steps = self._ways.back(number, lambda other: self._seen[other].snapshot is not None)
-        if steps:
-            raise UnusableInput(
-                "a run with chance that is seen in images cannot be gone on with: chance would lead elsewhere; start a new run"
+        passages = self._ways.passages(number, lambda other: self._seen[other].snapshot is not None)
+        if not passages:
+            super()._lead_back(number)
+            return
+        simulator, kept = self._simulators[self._seen[number].problem], self.access is Access.SNAPSHOT
+        standing = passages[0][0]
+
+        def begin(at: int) -> None:
+            nonlocal standing
+            standing = at
+            if (snapshot := self._seen[at].snapshot) is not None:
+                simulator.restore(snapshot)
+            else:
+                simulator.start()
+
+        def take(steps: tuple[GroundAction, ...], to: int) -> bool:
+            nonlocal standing
+            if not all(simulator.instruct(step.name, step.objects) for step in steps):
+                return False
+            before, wanted = self._seen[standing].percept, self._seen[to]
+            percept, _ = self._see(
+                simulator, lambda frame, scene: self._perception.follow(before, frame, scene)
             )
-        super()._lead_back(number)
+            if percept.state != wanted.percept.state:
+                return False
+            standing = to
+            if kept:
+                self._seen[to] = replace(wanted, snapshot=simulator.snapshot())
+            return True
+
+        if not led_back(passages, begin, take, kept=kept):
+            raise AgentFailed(
+                f"chance did not lead again where {', '.join(map(str, passages[-1][1]))} led in an earlier process; start a new run"
+            )
 
 
 def image_test(agent: Agent) -> ImageTest | None:
@@ -420,3 +450,43 @@ class Ways:
             to, before = self._came[to]
             steps = before + steps
         return to, steps
+
+    def passages(
+        self, to: int, known: Callable[[int], bool]
+    ) -> list[tuple[int, tuple[GroundAction, ...], int]]:
+        """The same one by one: from which situation, by which steps, to which."""
+        found: list[tuple[int, tuple[GroundAction, ...], int]] = []
+        while not known(to) and to in self._came:
+            before, steps = self._came[to]
+            found.append((before, steps, to))
+            to = before
+        return found[::-1]
+
+
+def led_back(
+    passages: Sequence[tuple[int, tuple[GroundAction, ...], int]],
+    begin: Callable[[int], object],
+    take: Callable[[tuple[GroundAction, ...], int], bool],
+    *,
+    kept: bool,
+) -> bool:
+    """Lead an agent with chance along a way, trying again where it gets elsewhere; whether it got to the end.
+
+    Args:
+        passages: of the way.
+        begin: brings it to a situation from which a passage begins.
+        take: has it take steps from where it is, and says whether it is in a situation then.
+        kept: whether it can be brought to every situation of the way once it was there, or to the first one alone.
+    """
+    place = 0
+    begin(passages[0][0])
+    for _ in range(_AGAIN * len(passages)):
+        _, steps, after = passages[place]
+        if take(steps, after):
+            place += 1
+            if place == len(passages):
+                return True
+        else:
+            place = place if kept else 0
+            begin(passages[place][0])
+    return False

@@ -243,6 +243,10 @@ def _outcome(action: ActionDifferences, one: OutcomeDifference) -> str:
         where = f" where {some(held, 4) or 'nothing'} held"
     if one.condition != NOTHING:
         where = f" if {listed(action.one.index.text(one.condition))}"
+    if one.matched:
+        names = action.one.index.header.parameters
+        told = [split.text(names, action.one.index.atoms) for split in one.matched]
+        where += f", compared where {listed(told)} {'is' if len(told) == 1 else 'are'} the same"
     return (
         f"{words}{where}: {', '.join(shares)}; B {chance.difference(*found.limits)}; {_chance(found.p_value)}"
     )
