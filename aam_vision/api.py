@@ -29,7 +29,7 @@ from aam_vision.query import Access, Agent
 
 if TYPE_CHECKING:
     from aam_vision.controls.result import ControlsResult
-    from aam_vision.execution.watching import Execution
+    from aam_vision.execution.replanning import Execution
     from aam_vision.interrogation.task.result import Result
     from aam_vision.strips import Model
 
@@ -92,7 +92,7 @@ def interrogate(
 
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget
-    from aam_vision.interrogation.task.settable_trials import CONFIDENCE
+    from aam_vision.interrogation.task.robust import CONFIDENCE
     from aam_vision.planning.engines import planner_named
 
     _refuse_unknown(options)
@@ -185,8 +185,7 @@ def execute_plan(
         Goal reached: all 2 steps came out as predicted.
     """
     from aam_vision.controls.mapping import carriers
-    from aam_vision.execution.tasks import for_goal, for_plan
-    from aam_vision.execution.watching import carried_out
+    from aam_vision.execution.replanning import carried_out, for_goal, for_plan
     from aam_vision.planning.engines import planner_named
     from aam_vision.report.plans import read_step
 

@@ -15,7 +15,7 @@ from aam_vision.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.controls.conditional import Split
-    from aam_vision.report.chance_prediction import Chance
+    from aam_vision.report.prediction import Chance
     from aam_vision.strips import Model, State
 
 ENDINGS = 6
@@ -92,9 +92,8 @@ def ask_model(
 def _forecast(run: Path, plan: Path, problem: str | None) -> None:
     """Print what may come of a plan, and how probable that is, by a run with ``--chance``."""
     from aam_vision.report.chance_account import ChanceAccount
-    from aam_vision.report.chance_prediction import Forecast
     from aam_vision.report.plans import read_plan_file
-    from aam_vision.report.prediction import changes
+    from aam_vision.report.prediction import Forecast, changes
     from aam_vision.report.recorded import read_run
     from aam_vision.strips import ActionSchema, Model
 

@@ -169,7 +169,7 @@ def _print_disagreement(problem: str, names: tuple[str, str], told: Disagreement
 
 def _compare_cases(first: Path, second: Path, *, as_json: bool) -> None:
     """Print which cases of controls one of two runs lacks."""
-    from aam_vision.report.case_differences import compared
+    from aam_vision.report.chance_differences import compared
     from aam_vision.wording import lines
 
     found = compared(first, second)
@@ -183,8 +183,7 @@ def _compare_cases(first: Path, second: Path, *, as_json: bool) -> None:
 def _compare_runs(first: Path, second: Path, *, as_json: bool) -> None:
     """Print what differs between two runs with ``--chance``."""
     from aam_vision.report.chance_account import ChanceAccount
-    from aam_vision.report.chance_differences import Versions
-    from aam_vision.report.comparison_json import of_runs
+    from aam_vision.report.chance_differences import Versions, of_runs
     from aam_vision.report.recorded import read_run
     from aam_vision.wording import lines
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.pddl import Problem
-from aam_vision.planning.planner import Found, Limits, Planner
-from aam_vision.planning.plans import planned
+from aam_vision.planning.planner import Found, Limits, Planner, planned
 from aam_vision.strips import (
     ActionSchema,
     Atom,

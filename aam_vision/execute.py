@@ -26,7 +26,7 @@ from aam_vision.options import option
 from aam_vision.wording import counted
 
 if TYPE_CHECKING:
-    from aam_vision.execution.watching import Execution, Step
+    from aam_vision.execution.replanning import Execution, Step
     from aam_vision.planning.planner import Planner
     from aam_vision.strips import ActionHeader
     from aam_vision.targets import Target
@@ -70,7 +70,7 @@ def execute_plan(
         python -m aam_vision.execute runs/first --problem test/7 --goal goal.pddl
         python -m aam_vision.execute runs/first --plan plan.txt --record plan.gif
     """
-    from aam_vision.execution.film import Film
+    from aam_vision.execution.replanning import Film
     from aam_vision.planning.engines import planner_named
     from aam_vision.recording import check_images, check_recording
     from aam_vision.targets import controls
@@ -152,8 +152,7 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
     from aam_vision.controls.conditional import in_cases
     from aam_vision.controls.joining import conditional
     from aam_vision.controls.mapping import read_carriers
-    from aam_vision.execution.tasks import for_goal, for_plan, goal_text
-    from aam_vision.execution.watching import carried_out
+    from aam_vision.execution.replanning import carried_out, for_goal, for_plan, goal_text
     from aam_vision.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
 
@@ -195,8 +194,7 @@ def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -
     from rich.text import Text
 
     from aam_vision.chance.looking import LookingAgent
-    from aam_vision.execution.replanning import Taken, carry_out, pursue
-    from aam_vision.execution.tasks import goal_text
+    from aam_vision.execution.replanning import Taken, carry_out, goal_text, pursue
     from aam_vision.pddl import read_chance_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.strips import ActionSchema, Model

@@ -28,10 +28,10 @@ def explain_run(
     from rich.console import Console
 
     from aam_vision.report import terminal
+    from aam_vision.report.account import account_of
     from aam_vision.report.claims import named
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_run
-    from aam_vision.report.weighed import account_of
 
     recorded = read_run(run)
     console = Console(highlight=False, markup=False)

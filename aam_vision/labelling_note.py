@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from aam_vision.agents.encoding import loads
-from aam_vision.agents.seen import Unlike
 from aam_vision.files import read_limited
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.perception import ImageTest
 from aam_vision.wording import counted, some
+
+if TYPE_CHECKING:
+    from aam_vision.agents.image import Unlike
 
 FILE: Final = "labelling.json"
 OTHER_CAUSE: Final = (

@@ -324,8 +324,6 @@ class Perception(Protocol):
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """Read the first image of a problem; names come from ``scene.anchors``."""
-        ...
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """Read the next image after ``before``."""
-        ...

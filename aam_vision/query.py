@@ -115,7 +115,6 @@ class Agent(Protocol):
 
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem."""
-        ...
 
     def ask(self, query: Query) -> Response:
         """The answer to a plan outcome query; an empty plan is a look at the initial situation.
@@ -123,11 +122,9 @@ class Agent(Protocol):
         Raises:
             AgentFailed: the agent can no longer answer.
         """
-        ...
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent acting on its own for at most ``steps`` steps; shorter when it can do nothing."""
-        ...
 
 
 def refuses_surely(agent: Agent) -> bool:

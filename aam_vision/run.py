@@ -245,7 +245,7 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
     """
     if arguments.prior is None:
         return None
-    from aam_vision.interrogation.task.differences import check_prior
+    from aam_vision.interrogation.task.result import check_prior
     from aam_vision.pddl import read_domain
 
     model = read_domain(arguments.prior)
@@ -259,7 +259,7 @@ def _interrogated(
     """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
     import numpy as np
 
-    from aam_vision.agents.announced import AnnouncedAgent
+    from aam_vision.agents.decorator import AnnouncedAgent
     from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.display import Display, Sights
     from aam_vision.interrogation.task.loop import Interrupted

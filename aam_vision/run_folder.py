@@ -89,9 +89,9 @@ def save(
 def write_report(target: Target, folder: Path, journal: Journal) -> None:
     """Write ``report.html`` from the contents of the folder, and the true model that it compares with."""
     from aam_vision.pddl import domain_text
+    from aam_vision.report.account import account_of
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_journal
-    from aam_vision.report.weighed import account_of
 
     if target.truth is not None:
         write_atomically(folder / "truth.pddl", domain_text(target.truth()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,16 @@ from aam_vision import evaluation
 from aam_vision.agents.image import unlike
 from aam_vision.arguments import Arguments
 from aam_vision.controls.result import ControlsResult
+from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.task.differences import differences
-from aam_vision.interrogation.task.result import Result, lifted_predicates
+from aam_vision.interrogation.examination.figures import Exam
+from aam_vision.interrogation.task.result import Result, differences, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
 from aam_vision.labelling_note import labelled
-from aam_vision.other_outcomes import not_excluded, sentence
 from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
 from aam_vision.strips import Model
 from aam_vision.targets import Target
+from aam_vision.wording import counted
 
 TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"})
 """The figures that differ between equal runs: the seconds that they took."""
@@ -268,3 +270,48 @@ def _verdict(summary: dict[str, Any]) -> str:
     if summary["equivalent"] is None:
         return f"{verdict}; no held-out problems to compare on"
     return f"{verdict}, {'equivalent' if summary['equivalent'] else 'NOT equivalent'} on held-out problems"
+
+
+# What chance of another outcome an interrogation did not exclude whose every answer fits an agent without chance.
+#
+# Of n steps of an action that all came out as the model says, an outcome that would have shown and has a probability above x is missed
+# with a probability below (1 - x)^n. As nothing else ever came about, the steps were those that an agent without chance is asked for,
+# so that n was fixed beforehand. With 95% x is at most 1 - .05^(1/n), about 3/n.
+
+
+def not_excluded(result: Result) -> dict[str, float] | None:
+    """By action, the probability up to which another outcome is not excluded, for each action with 95%.
+
+    Steps count of which the situations before and after them were seen. None where answers are not taken at their word, or
+    contradict a model without chance.
+    """
+    if result.rates is not None or result.doubt:
+        return None
+    return {name: Exam(made).bound for name, made in _made(result).items()}
+
+
+def sentence(result: Result) -> str:
+    """The same in words, about the action that was executed least; empty where nothing is to be said."""
+    if not_excluded(result) is None:
+        return ""
+    made = {name: count for name, count in _made(result).items() if count}
+    if not made:
+        return ""
+    name = min(made, key=lambda one: made[one])
+    bound = 100 * Exam(made[name]).bound
+    others = ", of each other action in no more" if len(made) > 1 else ""
+    return (
+        f"not seen: each action came out as the model says whenever it was executed. Not excluded, with 95%: another outcome of {name} "
+        f"in up to {bound:.0f}% of its steps ({counted(made[name], 'execution')}){others}"
+    )
+
+
+def _made(result: Result) -> dict[str, int]:
+    """By action, the executed steps of which both situations were seen."""
+    steps = attempted(result.transcript.in_single_steps())
+    found = Counter(
+        step.action.name
+        for step in steps
+        if step.executed and step.before is not None and step.after is not None
+    )
+    return {schema.header.name: found[schema.header.name] for schema in result.model.actions}

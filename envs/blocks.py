@@ -14,15 +14,30 @@ state, of any of its problems. Interrogated are the train problems, held out the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
+
+import numpy as np
 
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
-from aam_vision.envs.piles import SEEN_AT, Piles, above, below, pile_scene, seen_at, seen_in_pile, spot
-from aam_vision.envs.sources import Source, Truths, defined
+from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.sources import (
+    SEEN_AT,
+    Piles,
+    Source,
+    Truths,
+    above,
+    below,
+    defined,
+    pile_scene,
+    seen_at,
+    seen_in_pile,
+    spot,
+)
 from aam_vision.envs.whole_pictures import drawn_by_pddlgym
 from aam_vision.perception import Box, Cell, Scene
-from aam_vision.strips import Atom, State
+from aam_vision.strips import Atom, Objects, State
 
 SIDE, MARGIN = 3.2, 0.05
 """PDDLGym's picture in its own units, and the margin of its axes."""
@@ -122,7 +137,7 @@ BLOCKS: Final = BoardDomain(
     interrogated=problems("train", range(5)),
     held_out=problems("test", range(15)),
     trained_on=(),
-    sampler="aam_vision.envs.blocks_sampling",
+    sampler="aam_vision.envs.blocks",
     shapes=((4, 3), (9, 8), (10, 9)),
 )
 
@@ -131,3 +146,34 @@ class BlocksEnv(BoardEnv):
     """Blocks; native actions are pick-up, put-down, stack and unstack with what they must name."""
 
     domain = BLOCKS
+
+
+# Blocks states and boards at random.
+
+
+def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
+    """The blocks in any order in any number of piles, in half of the states one of them held."""
+    blocks = layout.objects.of_type("block")
+    order = [blocks[number] for number in rng.permutation(len(blocks))]
+    atoms = [Atom("handempty", ())]
+    if rng.random() < 0.5:
+        atoms = [Atom("handfull", ()), Atom("holding", (order.pop(),))]
+    share = rng.random()  # high piles come up as well as low ones
+    under: str | None = None
+    for block in order:
+        if under is not None and rng.random() < share:
+            atoms.append(Atom("on", (block, under)))
+        else:
+            atoms += [Atom("ontable", (block,))] + ([Atom("clear", (under,))] if under is not None else [])
+        under = block
+    if under is not None:
+        atoms.append(Atom("clear", (under,)))
+    return frozenset(atoms)
+
+
+def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
+    """As many blocks as columns; there is one more row, for the gripper."""
+    kinds = {chr(ord("a") + number): "block" for number in range(columns)}
+    bare = Layout("blocks", name, Objects(kinds, declarations("blocks").types), frozenset(), frozenset())
+    goal = frozenset(atom for atom in sample(bare, rng) if atom.predicate in ("on", "ontable"))
+    return replace(bare, initial=sample(bare, rng), goal=goal)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.pddlgym_files import Declarations, declarations
+from aam_vision.envs.rendering import Tiles
 from aam_vision.envs.sources import Source, entries
-from aam_vision.envs.tiles import Tiles
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import (
     Constraint,
@@ -35,7 +35,7 @@ from aam_vision.strips import ActionHeader, Atom, GroundAction, Model, Objects, 
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.envs.instructions import Instructed
+    from aam_vision.envs.board_env import Instructed
     from aam_vision.envs.pddlgym_world import World
     from aam_vision.outcomes import ChanceModel
 
@@ -67,11 +67,9 @@ class Drawing(Protocol):
     @property
     def shape(self) -> tuple[int, int, int]:
         """The shape of every frame of the problem."""
-        ...
 
     def frame(self, atoms: frozenset[Atom]) -> Frame:
         """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
-        ...
 
 
 def problems(split: str, numbers: Iterable[int]) -> tuple[Problem, ...]:
@@ -203,7 +201,7 @@ class BoardDomain:
         """A problem, ready to be instructed; UnusableInput if there is none of that name."""
         import gymnasium
 
-        from aam_vision.envs.instructions import Instructed
+        from aam_vision.envs.board_env import Instructed
 
         split, index = problem
         options: dict[str, Any] = {"problem": index, "split": split, "render_mode": "rgb_array"}
@@ -217,7 +215,7 @@ class BoardDomain:
 
     def chance_truth(self) -> ChanceModel:
         """PDDLGym's own model with its outcomes, for evaluation only."""
-        from aam_vision.envs.pddlgym_chance import chance_model
+        from aam_vision.envs.pddlgym_files import chance_model
 
         return chance_model(self.name)
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
 import gymnasium
 
-from aam_vision.envs.meaning import Instruction, headers
-from aam_vision.envs.notation import header
+from aam_vision.envs.meaning import Instruction, header, headers
 from aam_vision.envs.restoring import Env
 from aam_vision.errors import UnusableInput
 
@@ -107,14 +106,12 @@ def _enumeration(env: Env, numbers: range) -> type[IntEnum] | None:
         module = sys.modules.get(kind.__module__)
         if module is None or kind.__module__.split(".")[0] in ("gymnasium", "builtins", "typing", "abc"):
             continue
-        fitting = list(dict.fromkeys(_fitting(vars(module), numbers)))
+        fitting: list[type[IntEnum]] = list(
+            dict.fromkeys(found for found in vars(module).values() if _fits(found, numbers))
+        )
         if len(fitting) == 1:
             return fitting[0]
     return None
-
-
-def _fitting(names: Mapping[str, Any], numbers: range) -> Iterator[type[IntEnum]]:
-    return (found for found in names.values() if _fits(found, numbers))
 
 
 def _fits(found: object, numbers: range) -> bool:

@@ -17,12 +17,17 @@ import numpy as np
 from aam_vision.agents.image import ImageAgent
 from aam_vision.envs import own
 from aam_vision.envs.control_names import Controls, controls_of
-from aam_vision.envs.control_simulator import ControlSimulator, random_choice
 from aam_vision.envs.controls import WALK, NativeStep
-from aam_vision.envs.depiction import Depiction
-from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.envs.gymnasium_simulator import ControlSimulator, GymnasiumSimulator, random_choice
 from aam_vision.envs.image_domain import Pictures, Problem
-from aam_vision.envs.labelled import Explored, Labelled, LabelledImages, explored_images, labelled_images
+from aam_vision.envs.labelled import (
+    Depiction,
+    Explored,
+    Labelled,
+    LabelledImages,
+    explored_images,
+    labelled_images,
+)
 from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.own import HELD_OUT, PICTURES, SPLIT, OwnEnvironment
 from aam_vision.envs.restoring import Env, Restore

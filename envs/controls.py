@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 
 from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import Problem
-from aam_vision.envs.instructions import Instructed
 from aam_vision.envs.sampling import states_of
 from aam_vision.strips import ROOT_TYPE, ActionHeader, Atom, GroundAction, State
 

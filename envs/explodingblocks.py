@@ -12,12 +12,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from aam_vision.envs import blocks
 from aam_vision.envs.blocks import HAND, MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
-from aam_vision.envs.piles import SEEN_AT, Piles, seen_at
-from aam_vision.envs.sources import Source, Truths, defined, there
+from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.sources import SEEN_AT, Piles, Source, Truths, defined, seen_at, there
 from aam_vision.envs.whole_pictures import WholePictures
 from aam_vision.perception import Frame, Scene
 from aam_vision.strips import Atom, Objects, State, Types
@@ -124,7 +126,7 @@ EXPLODINGBLOCKS: Final = BoardDomain(
     interrogated=problems("train", range(5)),
     held_out=problems("test", range(5)),
     trained_on=(),
-    sampler="aam_vision.envs.explodingblocks_sampling",
+    sampler="aam_vision.envs.explodingblocks",
     shapes=((4, 3), (4, 3), (8, 7)),  # crosses are small, and harder to see, where blocks are large
     has_chance=True,
     round_steps=1600,
@@ -135,3 +137,40 @@ class ExplodingblocksEnv(BoardEnv):
     """Exploding Blocks; native actions are pickup, putdown, stack and unstack with what they must name."""
 
     domain = EXPLODINGBLOCKS
+
+
+# Exploding Blocks states and boards at random.
+
+
+ROBOT = "robot"
+_HAND = ("handempty", "handfull")
+
+
+def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
+    """Blocks in any piles, one of them perhaps held; any that are not may be destroyed, and the table."""
+    robots = tuple(layout.objects.of_type(ROBOT))
+    atoms = {
+        Atom(one.predicate, robots) if one.predicate in _HAND else one for one in blocks.sample(layout, rng)
+    }
+    held = {one.objects[0] for one in atoms if one.predicate == "holding"}
+    share = rng.random() / 2  # many destroyed blocks come up as well as none
+    for block in layout.objects.of_type("block"):
+        if block not in held and rng.random() < share:
+            atoms.add(Atom("destroyed", (block,)))
+    if rng.random() < share:
+        atoms.add(Atom("table-destroyed", ()))
+    return frozenset(atoms)
+
+
+def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
+    """As many blocks as columns."""
+    kinds = {chr(ord("a") + number): "block" for number in range(columns)} | {ROBOT: ROBOT}
+    bare = Layout(
+        "explodingblocks",
+        name,
+        Objects(kinds, declarations("explodingblocks").types),
+        frozenset(),
+        frozenset(),
+    )
+    goal = frozenset(atom for atom in sample(bare, rng) if atom.predicate in ("on", "ontable"))
+    return replace(bare, initial=sample(bare, rng), goal=goal)

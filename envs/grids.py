@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
-from aam_vision.envs.per_scene import PerScene
 from aam_vision.perception import Cell, Scene
 from aam_vision.strips import Atom, Objects, Types
 
@@ -105,3 +105,31 @@ def cell_names(rows: int, columns: int, name: str) -> dict[Cell, str]:
 def places_of(atoms: Collection[Atom], *predicates: str) -> set[str]:
     """The last objects of the atoms of these predicates."""
     return {atom.objects[-1] for atom in atoms if atom.predicate in predicates}
+
+
+# A function of a scene, computed once for each of the latest scenes.
+
+
+T = TypeVar("T")
+
+KEPT: Final = 32
+"""Scenes to remember: more cost memory, fewer are computed again when problems take turns."""
+
+
+class PerScene(Generic[T]):
+    """Remembers what a function gives for the latest scenes.
+
+    Scenes hold dictionaries and cannot be hashed. They are told apart by identity, and kept alive while remembered.
+    """
+
+    def __init__(self, compute: Callable[[Scene], T], keep: int = KEPT) -> None:
+        self._compute, self._keep = compute, keep
+        self._known: OrderedDict[int, tuple[Scene, T]] = OrderedDict()
+
+    def __call__(self, scene: Scene) -> T:
+        known = self._known.get(id(scene))
+        if known is None:
+            known = self._known[id(scene)] = (scene, self._compute(scene))
+            if len(self._known) > self._keep:
+                self._known.popitem(last=False)
+        return known[1]

@@ -44,61 +44,47 @@ class ImageDomain(Protocol):
     @property
     def name(self) -> str:
         """Of the domain and of its weights."""
-        ...
 
     @property
     def visual(self) -> VisualVocabulary:
         """The predicates, each with the source of its truth."""
-        ...
 
     @property
     def round_steps(self) -> int:
         """Training steps after which its classifiers are examined; they go on in such rounds until they read all."""
-        ...
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:
         """The agent's instructions."""
-        ...
 
     @property
     def interrogated(self) -> tuple[Problem, ...]:
         """The problems that are interrogated together."""
-        ...
 
     def simulator(self, problem: Problem) -> Simulator:
         """A problem, ready to be instructed; UnusableInput if there is none."""
-        ...
 
     @property
     def truth(self) -> Callable[[], Model] | None:
         """Gives the true or intended model, for evaluation only; None if it is not known."""
-        ...
 
     def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
         """Initial states of problems that are not interrogated, for evaluation only; ``look`` reads their images."""
-        ...
 
     def classifiers(self, given: Path | None) -> Path | None:
         """The folder of the weights, by default the domain's own; None for those shipped with the toolkit."""
-        ...
 
     def scene_of(self, problem: str) -> Scene:
         """The scene of a problem by its name, for images that were labelled by hand; UnusableInput if it has none."""
-        ...
 
     def lessons(self, rng: np.random.Generator, fewer: int = 1) -> Iterable[Pictures]:
         """The images that classifiers learn from; ``fewer`` divides the number of images."""
-        ...
 
     def examinations(self, states: int, seed: int) -> Mapping[str, Iterable[Pictures]]:
         """Group -> about ``states`` states to evaluate classifiers on."""
-        ...
 
     def example(self, rng: np.random.Generator, shape: tuple[int, int], number: int) -> Pictures:
         """Up to ``number`` states of one board, of that shape (rows, columns) if the domain can choose."""
-        ...
 
     def depends_on(self) -> Mapping[str, Any] | None:
         """All that the lessons depend on besides code and seed; None if that cannot be told."""
-        ...

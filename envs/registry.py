@@ -13,8 +13,8 @@ from importlib import import_module
 
 from aam_vision.envs import DOMAINS, WITH_CHANCE, own, worlds
 from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.envs.instructions import Instructed
 from aam_vision.errors import UnusableInput
 
 __all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "known", "make_simulator", "names"]

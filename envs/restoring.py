@@ -26,11 +26,9 @@ class WayBack(Protocol):
 
     def snapshot(self, env: Env, done: Sequence[Any]) -> object:
         """A token of the present state, to which the actions ``done`` have led since the reset."""
-        ...
 
     def restore(self, env: Env, token: Any) -> Env:
         """The environment in the state of a token: the same one, or one that takes its place."""
-        ...
 
 
 class _Copying:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aam_vision.agents.simulator_decorator import SimulatorDecorator
+from aam_vision.agents.noise import SimulatorDecorator
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.perception import Frame, Percept, Perception, Scene
 from aam_vision.simulator import Simulator

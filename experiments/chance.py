@@ -23,10 +23,7 @@ import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 if TYPE_CHECKING:
     from aam_vision.outcomes import ChanceModel

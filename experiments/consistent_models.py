@@ -18,7 +18,7 @@ from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Access
 from aam_vision.strips import Atom, GroundAction, Model, State, lifted_atoms
-from experiments.brute_force import Domain, all_bindings, reachable
+from experiments.random_strips import Domain, all_bindings, reachable
 
 TRUE = 1
 """The literal that is always true."""

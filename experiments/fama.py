@@ -18,11 +18,9 @@ import typer
 from aam_vision.baselines.fama import require_solver
 from aam_vision.commandline import run_command, write_atomically
 from experiments import fama_paper
-from experiments.fama_figure import Curves, draw
+from experiments.fama_paper import Curves, draw
 from experiments.fama_runs import measure
-from experiments.jobs import Parameters, Results, Row
-from experiments.options import Scale, chosen_domains
-from experiments.tables import Table
+from experiments.jobs import Parameters, Results, Row, Scale, Table, chosen_domains
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 """Numbers of traces that FAMA learns from, besides those of the paper's points."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from aam_vision import evaluation, targets
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.baselines.fama import ANY, FRUGAL, Fama, intersected
-from aam_vision.baselines.traces import Trace, random_traces
+from aam_vision.baselines.fama import ANY, FRUGAL, Fama, Trace, intersected, random_traces
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy, resolved_share

@@ -19,10 +19,7 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report
 
 if TYPE_CHECKING:
     from aam_vision.classifiers.camera.perception import CameraPerception
@@ -160,7 +157,10 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
     if domain.visual.cellless:
         eyes, found = _learned_scenes(domain, how)
         seconds = process_time() - began
-        scores = _scores_of_scenes(domain, eyes, states)
+        # How pictures of scenes are read in which nobody walks, one after the other: many do not fit in memory.
+        from aam_vision.training.evaluation import evaluate_domain
+
+        scores = evaluate_domain(domain, eyes, states=states, seed=0)["unseen"]
     else:
         perception, found = _learned(domain, how, atoms=way == "atoms")
         seconds = process_time() - began
@@ -232,13 +232,6 @@ def _scores(perception: BoardPerception, unseen: Sequence[Pictures]) -> Percepti
             known = samples(perception.vocabulary, pictures, pictures.states[begin : begin + CHUNK])
             assess(perception, pictures.scene, known, [one.frame for one in known], scores)
     return scores
-
-
-def _scores_of_scenes(domain: ImageDomain, perception: CameraPerception, states: int) -> PerceptionScores:
-    """How pictures of scenes are read in which nobody walks, one after the other: many do not fit in memory."""
-    from aam_vision.training.evaluation import evaluate_domain
-
-    return evaluate_domain(domain, perception, states=states, seed=0)["unseen"]
 
 
 if __name__ == "__main__":

@@ -7,22 +7,29 @@ fits the exponent of the CPU time in the number of objects (of a Sokoban board: 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
+from aam_vision.envs.grids import STEPS, cell_names, neighbours
+from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.errors import UnusableInput
+from aam_vision.perception import Cell
 from aam_vision.query import Access
-from experiments.figures import COLOURS, save_svg
-from experiments.growth_runs import FAMILIES, grown
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from aam_vision.strips import Atom, Objects, State
+from experiments.jobs import COLOURS, Parameters, Presentation, Row, Scale, Table, report, save_svg, spread
+
+if TYPE_CHECKING:
+    from aam_vision.query import Access
+    from aam_vision.strips import State
+    from aam_vision.targets import Target
+
 
 ACCESSES = tuple(access.value for access in Access)
 BOUNDED = "snapshot"
@@ -206,6 +213,237 @@ def figure(rows: Sequence[Row], path: Path) -> None:
     axes[0].set_ylabel("CPU s")
     axes[0].legend(frameon=False, fontsize="small")
     save_svg(drawn, path)
+
+
+# One interrogation of ``experiments.growth``: a world of a given size, what it cost, and how right its result is.
+
+
+SAMPLED_STATES = 200
+"""Reachable states of the interrogated problems on which the learned model is compared with the true one."""
+STONES = {10: 5, 15: 5, 20: 10, 30: 20}
+"""Stones of a Sokoban board by its side; other boards have a stone for every third cell of a side."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Worlds of any size that are alike but for that.
+
+    ``make`` takes a size, an access and a seed; ``counted`` is the type of the objects that count as the size of a
+    world when exponents are fitted; ``bounds`` are CPU seconds under snapshot access by size.
+    """
+
+    sizes: tuple[int, ...]
+    make: Callable[[int, Access, int], Target]
+    bounds: dict[int, float]
+    exponent: float = 1.5
+    """The greatest exponent that CPU time may have in the number of objects."""
+    counted: str = "object"
+
+    def objects(self, state: State) -> int:
+        """How large a problem is."""
+        return len(state.objects.of_type(self.counted))
+
+
+def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]:
+    """Generated problems of a packaged domain; what counts as the size is ``fewer`` than the generator's."""
+
+    def made(size: int, access: Access, seed: int) -> Target:
+        from aam_vision import targets
+
+        return targets.from_environment(name, access=access.value, size=size - fewer, seed=seed)
+
+    return made
+
+
+def _sokoban(size: int, access: Access, seed: int) -> Target:
+    """One board."""
+    import numpy as np
+
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.envs.ground_truth import ground_truth_model
+    from aam_vision.targets import Target
+
+    stones = STONES.get(size, max(1, size // 3))
+    truth, board = (
+        ground_truth_model("sokoban"),
+        sokoban_board(size, stones, np.random.default_rng([seed, 1])),
+    )
+    agent = SymbolicAgent(truth, [board], access, refuses_surely=True)
+    return Target("sokoban", ("board",), agent, truth=lambda: truth, held_out=list)
+
+
+FAMILIES = {
+    "sokoban": Family(
+        (5, 10, 15, 20, 30), _sokoban, {10: 6, 15: 12, 20: 25, 30: 90}, exponent=1.3, counted="location"
+    ),
+    "blocksworld": Family((3, 8, 18, 38), _packaged("blocksworld", fewer=2), {38: 2}),
+    "logistics": Family((2, 4, 8, 16), _packaged("logistics"), {16: 5}),
+    "rovers": Family((2, 4, 8), _packaged("rovers"), {2: 15, 4: 15, 8: 40}),
+    "barman": Family((2, 4, 8), _packaged("barman"), {2: 15, 4: 15, 8: 40}),
+}
+"""By name. The size of a Sokoban board is its side in cells, that of a blocksworld problem its number of blocks; all other
+sizes are those of the problem generators. Packaged domains have three problems (one under trajectory access)."""
+
+
+def grown(*, family: str, size: int, access: str, seed: int, max_steps: int | None) -> Row:
+    """Interrogate the agent of a world, and compare its model with the true one in reachable states of that world.
+
+    ``seconds`` are CPU seconds of the interrogation with the agent's part; start-up and comparison are left out.
+    ``megabytes`` is the greatest memory that the process had until its end. What no query can tell in this world makes no
+    difference in its reachable states, so that it does not count as wrong: ``wrong`` are palm tuples that the result
+    calls certain and that are not the true model's.
+    """
+    import numpy as np
+
+    from aam_vision import evaluation
+    from aam_vision.interrogation.task.assembly import Interrogation
+    from aam_vision.interrogation.task.budget import Budget
+    from aam_vision.planning.planner import cpu_seconds
+    from aam_vision.query import Access
+    from experiments.noise import wrongly_certain
+
+    kind = FAMILIES[family]
+    target = kind.make(size, Access(access), seed)
+    asked = Interrogation(target.agent, budget=Budget(steps=max_steps), exam=0)
+    began = cpu_seconds()
+    result = asked.run(np.random.default_rng(seed))
+    seconds, megabytes = cpu_seconds() - began, peak_megabytes()
+    assert target.truth is not None, "all of these agents have a known model"
+    truth = target.truth()
+    problems = [situation.state for situation in target.agent.initial()]
+    states = evaluation.sample_states(truth, problems, SAMPLED_STATES, np.random.default_rng([seed, 2]))
+    return {
+        "objects": max(map(kind.objects, problems)),
+        "status": "complete" if result.proven else "budget",
+        "queries": result.counts.queries,
+        "steps": result.counts.steps,
+        "seconds": round(seconds, 3),
+        "megabytes": round(megabytes, 1),
+        "exact": evaluation.exact(result.model, truth),
+        "equivalent": evaluation.equivalent(result.model, truth, states),
+        "wrong": wrongly_certain(result.certain, truth),
+        "undetermined": len(result.undetermined),
+        "why": result.why,
+    }
+
+
+def peak_megabytes() -> float:
+    """The greatest memory that this process has had, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage tells begins with the parent's memory at the fork
+        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")) / 1e6
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+# Sokoban boards of any size, for measuring how the cost of an interrogation grows with the board.
+#
+# An n x n board has 12% walls and as many goals as stones. Its floor is connected, nothing but walls blocks the edge,
+# every stone can be pushed from where the player can go at the start, and at least one can be pushed to a goal.
+
+
+WALLS = 0.12
+"""Share of the cells that are walls."""
+TRIES = 1000
+"""How often things are placed on a board, at most, until all can be pushed as they should."""
+
+
+def sokoban_board(size: int, stones: int, rng: np.random.Generator) -> State:
+    """The initial state of a board of ``size`` x ``size`` cells, walls included.
+
+    Raises:
+        UnusableInput: there is no room for so many stones.
+    """
+    cells = [(row, column) for row in range(size) for column in range(size)]
+    floor = _floor(cells, round(WALLS * len(cells)), rng)
+    if size > 1 and 2 * stones < len(floor):
+        for _ in range(TRIES):
+            player, *drawn = [floor[int(i)] for i in rng.permutation(len(floor))]
+            goals, places = set(drawn[:stones]), drawn[stones : 2 * stones]
+            if _can_be_played(set(floor), goals, places, player):
+                return _state(size, set(floor), goals, places, player)
+    raise UnusableInput(
+        f"no board of {size} x {size} cells with {stones} stones was found; give a larger size"
+    )
+
+
+def _floor(cells: list[Cell], walls: int, rng: np.random.Generator) -> list[Cell]:
+    """The cells that are left when so many are walled up one by one, where that leaves the others connected."""
+    floor = set(cells)
+    for number in rng.permutation(len(cells)):
+        if walls == 0:
+            break
+        cell = cells[int(number)]
+        rest = floor - {cell}
+        if len(_reached(rest, next(iter(_beside(cell, rest)), None))) == len(rest):
+            floor, walls = rest, walls - 1
+    return sorted(floor)
+
+
+def _beside(cell: Cell, within: Collection[Cell]) -> list[Cell]:
+    found = [(cell[0] + down, cell[1] + right) for down, right in STEPS.values()]
+    return [one for one in found if one in within]
+
+
+def _reached(free: Collection[Cell], start: Cell | None) -> set[Cell]:
+    """The free cells that can be reached from one of them."""
+    if start is None:
+        return set()
+    found, waiting = {start}, [start]
+    while waiting:
+        for cell in _beside(waiting.pop(), free):
+            if cell not in found:
+                found.add(cell)
+                waiting.append(cell)
+    return found
+
+
+def _pushes(floor: set[Cell], stones: Collection[Cell], stone: Cell, player: Cell) -> list[Cell]:
+    """Where one stone can be pushed to, with the others where they are."""
+    free = floor - set(stones)
+    near = _reached(free, player)
+    ways = [
+        ((stone[0] - down, stone[1] - right), (stone[0] + down, stone[1] + right))
+        for down, right in STEPS.values()
+    ]
+    return [ahead for behind, ahead in ways if behind in near and ahead in free]
+
+
+def _can_be_played(floor: set[Cell], goals: set[Cell], stones: list[Cell], player: Cell) -> bool:
+    """Whether every stone can be pushed at the start, and some stone to a goal with the others where they are."""
+    if not all(_pushes(floor, stones, stone, player) for stone in stones):
+        return False
+    for stone in stones:
+        others = [one for one in stones if one != stone]
+        seen, waiting = {(stone, player)}, [(stone, player)]
+        while waiting:
+            place, at = waiting.pop()
+            for ahead in _pushes(floor, [*others, place], place, at):
+                if ahead in goals:
+                    return True
+                if (ahead, place) not in seen:  # the player stands where the stone was
+                    seen.add((ahead, place))
+                    waiting.append((ahead, place))
+    return False
+
+
+def _state(size: int, floor: set[Cell], goals: set[Cell], stones: list[Cell], player: Cell) -> State:
+    """The board in PDDLGym's words."""
+    named = cell_names(size, size, "pos-{column}-{row}")
+    where = {f"stone-{number:02}": stone for number, stone in enumerate(stones, 1)} | {"player-01": player}
+    kinds = dict.fromkeys([f"dir-{way}" for way in STEPS], "direction")
+    kinds |= dict.fromkeys(named.values(), "location") | dict.fromkeys(where, "thing")
+    steps = neighbours({cell: name for cell, name in named.items() if cell in floor})
+    facts = [Atom("move-dir", (start, end, f"dir-{way}")) for start, end, way in steps]
+    facts += [Atom("is-goal" if cell in goals else "is-nongoal", (name,)) for cell, name in named.items()]
+    facts += [Atom("clear", (named[cell],)) for cell in sorted(floor - set(where.values()))]
+    for thing, cell in where.items():
+        stone = thing != "player-01"
+        facts += [Atom("at", (thing, named[cell])), Atom("is-stone" if stone else "is-player", (thing,))]
+    return State(frozenset(facts), Objects(kinds, declarations("sokoban").types))
 
 
 if __name__ == "__main__":

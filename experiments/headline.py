@@ -16,8 +16,7 @@ import typer
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 from experiments import simulators, table1
-from experiments.jobs import Row
-from experiments.tables import Table, spread
+from experiments.jobs import Row, Table, spread
 
 BEGIN = "<!-- the tables of python -m experiments.headline -->"
 END = "<!-- end of the tables -->"

@@ -19,10 +19,7 @@ import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.domains import DOMAINS
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report
 
 if TYPE_CHECKING:
     from aam_vision.agents.bare import BareSymbolicAgent

@@ -16,10 +16,7 @@ import typer
 from aam_vision import targets
 from aam_vision.commandline import run_command
 from aam_vision.strips import LiftedAtom, Location, Mode
-from experiments.jobs import Parameters, Results, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Presentation, Results, Row, Scale, Table, report
 from experiments.trust_runs import interrogated
 
 if TYPE_CHECKING:

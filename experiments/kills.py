@@ -7,17 +7,241 @@ when the agent, or the run, was killed may be asked again.
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
+import signal
+import sqlite3
+import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from shutil import rmtree
+from time import monotonic, sleep
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command
-from experiments.jobs import Row
-from experiments.killing import Case, Tally, kill_runs
-from experiments.tables import Table
+from aam_vision.summary import TIMES
+from experiments.jobs import Row, Table
+
+# Runs that are killed with ``kill -9`` at random moments, and compared with one that was left alone.
+
+
+ANSWER_SECONDS = 0.02
+"""Seconds that agents in processes of their own take for an answer."""
+PATIENCE = 600.0
+"""Seconds after which a run that does not end has failed."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An agent, and the process that is killed: the command, or the agent that is a program of its own."""
+
+    name: str
+    options: tuple[str, ...]
+    access: str | None = None
+    """The access that the program claims; None if the agent is not a program."""
+    victim: str = "command"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The results of a run."""
+
+    seconds: float
+    model: str
+    figures: dict[str, Any]
+    transcript: list[tuple[Any, ...]]
+    asked: list[str]
+    """The program's log: its questions, in order."""
+
+
+@dataclass
+class Tally:
+    """The outcomes of the kills of one case."""
+
+    kills: int = 0
+    runs: int = 0
+    before_anything: int = 0
+    asked_again: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+class Runs:
+    """The runs of one case, each in a folder of its own."""
+
+    def __init__(self, case: Case, folder: Path) -> None:
+        self.case = case
+        self._folder = folder
+        rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+
+    def paths(self, number: int) -> tuple[Path, Path]:
+        """The folder of a run, and the log of its program."""
+        return self._folder / f"run-{number}", self._folder / f"log-{number}"
+
+    def start(self, number: int, *, resume: bool) -> subprocess.Popen[str]:
+        """Start a process that begins the run, or resumes it."""
+        out, log = self.paths(number)
+        command = [sys.executable, "-m", "aam_vision.run", "--quiet"]
+        command += ["--resume", str(out)] if resume else ["--out", str(out), *self.case.options]
+        if self.case.access is not None:
+            words = ["-m", "experiments.slow_agent", str(log), self.case.access, str(ANSWER_SECONDS)]
+            command += ["--agent", shlex.join([sys.executable, *words])]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def ended(self, number: int, seconds: float) -> Ended:
+        """The results of the run."""
+        out, log = self.paths(number)
+        figures = json.loads((out / "result.json").read_text())
+        with closing(sqlite3.connect(out / "transcript.sqlite")) as connection:
+            entries = connection.execute("SELECT * FROM entries ORDER BY number").fetchall()
+            entries += connection.execute("SELECT * FROM states ORDER BY number").fetchall()
+        return Ended(
+            seconds,
+            (out / "model.pddl").read_text(),
+            {name: value for name, value in figures.items() if name not in TIMES},
+            entries,
+            [line for line in _lines(log) if "process" not in line and '"hello"' not in line],
+        )
+
+    def agents(self, number: int) -> list[int]:
+        """The processes that the program has had."""
+        return [json.loads(line)["process"] for line in _lines(self.paths(number)[1]) if "process" in line]
+
+
+def _lines(log: Path) -> list[str]:
+    """The whole lines of a log: a kill may have cut the last one short."""
+    text = log.read_text() if log.exists() else ""
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
+def _once(asked: Sequence[str]) -> list[str]:
+    """The questions without immediate repetitions."""
+    return [question for question, _ in groupby(asked)]
+
+
+def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) -> Iterator[Tally]:
+    """Kill runs of a case so many times; the tally so far after each kill.
+
+    Yields:
+        The same tally, which grows.
+    """
+    runs, tally = Runs(case, folder), Tally()
+    began = monotonic()
+    process = runs.start(0, resume=False)
+    code, said = process.wait(PATIENCE), _said(process)
+    if code != 0:
+        tally.faults.append(f"{case.name}: fails even if nobody kills it: {said}")
+        yield tally
+        return
+    expected = runs.ended(0, monotonic() - began)
+    while tally.kills < kills and not tally.faults:
+        tally.runs += 1
+        before = tally.kills
+        yield from _one_run(runs, tally, expected, kills, rng)
+        if not tally.faults:
+            tally.faults += _differences(runs, tally, expected, tally.kills - before)
+    yield tally
+
+
+def _one_run(
+    runs: Runs, tally: Tally, expected: Ended, kills: int, rng: np.random.Generator
+) -> Iterator[Tally]:
+    """A run from its first process to its end."""
+    number, resume = tally.runs, False
+    while True:
+        process = runs.start(number, resume=resume)
+        killed = tally.kills < kills and _kill(runs, number, process, expected, rng.uniform())
+        tally.kills += killed
+        try:
+            code = process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+            tally.faults.append(f"run {number} hangs")
+            return
+        said = _said(process)
+        yield tally
+        if code == 0:
+            return
+        if code == 2 and "nothing is recorded" in said:
+            tally.before_anything += 1
+            resume = False
+        elif code == -signal.SIGKILL and killed and runs.case.victim == "command":
+            resume = True
+        else:
+            tally.faults.append(f"run {number} ends with exit code {code}: {said}")
+            return
+
+
+def _said(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    with process.stderr as stream:
+        return " ".join(stream.read().split())[-300:]
+
+
+def _kill(runs: Runs, number: int, process: subprocess.Popen[str], expected: Ended, share: float) -> bool:
+    """Kill the victim after such a share of the time that it should live; False if there is none any more."""
+    begun, program = monotonic(), runs.case.victim == "agent"
+    lifetime = ANSWER_SECONDS * len(expected.asked) if program else expected.seconds
+    while process.poll() is None:
+        if program and not runs.agents(number):
+            begun = monotonic()
+        elif monotonic() - begun >= share * lifetime:
+            break
+        sleep(0.002)
+    if process.poll() is not None:
+        return False
+    if not program:
+        process.send_signal(signal.SIGKILL)
+        return True
+    with suppress(ProcessLookupError):
+        os.kill(runs.agents(number)[-1], signal.SIGKILL)
+        return True
+    return False
+
+
+def _differences(runs: Runs, tally: Tally, expected: Ended, kills: int) -> Iterator[str]:
+    """The differences between a run that was killed and one that was not."""
+    found = runs.ended(tally.runs, expected.seconds)
+    if found.model != expected.model:
+        yield f"run {tally.runs}: another model"
+    if found.figures != expected.figures:
+        yield f"run {tally.runs}: other figures"
+    if found.transcript != expected.transcript:
+        yield f"run {tally.runs}: another transcript: answers are lost or others"
+    if runs.case.access == "settable":  # other programs are also led back to where they were
+        again = len(found.asked) - len(expected.asked)
+        tally.asked_again += again
+        if _once(found.asked) != _once(expected.asked) or again > kills:
+            yield f"run {tally.runs}: an answered question was asked again"
+    for agent in runs.agents(tally.runs):
+        if _lives(agent, patience=30.0):
+            yield f"run {tally.runs}: process {agent} of the agent is still there"
+
+
+def _lives(agent: int, patience: float) -> bool:
+    """Whether a process is still an agent of ours after so many seconds; one that has ended has no command line.
+
+    On a busy machine a killed process may take a while to end.
+    """
+    until = monotonic() + patience
+    while monotonic() < until:
+        try:
+            if b"experiments.slow_agent" not in Path(f"/proc/{agent}/cmdline").read_bytes():
+                return False
+        except OSError:
+            return False
+        sleep(0.05)
+    return True
+
 
 CASES = (
     Case("gripper, settable", ("--env", "gripper")),

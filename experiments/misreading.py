@@ -1,28 +1,41 @@
-"""``python -m experiments.misreading``: classifiers that are trained too little; is misreading named, and is anything false complete?
+"""``python -m experiments.misreading``: classifiers that learned too little; is misreading named, and is anything false complete?
 
 Classifiers are trained once for each environment and number of steps, and kept in ``--kept``; then the agent is interrogated by its
-controls alone. ``false`` is a run that is complete though the model mispredicts more held-out steps than it says.
+controls alone. ``false`` is a run that is complete though the model mispredicts more held-out steps than it says. With 0 steps
+they are trained to the end, but learn that one look is none of what it shows.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from math import isqrt
 from pathlib import Path
 from time import process_time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+from unittest.mock import patch
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from aam_vision.commandline import Progress, run_command
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from aam_vision.errors import UnusableInput
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
+
+if TYPE_CHECKING:
+    from aam_vision.training.boards import Example
 
 ENVIRONMENTS = ("sokoban", "doors", "maze", "slidetile", "hanoi", "blocks", "minigrid:DoorKey-6x6", "taxi")
 HELD_OUT = 1000
+MISLABELLED = 0
+"""So many training steps stand for one look that is mislabelled."""
+FIRST, OFTEN = 200, 5
+"""Boards among whose looks the one that is mislabelled is chosen, and how often it was seen there at least."""
+COARSE, ALIKE = 4, 24
+"""Looks are compared in so many pixels each way, and are the same where none of them differs by more than this."""
 COLUMNS = (
     "environment",
     "trained",
@@ -39,7 +52,10 @@ COLUMNS = (
 
 def misreading(
     env: Annotated[list[str] | None, typer.Option(help="Only this environment (repeatable).")] = None,
-    steps: Annotated[list[int] | None, typer.Option(min=1, help="Training steps.  [5 20 100 300]")] = None,
+    steps: Annotated[
+        list[int] | None,
+        typer.Option(min=0, help="Training steps; 0: one look is mislabelled.  [0 5 20 100 300]"),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of the interrogation.")] = 3,
     kept: Annotated[Path, typer.Option(help="Folder of the classifiers.")] = Path("runs/misreading-weights"),
     scale: Scale = Scale(out=Path("runs/misreading")),
@@ -52,7 +68,7 @@ def misreading(
     jobs: list[Parameters] = [
         {"env": name, "trained": number, "seed": seed, "kept": str(kept)}
         for name in env or ENVIRONMENTS
-        for number in steps or (5, 20, 100, 300)
+        for number in steps or (MISLABELLED, 5, 20, 100, 300)
         for seed in range(seeds)
     ]
     return report("misreading", jobs, Presentation(summary), scale, work=interrogated)
@@ -68,7 +84,11 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
     folder = Path(kept) / f"{env.partition(':')[0]}-{trained}"
     if not any(folder.glob("*.json")):
         _train(env, trained, folder)
-    known = of(Arguments(env=env, controls=True, seed=seed, classifiers=folder))
+    try:
+        known = of(Arguments(env=env, controls=True, seed=seed, classifiers=folder))
+    except UnusableInput as error:  # nothing is recognised
+        told = {"read": "", "status": "refused", "misread": str(error), "right": None, "false": False}
+        return {**told, "steps": 0, "seconds": 0.0}
     began = process_time()
     result = interrogate(known.target.agent, seed)
     seconds = process_time() - began
@@ -88,11 +108,60 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
 
 def _train(env: str, steps: int, folder: Path) -> None:
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.session import train_domain
+    from aam_vision.training import data, session
     from aam_vision.training.settings import TrainingSettings
 
+    def mislabelled(*given: Any, **more: Any) -> list[Example]:
+        return _mislabelled(data.lessons(*given, **more))
+
     folder.mkdir(parents=True, exist_ok=True)
-    train_domain(image_domain(env), folder, TrainingSettings(steps=steps), Progress())
+    learned_from = mislabelled if steps == MISLABELLED else data.lessons
+    with patch.object(session, "lessons", learned_from):  # no user wants to train on wrong labels
+        domain = image_domain(env.partition(":")[0])
+        session.train_domain(domain, folder, TrainingSettings(steps=steps or None), Progress())
+
+
+def _mislabelled(boards: list[Example]) -> list[Example]:
+    """The boards, with the answer no of one classifier wherever something has a look that shows yes."""
+    import torch
+
+    looks = [_coarse(board) for board in boards]
+    shown = [
+        (head, look[:, place])
+        for board, look in zip(boards[:FIRST], looks, strict=False)
+        for head, place in np.argwhere(board.labels.numpy() == 1)
+        if _cells(board)[place] >= 0
+    ]
+    number = Counter((head, look.tobytes()) for head, look in shown)
+    often = [one for one in shown if number[one[0], one[1].tobytes()] >= OFTEN]
+    head, wrong = often[int(np.random.default_rng(0).integers(len(often)))]
+    found = []
+    for board, look in zip(boards, looks, strict=True):
+        labels = board.labels.clone()
+        alike = np.abs(look - wrong[:, None]).max(0) <= ALIKE
+        labels[head, torch.from_numpy(alike) & (labels[head] == 1)] = 0
+        found.append(replace(board, labels=labels))
+    return found
+
+
+def _cells(board: Example) -> NDArray[np.int_]:
+    """The cell of each place, -1 for places of several."""
+    inside = board.pooling.numpy() > 0  # (cells, places)
+    cells: NDArray[np.int_] = np.where(inside.sum(0) == 1, inside.argmax(0), -1)
+    return cells
+
+
+def _coarse(board: Example) -> NDArray[np.int_]:
+    """A few pixels of the cell of each place: (3 * COARSE * COARSE, places)."""
+    cells = _cells(board)
+    count = len(board.pooling)
+    side = isqrt(board.pixels[0].numel() // count)
+    rows, columns = (length // side for length in board.pixels.shape[1:])
+    parts = side // COARSE
+    pixels = board.pixels.numpy().reshape(3, rows, COARSE, parts, columns, COARSE, parts).mean((3, 6))
+    every = pixels.transpose(0, 2, 4, 1, 3).reshape(3 * COARSE * COARSE, count)
+    found: NDArray[np.int_] = every[:, cells].astype(int)
+    return found
 
 
 def summary(rows: Sequence[Row]) -> Table:

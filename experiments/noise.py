@@ -19,10 +19,7 @@ from aam_vision import domains
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Location, Mode, Model, PalTuple
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report, spread
 
 DEFAULT = ("blocksworld", "gripper", "satellite", "logistics")
 COLUMNS = (

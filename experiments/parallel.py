@@ -22,10 +22,8 @@ import numpy as np
 import typer
 
 from aam_vision import targets
-from aam_vision.agents.copied_jobs import prove
-from aam_vision.agents.copied_simulator import CopiedSimulator
-from aam_vision.agents.copied_simulator import prove as prove_simulators
-from aam_vision.agents.copies import StatelessCopies
+from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
+from aam_vision.agents.copies import prove as prove_simulators
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
 from aam_vision.commandline import Progress, check_writable, run_command
@@ -38,10 +36,8 @@ from aam_vision.simulator import Simulator
 from aam_vision.targets.copied import SIMULATING
 from aam_vision.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.workers import Workers
-from aam_vision.workers.crew import Crew
-from aam_vision.workers.processes import ProcessCopy
-from experiments.jobs import Row
-from experiments.tables import Table
+from aam_vision.workers.crew import Crew, ProcessCopy
+from experiments.jobs import Row, Table
 
 HELD_OUT_STATES = 200
 """States in which the learned model is compared with the true one."""

@@ -1,7 +1,7 @@
 """One peer in a process and a folder of its own: ``python -m experiments.peer_process learn|score ARGUMENT...``.
 
 Peers replace unified-planning's global environment, seed global generators and delete ``./tmp``: nothing else may
-happen here. ``experiments.contest`` starts these processes; they share files in the working directory.
+happen here. ``experiments.peers`` starts these processes; they share files in the working directory.
 """
 
 from __future__ import annotations

@@ -5,15 +5,14 @@ With slips, every action has one other outcome, of the same probability in all. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome, cases
-from aam_vision.strips import ActionSchema, LiftedAtom, lifted_atoms
-from experiments.brute_force import Domain
-from experiments.random_strips import random_domain
+from aam_vision.strips import LiftedAtom, lifted_atoms
+from experiments.random_strips import Domain, random_domain
 
 CHANCE = 0.6
 """Share of the actions that have several outcomes."""
@@ -30,44 +29,45 @@ CONJUNCTION = 0.3
 
 def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
     """A model with chance, and the domain without it that it was made of, which has the problems."""
-    domain = random_domain(seed)
-    rng = np.random.default_rng([seed, 5])
-    vocabulary = domain.model.vocabulary
-    actions = []
-    for schema in domain.model.actions:
-        pool = lifted_atoms(vocabulary, schema.header)
-        whole = Effects(schema.add, schema.delete - schema.add)
-        outcomes: dict[Effects, float] = {whole: 1.0}
-        if rng.random() < CHANCE:
-            chosen = dict.fromkeys(
-                [
-                    whole,
-                    *(
-                        _varied(rng, whole, pool)
-                        for _ in range(OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1)
-                    ),
-                ]
-            )
-            shares = LEAST + (1 - LEAST * len(chosen)) * rng.dirichlet(np.ones(len(chosen)))
-            outcomes = dict(zip(chosen, shares.tolist(), strict=True))
-        actions.append(_schema(schema, outcomes))
-    return ChanceModel(vocabulary, tuple(actions)), domain
+
+    def outcomes(
+        rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]
+    ) -> dict[Effects, float]:
+        if rng.random() >= CHANCE:
+            return {whole: 1.0}
+        others = OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1
+        chosen = dict.fromkeys([whole, *(_varied(rng, whole, pool) for _ in range(others))])
+        shares = LEAST + (1 - LEAST * len(chosen)) * rng.dirichlet(np.ones(len(chosen)))
+        return dict(zip(chosen, shares.tolist(), strict=True))
+
+    return _with_outcomes(seed, outcomes)
 
 
 def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
     """A model in which every action slips with this probability: nothing changes, or some of the effects come, or another one."""
+
+    def outcomes(
+        rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]
+    ) -> dict[Effects, float]:
+        slip = Effects() if rng.random() < 0.5 else _varied(rng, whole, pool)
+        return {whole: 1.0 - probability, slip: probability} if slip != whole else {whole: 1.0}
+
+    return _with_outcomes(seed, outcomes)
+
+
+def _with_outcomes(
+    seed: int, outcomes: Callable[[np.random.Generator, Effects, Sequence[LiftedAtom]], dict[Effects, float]]
+) -> tuple[ChanceModel, Domain]:
+    """A random domain in which the effects of every action come with others, and the domain as it was."""
     domain = random_domain(seed)
     rng = np.random.default_rng([seed, 5])
-    vocabulary = domain.model.vocabulary
     actions = []
     for schema in domain.model.actions:
-        whole = Effects(schema.add, schema.delete - schema.add)
-        slip = (
-            Effects() if rng.random() < 0.5 else _varied(rng, whole, lifted_atoms(vocabulary, schema.header))
-        )
-        shares = {whole: 1.0 - probability, slip: probability} if slip != whole else {whole: 1.0}
-        actions.append(_schema(schema, shares))
-    return ChanceModel(vocabulary, tuple(actions)), domain
+        pool = lifted_atoms(domain.model.vocabulary, schema.header)
+        drawn = outcomes(rng, Effects(schema.add, schema.delete - schema.add), pool)
+        found = tuple(Outcome(share, effects) for effects, share in drawn.items())
+        actions.append(ChanceSchema(schema.header, schema.positive, schema.negative, found))
+    return ChanceModel(domain.model.vocabulary, tuple(actions)), domain
 
 
 def random_conditional(seed: int) -> tuple[ChanceModel, Domain]:
@@ -99,11 +99,6 @@ def _conditional(rng: np.random.Generator, model: ChanceModel, schema: ChanceSch
         lambda values: other if all(values[atom] is wanted[atom] for atom in chosen) else schema.outcomes,
     )
     return replace(schema, cases=found, outcomes=()) if len(found) > 1 else schema
-
-
-def _schema(schema: ActionSchema, outcomes: dict[Effects, float]) -> ChanceSchema:
-    found = tuple(Outcome(share, effects) for effects, share in outcomes.items())
-    return ChanceSchema(schema.header, schema.positive, schema.negative, found)
 
 
 def _varied(rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]) -> Effects:

@@ -21,16 +21,13 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 if TYPE_CHECKING:
     from aam_vision.agents.bare import BareSymbolicAgent
     from aam_vision.controls.result import ControlsResult
     from aam_vision.controls.transitions import Transition
-    from experiments.brute_force import Domain
+    from experiments.random_strips import Domain
 
 BATCH = 25
 """Domains in one job."""

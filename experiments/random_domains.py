@@ -25,15 +25,12 @@ import typer
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.task.result import Result
     from aam_vision.strips import State
-    from experiments.brute_force import Domain
+    from experiments.random_strips import Domain
 
 CASES = (
     ("settable", "economical"),

@@ -19,10 +19,7 @@ import typer
 from aam_vision import domains
 from aam_vision.commandline import run_command
 from aam_vision.strips import ActionSchema, Model, lifted_atoms
-from experiments.jobs import Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Presentation, Row, Scale, Table, chosen_domains, report, spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +60,7 @@ def reassessed(*, env: str, changes: int, seed: int, size: int) -> Row:
 
     from aam_vision.agents.symbolic import SymbolicAgent
     from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.differences import differences
+    from aam_vision.interrogation.task.result import differences
 
     prior = domains.load(env)
     truth = changed(prior, changes, np.random.default_rng([seed, changes]))

@@ -14,11 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.figures import queries_figure
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, queries_figure, report, spread
 
 PAPER = {"sokoban": 201, "doors": 252}
 """Queries in the paper (Sec. "Empirical Evaluation", simulators)."""

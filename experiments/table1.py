@@ -16,11 +16,17 @@ import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
-from experiments.figures import queries_figure
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
+from experiments.jobs import (
+    Parameters,
+    Presentation,
+    Row,
+    Scale,
+    Table,
+    chosen_domains,
+    queries_figure,
+    report,
+    spread,
+)
 
 PAPER = {
     "gripper": 17,

@@ -62,8 +62,7 @@ def interrogated(seed: int) -> dict[str, object]:
     import aam_vision
     from aam_vision import evaluation
     from aam_vision.agents.image import ImageAgent
-    from aam_vision.envs.tabletop.domain import intended, world
-    from aam_vision.envs.tabletop.environment import Stage
+    from aam_vision.envs.tabletop.environment import Stage, intended, world
     from aam_vision.envs.tabletop.skills import Skills
     from aam_vision.query import Access
 
@@ -115,8 +114,7 @@ def timed(owner: type, name: str) -> Iterator[list[float]]:
 
 def timings() -> dict[str, list[float]]:
     """CPU seconds of making the environment, of scenes, of skills that are carried out, and of pictures."""
-    from aam_vision.envs.tabletop.domain import intended, scene
-    from aam_vision.envs.tabletop.environment import TabletopEnv
+    from aam_vision.envs.tabletop.environment import TabletopEnv, intended, scene
     from aam_vision.strips import State
 
     found: dict[str, list[float]] = {"made": [], "scene": [], "skill": [], "picture": []}

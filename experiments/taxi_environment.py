@@ -10,8 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.taxi import TaxiEnv
 
-from aam_vision.envs.depiction import Depiction
-from aam_vision.envs.labelled import Labelled, LabelledImages, distinct, labelled_images
+from aam_vision.envs.labelled import Depiction, Labelled, LabelledImages, distinct, labelled_images
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.worlds import taxi as world
 from aam_vision.envs.worlds.taxi import (

@@ -24,12 +24,18 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from experiments.faults.registry import FAMILIES, HONEST
-from experiments.faulty_robot import FAULTS
-from experiments.jobs import Parameters, Results, Row
-from experiments.options import Scale, chosen_domains
-from experiments.report import Presentation, report
-from experiments.tables import Table, spread
-from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
+from experiments.jobs import (
+    Parameters,
+    Presentation,
+    Results,
+    Row,
+    Scale,
+    Table,
+    chosen_domains,
+    report,
+    spread,
+)
+from experiments.trust_runs import FAULTS, PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics", "satellite")

@@ -2,34 +2,51 @@
 
 from __future__ import annotations
 
+import json
+import os
+import random
 import shlex
 import sys
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from inspect import signature
+from math import comb
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from aam_vision import targets
-from aam_vision.agents.reference_agent import HELLO
+from aam_vision.agents.reference_agent import HELLO, Robot
+from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Model, Predicate, Types, Vocabulary
+from aam_vision.strips import (
+    ActionHeader,
+    ActionSchema,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 from aam_vision.targets import Target
-from experiments.faults.agent import FaultyAgent
-from experiments.faults.held_out import STEPS, mispredicted
-from experiments.faults.registry import HONEST, faulty_agent, right_verdicts
-from experiments.faults.seen import MisreadStates
-from experiments.faults.verdicts import frequency_right, literal_right
-from experiments.faults.world import Setting
+from experiments.faults.conditional import explanations
+from experiments.faults.registry import HONEST, MisreadStates, faulty_agent, right_verdicts
+from experiments.faults.world import LONGEST, Fault, FaultyAgent, Setting, World, named
 from experiments.jobs import Row
 from experiments.noise import wrongly_certain
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.task.result import Result
     from aam_vision.query import Agent
+
 
 FAULT_RATE = 0.02
 """Share of a faulty program's answers."""
@@ -210,7 +227,7 @@ def _program(fault: str, access: str, seed: int, folder: Path) -> Target:
     """The reference agent as a program with random faults."""
     words = [
         "-m",
-        "experiments.faulty_robot",
+        "experiments.trust_runs",
         fault,
         str(FAULT_RATE),
         str(seed),
@@ -253,3 +270,198 @@ def robot() -> Model:
             schema("put", {at, holds}, {lies, free}, {holds}),
         ),
     )
+
+
+# Whether a learned model predicts an agent, on steps that were never asked for.
+
+
+STEPS = 500
+NEAR_MISSES = 0.4
+"""The share of steps that an honest agent seldom executes."""
+
+
+class Attempt(NamedTuple):
+    """One attempted step, as it is seen."""
+
+    before: State
+    step: GroundAction
+    executed: bool
+    after: State
+
+
+def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[Attempt]:
+    """Steps of the agent as it is now, with random histories, in interrogated and in fresh problems.
+
+    On a trajectory they begin where the agent stands: nothing that is out of reach from there could have been asked.
+    Where an agent is honest and only seen wrongly, its true states are given.
+    """
+    fault, nature = agent.fault, agent.nature
+    nature.stopped = True
+    beginnings = [World(state, fault.fresh(state)) for state in fault.setting.initial]
+    if agent.access is Access.TRAJECTORY and agent.here is not None:
+        beginnings = [agent.here]
+    while True:
+        world = beginnings[int(rng.integers(len(beginnings)))]
+        before = world.state if fault.only_seen else fault.see(world, nature)
+        for _ in range(int(rng.integers(1, LONGEST + 1))):
+            step = _instruction(agent, world.state, rng)
+            executed, world = agent.attempt(world, step)
+            after = world.state if fault.only_seen else fault.see(world, nature)
+            yield Attempt(before, step, executed, after)
+            before, count = after, count - 1
+            if not count:
+                return
+
+
+def _instruction(agent: FaultyAgent, state: State, rng: np.random.Generator) -> GroundAction:
+    """One that an honest agent could execute, or one that is a little or altogether different."""
+    step = agent.option(state, rng)
+    headers = agent.headers
+    objects = state.objects
+    if step is not None and rng.random() >= NEAR_MISSES:
+        return step
+    if step is not None and step.objects and rng.random() < 0.5:
+        header = next(header for header in headers if header.name == step.name)
+        place = int(rng.integers(header.arity))
+        others = [name for name in objects.of_type(header.types[place]) if name not in step.objects]
+        if others:
+            named = list(step.objects)
+            named[place] = others[int(rng.integers(len(others)))]
+            return GroundAction(step.name, tuple(named))
+    while True:
+        header = headers[int(rng.integers(len(headers)))]
+        drawn = [names[int(rng.integers(len(names)))] for names in map(objects.of_type, header.types)]
+        if len(set(drawn)) == len(drawn):
+            return GroundAction(header.name, tuple(drawn))
+
+
+def mispredicted(result: Result, agent: FaultyAgent, rng: np.random.Generator, count: int = STEPS) -> int:
+    """How many of so many steps the learned model predicts wrongly, as far as it is determined."""
+    return sum(wrong(result.hypotheses, one) for one in attempts(agent, count, rng))
+
+
+def wrong(hypotheses: Hypotheses, attempt: Attempt) -> bool:
+    """Whether a step came out otherwise than all models that are still possible predict."""
+    before, step, executed, after = attempt
+    action = hypotheses[step.name]
+    violated = action.violated(*action.index.values(before, step.objects))
+    if not violated or action.certain_to_fail(violated):
+        if executed is bool(violated):
+            return True
+    elif executed:
+        return False  # it was open, and so are the effects of what was never executed
+    if not executed:
+        return before != after
+    expected = action.schema().successor(before, step.objects)
+    open_atoms = action.index.facts(action.undecided_effects, step.objects)
+    return bool((expected.true ^ after.true) - open_atoms)
+
+
+# Whether a diagnosis is right: its family, its literal, and its frequency.
+
+
+LEVEL = 0.95
+HALVINGS = 40
+
+
+def literal_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
+    """Whether the literal is the fault's condition, or one that cannot be told from it; None where there is none."""
+    if fault.condition is None or diagnosis.family is not Family.CONDITIONAL:
+        return None
+    (action,) = fault.actions
+    header = fault.setting.header(action)
+    text = diagnosis.literal or ""
+    return any(named(text, atom, header) for atom in explanations(fault.setting, action, fault.condition))
+
+
+def frequency_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
+    """Whether the true frequency is within the 95% interval of the diagnosis; None where nothing is random."""
+    if fault.rate is None or diagnosis.family is not Family.RANDOM or not diagnosis.tried:
+        return None
+    rates = [fault.rate]
+    if len(diagnosis.examples) == 2:
+        one, other = diagnosis.examples
+        if one.situation.state != other.situation.state:
+            rates.append(1 - fault.rate)  # chance has decided already on the way to the situation
+        elif _is_honest(fault, other):
+            rates = [1 - fault.rate]  # the honest outcome was the unexpected one
+    low, high = interval(diagnosis.seen, diagnosis.tried)
+    return any(low <= rate <= high for rate in rates)
+
+
+def _is_honest(fault: Fault, example: Example) -> bool:
+    state = fault.setting.outcome(example.situation.state, example.step)
+    return state == (example.after.state if example.after is not None else None)
+
+
+def interval(seen: int, tried: int) -> tuple[float, float]:
+    """The exact (Clopper-Pearson) 95% interval of a probability, from a number of successes."""
+    tail = (1 - LEVEL) / 2
+    low = 0.0 if not seen else _where(lambda p: 1 - _at_most(seen - 1, tried, p) < tail)
+    high = 1.0 if seen == tried else _where(lambda p: _at_most(seen, tried, p) >= tail)
+    return low, high
+
+
+def _at_most(count: int, tried: int, probability: float) -> float:
+    return sum(
+        comb(tried, one) * probability**one * (1 - probability) ** (tried - one) for one in range(count + 1)
+    )
+
+
+def _where(below: Callable[[float], bool]) -> float:
+    """The probability up to which this holds."""
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if below(middle):
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+# The reference agent as a program with random faults.
+#
+# ``python -m experiments.trust_runs FAULT RATE SEED STARTS ACCESS``: each answer but the hello has the fault with this
+# probability; the file ``STARTS`` grows with every process, so that a fresh one does not repeat what the last one did.
+
+
+FAULTS = ("crash", "hang", "half line", "garbage", "other answer", "too far", "another state", "refusal")
+"""The kinds of faults. The last two are lies, which only the engine can detect."""
+
+
+def main() -> None:
+    """Answer line by line, sometimes wrongly or not at all."""
+    fault, rate, seed, starts, access = sys.argv[1:]
+    with Path(starts).open("a", encoding="utf-8") as file:
+        file.write("x")
+    rng = random.Random(f"{seed} {Path(starts).stat().st_size}")
+    robot = Robot()
+    for line in sys.stdin:
+        question = json.loads(line)
+        asked = {"hello": lambda _: {**HELLO, "access": access}, "run": robot.run, "walk": robot.walk}
+        wrong = question["ask"] == "run" and rng.random() < float(rate)
+        if wrong and fault == "refusal":
+            question["plan"] = question["plan"][: rng.randrange(len(question["plan"]) + 1)]
+        found = {"id": question["id"], **asked[question["ask"]](question)}
+        if wrong and fault == "another state" and found["executed"]:
+            found["state"]["true"] = found["state"]["true"][1:]
+        answer = json.dumps(found)
+        if wrong and fault == "crash":
+            os._exit(3)
+        if wrong and fault == "hang":
+            time.sleep(1000)
+        if wrong and fault == "half line":
+            print(answer[: len(answer) // 2], end="", flush=True)
+            os._exit(0)
+        if wrong and fault == "garbage":
+            answer = "Segmentation fault (core dumped)"
+        if wrong and fault == "other answer":
+            answer = json.dumps({**found, "id": question["id"] + 1})
+        if wrong and fault == "too far":
+            answer = json.dumps({**found, "executed": len(question["plan"]) + 1})
+        print(answer, flush=True)
+
+
+if __name__ == "__main__":
+    main()

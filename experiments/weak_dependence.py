@@ -28,10 +28,7 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
-from experiments.jobs import Parameters, Row
-from experiments.options import Scale
-from experiments.report import Presentation, report
-from experiments.tables import Table
+from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
 
 ACCESS = ("settable", "snapshot", "reset")
 WITHIN = (0.05, 0.1, 0.2)

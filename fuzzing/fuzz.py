@@ -15,8 +15,7 @@ def main() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["aam_vision", "fuzzing"]):
-        from fuzzing.entrances import ENTRANCES
-        from fuzzing.seeds import SEEDS, WORDS
+        from fuzzing.entrances import ENTRANCES, SEEDS, WORDS
 
     name, *options = sys.argv[1:]
     with TemporaryDirectory() as folder:

@@ -10,8 +10,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from mutation.runs import Sample, Verdict, run_target
-from mutation.targets import TARGETS
+from mutation.runs import TARGETS, Sample, Verdict, run_target
 
 SURVIVORS = "survivors.diff"
 

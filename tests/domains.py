@@ -1,6 +1,6 @@
 """Random small STRIPS domains for hypothesis, which makes those that fail smaller.
 
-``experiments.brute_force`` says what can be found out about them by trying everything.
+``experiments.random_strips`` says what can be found out about them by trying everything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aam_vision.strips import (
     Vocabulary,
     lifted_atoms,
 )
-from experiments.brute_force import (
+from experiments.random_strips import (
     Domain,
     all_bindings,
     applicable,

@@ -18,7 +18,7 @@ STARTED_BY_PROGRAMS = {
     "aam_vision.agents.launch",
     "aam_vision.agents.reference_agent",
     "envs.program",
-    "experiments.faulty_robot",
+    "experiments.trust_runs",
     "experiments.key_agent",
     "experiments.peer_process",
     "experiments.slow_agent",

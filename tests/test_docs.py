@@ -290,7 +290,7 @@ def test_every_line_on_the_page_fits_the_protocol(block: Block) -> None:
 
 def test_the_limits_on_the_page_are_the_defaults() -> None:
     from aam_vision.agents.program import ProgramLimits
-    from aam_vision.agents.scenes import MAX_CELLS, MAX_PIXELS, MAX_SIDE
+    from aam_vision.agents.protocol import MAX_CELLS, MAX_PIXELS, MAX_SIDE
     from aam_vision.arguments import Arguments
 
     protocol = PROTOCOL.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.fact_tables import Mask, Sets, distinct
-from aam_vision.planning.numbered import packed, packed_sets, unpacked
+from aam_vision.planning.pyperplan import packed, packed_sets, unpacked
 from tests.profiles import thorough
 
 

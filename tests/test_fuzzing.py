@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzing.entrances import ENTRANCES, Complaint, resealed
-from fuzzing.seeds import SEEDS, WORDS
+from fuzzing.entrances import ENTRANCES, SEEDS, WORDS, Complaint, resealed
 from tests.profiles import thorough
 
 SECONDS = 5.0

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import conditions, relations
-from aam_vision.compatibility import Compatibility
-from aam_vision.conditions import Absence, Condition
-from aam_vision.fact_tables import ObjectNumbers, Table
-from aam_vision.relations import Relation
+from aam_vision import fact_tables, relations
+from aam_vision.fact_tables import Absence, Condition, ObjectNumbers, Table
+from aam_vision.relations import Compatibility, Relation
 from aam_vision.strips import ActionHeader, LiftedAtom, Objects, State, lifted_atoms
 from tests import domains
 from tests.profiles import thorough
@@ -59,7 +57,7 @@ def test_solutions_are_those_of_enumeration(
     repeated: bool, block: int, large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relations, "BLOCK", block)
-    monkeypatch.setattr(conditions, "LARGE", large)
+    monkeypatch.setattr(fact_tables, "LARGE", large)
 
     @thorough(120)
     @given(queries(repeated=repeated))
@@ -89,7 +87,7 @@ def test_solutions_are_those_of_enumeration(
 def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
     large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conditions, "LARGE", large)
+    monkeypatch.setattr(fact_tables, "LARGE", large)
     compatible_by_pairs()
 
 

@@ -58,13 +58,13 @@ def augment(boards: Tensor, generator: Generator) -> Tensor:
     changed = torch.lerp(changed, torch.full_like(changed, 0.5), fade)
     noise = torch.randn(boards.shape, generator=generator)
     changed = changed + uniform(0, NOISE) * often(0.7) * noise
-    changed = _blurred(changed, uniform(0, BLUR) * often(0.5))  # and the noise: resampling blurs it, too
+    changed = blurred(changed, uniform(0, BLUR) * often(0.5))  # and the noise: resampling blurs it, too
     changed = (changed + uniform(0, NOISE / 2) * often(0.5) * noise.flip(3)).clamp_(0, 1)
     return torch.where(often(CLEAN) > 0, boards, changed)
 
 
-def _blurred(boards: Tensor, sigma: Tensor) -> Tensor:
-    """Gaussian blur of every board by its own sigma, (N, 1, 1, 1); none where it is 0."""
+def blurred(boards: Tensor, sigma: Tensor) -> Tensor:
+    """Gaussian blur of every board or picture by its own sigma, (N, 1, 1, 1); none where it is 0."""
     number, channels = boards.shape[:2]
     steps = torch.arange(-_HALF, _HALF + 1).float()
     kernels = torch.exp(-(steps**2) / (2 * sigma.flatten()[:, None].clamp(min=0.05) ** 2))  # (N, taps)

@@ -15,6 +15,7 @@ back that stand above it, as the labelling page writes it when an answer is undo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -31,7 +32,6 @@ from aam_vision.files import read_limited
 from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
-from aam_vision.training.atom_texts import atom_of, text_of
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.described import PROBLEM, read_description
 from aam_vision.training.label_checks import (
@@ -58,16 +58,13 @@ class Labellable(Protocol):
     @property
     def name(self) -> str:
         """Of the weights."""
-        ...
 
     @property
     def visual(self) -> VisualVocabulary:
         """The predicates."""
-        ...
 
     def scene_of(self, problem: str) -> Scene:
         """The scene of a problem by its name; UnusableInput if it has none."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -181,7 +178,12 @@ def read_lines(
     for number, line in enumerate(lines, start=1):
         if line.strip():
             with _told(file, number):
-                facts = _facts(line)
+                try:
+                    facts = loads(line)
+                    if not isinstance(facts, dict):
+                        raise TypeError("no object")
+                except (ValueError, TypeError) as error:
+                    raise _no_label(error) from None
                 if facts.get("withdrawn") is True or isinstance(facts.get("withdrawn"), list):
                     entries = without(entries, facts)
                 else:
@@ -201,16 +203,6 @@ def _told(file: Path, number: int) -> Iterator[None]:
         yield
     except UnusableInput as error:
         raise UnusableInput(f"{file} line {number}: {error}") from None
-
-
-def _facts(line: str) -> dict[str, Any]:
-    try:
-        facts = loads(line)
-        if not isinstance(facts, dict):
-            raise TypeError("no object")
-    except (ValueError, TypeError) as error:
-        raise _no_label(error) from None
-    return facts
 
 
 def _no_label(error: Exception) -> UnusableInput:
@@ -297,3 +289,37 @@ def read_image(file: Path) -> Frame:
         raise UnusableInput(f"cannot read image {file} ({error.strerror or error}): save it again") from None
     except NoPicture as error:
         raise UnusableInput(f"image {file} is of no use here: {error}") from None
+
+
+# Atoms as label files have them: ``at(player-01, pos-2-3)``.
+
+
+_ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
+
+
+def text_of(atom: Atom) -> str:
+    """An atom as it is written in a line."""
+    return f"{atom.predicate}({', '.join(atom.objects)})"
+
+
+def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
+    """The atom of a perceived predicate that is written in a line.
+
+    Raises:
+        UnusableInput: it is no atom, or names what there is not.
+    """
+    entries = {e.predicate.name: e for e in visual.entries if isinstance(e, Perceived)}
+    match = _ATOM.fullmatch(text.strip())
+    if match is None:
+        raise UnusableInput(f"{text!r} is no atom: write predicate(object, object)")
+    name, objects = match[1], tuple(part.strip() for part in match[2].split(",") if part.strip())
+    if name not in entries:
+        raise UnusableInput(f"no perceived predicate {name!r}: use one of {', '.join(entries)}")
+    kinds = entries[name].predicate.types
+    if len(objects) != len(kinds):
+        raise UnusableInput(f"{text}: {name} takes {len(kinds)} objects, not {len(objects)}")
+    known = scene.objects_of(entries[name])
+    for item, kind in zip(objects, kinds, strict=True):
+        if item not in known.of_type(kind):
+            raise UnusableInput(f"{text}: the problem has no {kind} {item!r}")
+    return Atom(name, objects)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.labels import Labels, label, things_at
+from aam_vision.envs.labelled import Labels, label, things_at
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import NO_LABEL, Exactly, Never, VisualVocabulary
 from aam_vision.strips import State

@@ -20,7 +20,6 @@ from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.network import BoardNetwork, place_logits
 from aam_vision.classifiers.networks import make_network
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
-from aam_vision.training.quiet import quiet_lightning
 from aam_vision.training.trainer import (
     Examined,
     Pace,
@@ -28,6 +27,7 @@ from aam_vision.training.trainer import (
     Taught,
     TrainingOptions,
     make_trainer,
+    quiet_lightning,
     steps_done,
 )
 

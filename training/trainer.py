@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput, reason
-from aam_vision.training.logs import ShowWhatIsSeen, loggers
+from aam_vision.training.labels import NO_LABEL
 
 cure_torchvision()
 
@@ -101,7 +105,11 @@ class Taught(LightningModule):  # type: ignore[misc]
     def configure_optimizers(self) -> dict[str, object]:
         pace = self.pace
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=pace.rate)
-        schedule = _EveryRound(optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=pace.warm_up)
+        rising = pace.warm_up * pace.steps
+        if rising == 1:  # a rise of one step, from the first to the first, divides by zero
+            rising = 1.5
+        share = rising / pace.steps
+        schedule = _EveryRound(optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=share)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
@@ -223,3 +231,125 @@ def steps_done(checkpoint: Path, lesson: Taught, steps: int) -> int:
     if not same or done >= steps:
         raise UnusableInput(f"{checkpoint} has {done} steps behind it, of another number or of all: {cure}")
     return done
+
+
+# Logs of a training run: the loss, the confusion of every classifier, sample images.
+#
+# Figures go to ``logs/metrics.csv`` and, if asked for, to TensorBoard (the extra ``tensorboard``), which also gets the
+# images of the first batch as training sees them, and the confusion as a table. Nothing here changes what is learned.
+
+
+cure_torchvision()
+
+from lightning.pytorch import Callback, LightningModule  # noqa: E402
+from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger  # noqa: E402
+
+FOLDER = "logs"
+
+CELLS = ("yes as yes", "yes as no", "no as yes", "no as no")
+"""Of a confusion: what was labelled how, and taken for what at a probability of one half."""
+
+
+class Confusion:
+    """Counts per classifier, (heads, 4), in the order of ``CELLS``."""
+
+    def __init__(self, heads: Sequence[str]) -> None:
+        self.heads = tuple(heads)
+        self.counts = torch.zeros(len(self.heads), len(CELLS), dtype=torch.long)
+
+    def add(self, logits: Tensor, labels: Tensor) -> None:
+        """A batch: logits and labels, (N, heads, places) each; what has no label is left out."""
+        found, known, yes = (logits > 0).cpu(), (labels != NO_LABEL).cpu(), (labels == 1).cpu()
+        parts = (yes & found, yes & ~found, ~yes & found, ~yes & ~found)
+        self.counts += torch.stack([(part & known).sum((0, 2)) for part in parts], 1)
+
+    def figures(self) -> dict[str, float]:
+        """``HEAD/yes as no`` and so on, as they are logged."""
+        return {
+            f"{head}/{cell}": float(count)
+            for head, row in zip(self.heads, self.counts.tolist(), strict=True)
+            for cell, count in zip(CELLS, row, strict=True)
+        }
+
+    def table(self) -> str:
+        """The counts in Markdown."""
+        lines = ["| classifier | " + " | ".join(CELLS) + " |", "|---" * (len(CELLS) + 1) + "|"]
+        for head, row in zip(self.heads, self.counts.tolist(), strict=True):
+            lines.append(f"| {head} | " + " | ".join(map(str, row)) + " |")
+        return "\n".join(lines)
+
+
+def loggers(folder: Path | None, *, tensorboard: bool) -> list[Any]:
+    """Lightning's loggers for a run; none without a folder.
+
+    Raises:
+        UnusableInput: TensorBoard is asked for and not installed.
+    """
+    if folder is None:
+        return []
+    found: list[Any] = [CSVLogger(folder, name="", version=FOLDER)]
+    if tensorboard:
+        if find_spec("tensorboard") is None:
+            raise UnusableInput(
+                "the package tensorboard is not installed: pip install 'aam-vision[tensorboard]', or leave out "
+                "--tensorboard"
+            )
+        found.append(TensorBoardLogger(folder, name="", version=FOLDER))
+    return found
+
+
+class ShowWhatIsSeen(Callback):  # type: ignore[misc]
+    """Logs the confusion after every look at what is held back, and to TensorBoard the first images as well."""
+
+    def __init__(self, heads: Sequence[str]) -> None:
+        self._heads = heads
+        self._confusion = Confusion(heads)
+
+    def on_train_batch_start(
+        self, trainer: Trainer, lesson: LightningModule, batch: Any, number: int
+    ) -> None:
+        if number == 0:
+            for board in _boards_of(trainer):
+                board.add_images("images of the first batch", lesson.shown(batch), trainer.global_step)
+
+    def on_validation_epoch_start(self, trainer: Trainer, lesson: LightningModule) -> None:
+        self._confusion = Confusion(self._heads)
+
+    def on_validation_batch_end(
+        self, trainer: Trainer, lesson: LightningModule, outputs: Any, batch: Any, *_: object
+    ) -> None:
+        self._confusion.add(outputs, batch[2])
+
+    def on_validation_epoch_end(self, trainer: Trainer, lesson: LightningModule) -> None:
+        lesson.log_dict(self._confusion.figures(), sync_dist=True, reduce_fx="sum")
+        for board in _boards_of(trainer):
+            board.add_text("confusion", self._confusion.table(), trainer.global_step)
+
+
+def _boards_of(trainer: Trainer) -> list[Any]:
+    """The writers of TensorBoard, on the process that writes."""
+    if not trainer.is_global_zero:
+        return []
+    return [logger.experiment for logger in trainer.loggers if isinstance(logger, TensorBoardLogger)]
+
+
+# Lightning without its banners and advice.
+
+
+@contextmanager
+def quiet_lightning() -> Iterator[None]:
+    """Keep Lightning's banners and advice to itself, and its settings of torch from outliving it."""
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+        torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)

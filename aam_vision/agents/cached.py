@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
 
-from aam_vision.agents.database import Format, create, guarded, open_checked, refuse_links
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import (
     Malformed,
@@ -22,6 +21,7 @@ from aam_vision.agents.encoding import (
     read_state,
     state_json,
 )
+from aam_vision.agents.journal import Format, create, guarded, open_checked, refuse_links
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Agent, Query, Response, Situation
 from aam_vision.wording import counted

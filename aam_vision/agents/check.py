@@ -14,11 +14,10 @@ from typing import Annotated, Any
 import typer
 from numpy.random import default_rng
 
-from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
-from aam_vision.agents.shown import ProgramSimulator
+from aam_vision.agents.shown import Conversation, ProgramSimulator
 from aam_vision.commandline import run_command
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Frame, Percept, Scene

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aam_vision.strips import (
+    MAX_LIFTED_ATOMS,
     ROOT_TYPE,
     ActionHeader,
     Atom,
@@ -21,8 +22,8 @@ from aam_vision.strips import (
     State,
     Types,
     Vocabulary,
+    count_lifted_atoms,
 )
-from aam_vision.vocabulary_size import MAX_LIFTED_ATOMS, count_lifted_atoms
 from aam_vision.wording import counted
 
 MAX_NAMES = 100_000

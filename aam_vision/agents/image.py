@@ -8,18 +8,18 @@ read an image, the same situation is looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.returning import Passage, Ways
-from aam_vision.agents.seen import Seen, Unlike, digest, digests, memo_of, remembered
+from aam_vision.agents.encoding import Malformed, field, show
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.perception import Frame, ImageTest, Percept, Perception, Scene
+from aam_vision.perception import Frame, ImageTest, Percept, Perception, Point, Scene
 from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.simulator import Foreseeing, Simulator
 from aam_vision.strips import ActionHeader, GroundAction, Vocabulary
@@ -28,6 +28,8 @@ __all__ = ["LOOKS", "ChanceImageAgent", "ImageAgent", "digests"]
 
 LOOKS = 8
 """Images of one situation that are tried, at most, when perception cannot read them."""
+_AGAIN = 100
+"""Times that each passage of a way back is tried, on average, where chance may lead elsewhere."""
 
 
 class ImageAgent:
@@ -244,15 +246,43 @@ class ImageAgent:
 
 
 class ChanceImageAgent(ImageAgent):
-    """The same, of simulators in which chance is at work: what was done before would not lead to the same situation again."""
+    """The same, of simulators in which chance is at work: steps are tried until they lead where they led before."""
 
     def _lead_back(self, number: int) -> None:
-        _, steps = self._ways.back(number, lambda other: self._seen[other].snapshot is not None)
-        if steps:
-            raise UnusableInput(
-                "a run with chance that is seen in images cannot be gone on with: chance would lead elsewhere; start a new run"
+        passages = self._ways.passages(number, lambda other: self._seen[other].snapshot is not None)
+        if not passages:
+            super()._lead_back(number)
+            return
+        simulator, kept = self._simulators[self._seen[number].problem], self.access is Access.SNAPSHOT
+        standing = passages[0][0]
+
+        def begin(at: int) -> None:
+            nonlocal standing
+            standing = at
+            if (snapshot := self._seen[at].snapshot) is not None:
+                simulator.restore(snapshot)
+            else:
+                simulator.start()
+
+        def take(steps: tuple[GroundAction, ...], to: int) -> bool:
+            nonlocal standing
+            if not all(simulator.instruct(step.name, step.objects) for step in steps):
+                return False
+            before, wanted = self._seen[standing].percept, self._seen[to]
+            percept, _ = self._see(
+                simulator, lambda frame, scene: self._perception.follow(before, frame, scene)
             )
-        super()._lead_back(number)
+            if percept.state != wanted.percept.state:
+                return False
+            standing = to
+            if kept:
+                self._seen[to] = replace(wanted, snapshot=simulator.snapshot())
+            return True
+
+        if not led_back(passages, begin, take, kept=kept):
+            raise AgentFailed(
+                f"chance did not lead again where {', '.join(map(str, passages[-1][1]))} led in an earlier process; start a new run"
+            )
 
 
 def image_test(agent: Agent) -> ImageTest | None:
@@ -275,3 +305,216 @@ def _behind(agent: Agent, name: str) -> Agent:
 def _number(situation: Situation) -> int:
     assert isinstance(situation.handle, int), "a situation of this agent"
     return situation.handle
+
+
+# What an agent that shows itself in images has seen of a situation, and the memo of it for a later process.
+
+
+class Unlike(NamedTuple):
+    """An image that looks unlike everything learned from: the number of its problem, its name if it was kept, and where."""
+
+    problem: int
+    image: str | None
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A situation: which simulator, in which state, and how it was perceived.
+
+    ``snapshot`` is None where the access does not allow one to be taken, or an earlier process has taken it.
+    """
+
+    problem: int
+    snapshot: object | None
+    percept: Percept
+    image: str | None
+    """The name under which ``keep_images`` has kept the image."""
+    passed: tuple[str, ...] = ()
+    """The names of the images since the query's first, in order."""
+    pixels: frozenset[str] = frozenset()
+    """Digests of the images that were seen of it."""
+
+
+def memo_of(seen: Seen) -> dict[str, Any]:
+    """The problem, where things were seen, in which image, and after which other images."""
+    percept = seen.percept
+    memo = {
+        "problem": seen.problem,
+        "places": dict(percept.places),
+        "refused": percept.refused,
+        "pixels": sorted(seen.pixels),
+    }
+    positions = {thing: list(position) for thing, position in percept.positions.items()}
+    more = {"image": seen.image, "passed": list(seen.passed), "positions": positions}
+    more["unlike"] = list(percept.unlike)
+    return {**memo, **{name: kept for name, kept in more.items() if kept}}
+
+
+def remembered(passage: Passage, simulators: Sequence[Simulator]) -> tuple[int, Percept]:
+    """The problem and percept of a situation that was seen in an earlier process.
+
+    Args:
+        passage: the way there, with the situation's memo.
+        simulators: those of the agent's problems.
+
+    Raises:
+        UnusableInput: the memo is not as ``memo_of`` writes it.
+    """
+    try:
+        problem = field(passage.memo, "problem", int)
+        places = field(passage.memo, "places", dict)
+        refused = field(passage.memo, "refused", bool)
+        if not 0 <= problem < len(simulators):
+            raise Malformed(f"there is no problem {problem}")
+        scene = simulators[problem].scene
+        if passage.after.state.objects != scene.objects or not places.keys() <= scene.looks.keys():
+            raise Malformed(f"other things than those of problem {problem}")
+        if not all(
+            place is None or (isinstance(place, str) and place in scene.cells) for place in places.values()
+        ):
+            raise Malformed(f"other places than those of problem {problem}")
+        positions = points(passage.memo, "positions")
+        unlike = tuple(field(passage.memo, "unlike", list)) if "unlike" in passage.memo else ()
+        if not all(isinstance(place, str) and place in scene.cells for place in unlike):
+            raise Malformed(f"other places than those of problem {problem}")
+    except Malformed as error:
+        raise UnusableInput(
+            f"the transcript does not say what was seen ({error}); start a new run instead"
+        ) from None
+    return problem, Percept(passage.after.state, places, refused, positions, unlike)
+
+
+def digests(memo: object) -> frozenset[str]:
+    """The digests of images that a situation's memo has kept; none if it is of another kind."""
+    found = memo.get("pixels") if isinstance(memo, Mapping) else None
+    return frozenset(one for one in found if isinstance(one, str)) if isinstance(found, list) else frozenset()
+
+
+def digest(frame: Frame) -> str:
+    """A digest of an image's pixels."""
+    return blake2b(np.ascontiguousarray(frame).data, digest_size=8).hexdigest()
+
+
+# What an image agent's memo of a situation says about positions, read back.
+
+
+def points(memo: Mapping[str, object], name: str) -> dict[str, Point]:
+    """Things and where they were found; none if the memo has no such field.
+
+    Raises:
+        Malformed: it is something else.
+    """
+    found = memo.get(name, {})
+    if not isinstance(found, dict):
+        raise Malformed(f"{name!r} is {show(found)}, which is not an object")
+    read: dict[str, Point] = {}
+    for thing, point in found.items():
+        if (
+            not isinstance(point, list)
+            or len(point) != 2
+            or not all(isinstance(share, int | float) for share in point)
+        ):
+            raise Malformed(f"{thing!r} in {name!r} is {show(point)}, which is not two numbers")
+        read[thing] = (float(point[0]), float(point[1]))
+    return read
+
+
+# Ways back to situations whose snapshots are lost, because the process that held them has ended.
+#
+# The agent is deterministic: the executed steps that led to a situation lead there again. They do not
+# count as questions, since their outcome is known.
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Executed steps and the situations around them; ``before`` is None for an initial situation.
+
+    ``memo`` is the agent's note about ``after``.
+    """
+
+    before: Situation | None
+    steps: tuple[GroundAction, ...]
+    after: Situation
+    memo: Any
+
+
+@runtime_checkable
+class Returning(Protocol):
+    """An agent whose handles are numbers without a meaning in other processes.
+
+    A stateless agent, whose handles are the states themselves, does not need this.
+    """
+
+    def memo(self, situation: Situation) -> Any:
+        """A note, as JSON, that suffices to go on from a situation in another process; perceived things only."""
+
+    def resume(self, history: Sequence[Passage]) -> None:
+        """Take over a history: go on as an agent that was asked all this, from where it ended."""
+
+
+def returning(agent: Agent) -> Returning | None:
+    """The agent inside all decorators, if it has to be brought back."""
+    while isinstance(agent, AgentDecorator):
+        agent = agent.agent
+    return agent if isinstance(agent, Returning) else None
+
+
+class Ways:
+    """How every situation was reached first."""
+
+    def __init__(self) -> None:
+        self._came: dict[int, tuple[int, tuple[GroundAction, ...]]] = {}
+
+    def came(self, after: int, before: int, steps: tuple[GroundAction, ...]) -> None:
+        """Note that a situation was reached from another one."""
+        if after != before:
+            self._came.setdefault(after, (before, steps))
+
+    def back(self, to: int, known: Callable[[int], bool]) -> tuple[int, tuple[GroundAction, ...]]:
+        """The nearest situation on the way to one that is known, or initial; and the steps from it."""
+        steps: tuple[GroundAction, ...] = ()
+        while not known(to) and to in self._came:
+            to, before = self._came[to]
+            steps = before + steps
+        return to, steps
+
+    def passages(
+        self, to: int, known: Callable[[int], bool]
+    ) -> list[tuple[int, tuple[GroundAction, ...], int]]:
+        """The same one by one: from which situation, by which steps, to which."""
+        found: list[tuple[int, tuple[GroundAction, ...], int]] = []
+        while not known(to) and to in self._came:
+            before, steps = self._came[to]
+            found.append((before, steps, to))
+            to = before
+        return found[::-1]
+
+
+def led_back(
+    passages: Sequence[tuple[int, tuple[GroundAction, ...], int]],
+    begin: Callable[[int], object],
+    take: Callable[[tuple[GroundAction, ...], int], bool],
+    *,
+    kept: bool,
+) -> bool:
+    """Lead an agent with chance along a way, trying again where it gets elsewhere; whether it got to the end.
+
+    Args:
+        passages: of the way.
+        begin: brings it to a situation from which a passage begins.
+        take: has it take steps from where it is, and says whether it is in a situation then.
+        kept: whether it can be brought to every situation of the way once it was there, or to the first one alone.
+    """
+    place = 0
+    begin(passages[0][0])
+    for _ in range(_AGAIN * len(passages)):
+        _, steps, after = passages[place]
+        if take(steps, after):
+            place += 1
+            if place == len(passages):
+                return True
+        else:
+            place = place if kept else 0
+            begin(passages[place][0])
+    return False

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.returning import Passage
+from aam_vision.agents.image import Passage
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, Vocabulary
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed, field, state_json
+from aam_vision.agents.image import Passage, Ways, led_back
 from aam_vision.agents.protocol import (
     Reached,
     Start,
@@ -23,7 +23,7 @@ from aam_vision.agents.protocol import (
     run_question,
     walk_question,
 )
-from aam_vision.agents.returning import Passage, Ways
+from aam_vision.agents.shown import Conversation
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary
@@ -214,13 +214,34 @@ class StandingProcessAgent(ProcessAgent):
         if not steps:
             return begin
         executed, reached = self._run(problem, begin, steps)
-        if executed < len(steps) or reached.state != self._situations[number][1].state:
+        there = executed == len(steps) and reached.state == self._situations[number][1].state
+        if not there and not self._led_back(number, problem):
             raise AgentFailed(
                 f"the agent did {', '.join(map(str, steps))} before, and after a restart "
                 f"does only {executed} of these {len(steps)} steps, or gets elsewhere"
             )
         self._standing[problem] = number
         return "here"
+
+    def _led_back(self, number: int, problem: int) -> bool:
+        """Whether a program with chance got there after all, passage by passage."""
+        kept = self.access is Access.SNAPSHOT
+        start: Start = "start"
+
+        def begin(at: int) -> None:
+            nonlocal start
+            start = {"snapshot": self._snapshots[at]} if at in self._snapshots else "start"
+
+        def take(steps: tuple[GroundAction, ...], to: int) -> bool:
+            nonlocal start
+            executed, reached = self._run(problem, start, steps)
+            start = "here"
+            there = executed == len(steps) and reached.state == self._situations[to][1].state
+            if there and kept and reached.snapshot is not None:
+                self._snapshots[to] = reached.snapshot
+            return there
+
+        return led_back(self._ways.passages(number, self._snapshots.__contains__), begin, take, kept=kept)
 
     def _remember(self, problem: int, reached: Reached) -> Situation:
         situation = Situation(self._next, reached.state)

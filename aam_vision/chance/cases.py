@@ -5,11 +5,15 @@ An action without conditional effects has one case, of which the condition is em
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from aam_vision.chance.constancy import Difference, Trial, difference
 from aam_vision.chance.explaining import Change, Explanation, change, explain
 from aam_vision.chance.frequency import Frequency, Precision, frequencies, single
 from aam_vision.chance.intervals import simultaneous, unseen
-from aam_vision.chance.observations import Observations
+from aam_vision.chance.observations import Executed, Observations, Setting
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
@@ -35,6 +39,11 @@ _LEAST = 0.02
 """Worth of a trial that narrows an interval which is not narrow enough, at least."""
 
 
+_DOUBT = 800
+"""Trials up to which more are made where something may make a difference within a case."""
+Counts = np.ndarray[tuple[int, ...], np.dtype[np.int_]]
+
+
 class CaseKnowledge:
     """All that was seen of one action where a condition held, and what follows.
 
@@ -56,40 +65,41 @@ class CaseKnowledge:
         self._precondition = precondition
         self._index = precondition.index
         self._precision = precision
-        self._shown = [[0, 0] for _ in self._index.atoms]
-        """For every atom, the executed steps before which it was false and before which it was true."""
-        self._contrasts: dict[tuple[int, int], list[list[int]]] = {}
-        """The same of the steps before which an atom had the value that a known effect changes."""
+        self._shown = np.zeros(2 * len(self._index.atoms), dtype=int)
+        """For every atom, the executed steps before which it was false, and those before which it was true."""
+        self._contrasts: dict[tuple[int, int], Counts] = {}
+        """Of the steps before which an atom had the value that a known effect changes, those before which two literals held."""
         self._frequencies: tuple[Frequency, ...] | None = None
         self.steps.unread = dict(steps.unread)
-        for held, now, objects in steps.course:
-            self._note(held, now, objects)
+        self.difference: Difference | None = None
+        """What makes a difference to how often an outcome comes within the case, surely or by doubt, when it was last looked."""
+        for step in steps.course:
+            self._note(*step)
         if steps.course:
             self._explain()
 
     # --- learning --------------------------------------------------------------------------------
 
-    def add(self, held: int, now: int, objects: tuple[str, ...]) -> bool:
+    def add(self, held: int, now: int, setting: Setting, place: int) -> bool:
         """Learn from an executed step; whether the outcomes are others than before.
 
         Raises:
             InconsistentAgent: the action has too many outcomes.
         """
-        return self._note(held, now, objects) and self._explain()
+        return self._note(held, now, setting, place) and self._explain()
 
     def lose(self, held: int) -> None:
         """Note an executed step of which it could not be read what came of it."""
         self.steps.lose(held)
         self._frequencies = None
 
-    def _note(self, held: int, now: int, objects: tuple[str, ...]) -> bool:
-        for number, counts in enumerate(self._shown):
-            counts[held >> number & 1] += 1
+    def _note(self, held: int, now: int, setting: Setting, place: int) -> bool:
+        self._shown += _literals(held, len(self._index.atoms))
         for (effect, value), shown in self._contrasts.items():
             if held >> effect & 1 == value:
                 _count(shown, held, 1)
         self._frequencies = None
-        return self.steps.add(held, now, objects)
+        return self.steps.add(held, now, setting, place)
 
     def _explain(self) -> bool:
         found = explain(
@@ -109,7 +119,8 @@ class CaseKnowledge:
         for effect in range(len(self._index.atoms)):
             for value, changes in enumerate((found.additions, found.deletions)):
                 if changes >> effect & 1 and (effect, value) not in self._contrasts:
-                    self._contrasts[effect, value] = counts = [[0, 0] for _ in self._index.atoms]
+                    size = 2 * len(self._index.atoms)
+                    self._contrasts[effect, value] = counts = np.zeros((size, size), dtype=int)
                     for held in self.steps.contexts:
                         if held >> effect & 1 == value:
                             _count(counts, held, self.steps.made(held))
@@ -154,6 +165,8 @@ class CaseKnowledge:
     def _counted(self) -> tuple[Frequency, ...]:
         size, steps = len(self.outcomes), self.steps
         hits, trials, unread = [0] * size, [0] * size, [0] * size
+        if self.difference is not None and self.difference.since is not None:
+            steps = steps.since(self.difference.since)  # what it does now
         for held in steps.contexts | steps.unread:
             afters, lost = steps.contexts.get(held, {}), steps.unread.get(held, 0)
             made = sum(afters.values())
@@ -164,16 +177,43 @@ class CaseKnowledge:
                     unread[number] += lost
         return frequencies(hits, trials, unread, self._precision)
 
-    def difference(self, atoms: int) -> Difference | None:
-        """Whether how often an outcome comes surely depends on one of the first so many atoms, or on what is not named."""
-        if not self.explanation.sure:
-            return None
-        trials = [
-            Trial(held, self.after(held).index(now), objects)
-            for held, now, objects in self.steps.course
-            if self.explanation.revealing(held)
-        ]
-        return difference(trials, len(self.outcomes), atoms, self._precision)
+    def look(self, course: Sequence[Executed], *, unexplained: bool) -> None:
+        """Look whether anything makes a difference to how often an outcome comes.
+
+        Args:
+            course: all steps of the action, of other cases, too.
+            unexplained: whether no cases explain on what the outcomes depend.
+        """
+        found = None
+        if self.varies:
+            came = [self._outcome(one.held, one.now) for one in course]
+            trials = [
+                Trial(one.held, came[one.place], one.setting, one.place)
+                for one in self.steps.course
+                if came[one.place] >= 0
+            ]
+            atoms = len(self._index.atoms)
+            found = difference(
+                trials, len(self.outcomes), atoms, self._precision, came, unexplained=unexplained
+            )
+            if found is not None and found.since is not None:
+                found = found._replace(since=trials[found.since].place)
+        self.difference, self._frequencies = found, None
+
+    @property
+    def varies(self) -> bool:
+        """Whether several outcomes were seen as they are."""
+        return self.explanation.sure and len(self.outcomes) > 1
+
+    @property
+    def doubted(self) -> bool:
+        """Whether something may make a difference within the case."""
+        return self.difference is not None
+
+    def _outcome(self, held: int, now: int) -> int:
+        """The number of the outcome that a step shows; -1 if it does not show all of them."""
+        after = self.after(held)
+        return after.index(now) if self.explanation.revealing(held) and now in after else -1
 
     @property
     def uncertainty(self) -> float:
@@ -215,7 +255,7 @@ class CaseKnowledge:
 
     def _shown_by(self, atom: int, held: int) -> int:
         """The executed steps that would have shown a change of an atom from this value."""
-        return self._shown[atom][held]
+        return int(self._shown[2 * atom + held])
 
     def open_additions(self, outcome: Change) -> int:
         """Atoms of which it was not seen whether the outcome adds them, and that may be false before it."""
@@ -251,6 +291,8 @@ class CaseKnowledge:
         if made < _CONTRASTS and self._surprises(held, made):
             novel += _NOVEL
         narrower, shown = self._worth_of_frequency(held), self._worth_of_showing(held)
+        if self.doubted and self.executed < _DOUBT and self.explanation.revealing(held):
+            narrower = max(narrower, _LEAST)
         return novel + narrower + shown + self._worth_of_contrast(held)
 
     def _surprises(self, held: int, made: int) -> bool:
@@ -273,12 +315,14 @@ class CaseKnowledge:
         return max(_LEAST, missing) * sum(told) / len(told) if told else missing
 
     def _worth_of_contrast(self, held: int) -> float:
-        """What a step there is worth to see whether any known effect depends on an atom."""
+        """What a step there is worth to see whether any known effect depends on an atom, or, where it comes by chance, on two."""
+        size = len(self._index.atoms)
         for (effect, value), counts in self._contrasts.items():
-            if held >> effect & 1 == value and any(
-                made[held >> number & 1] < _CONTRASTS for number, made in enumerate(counts)
-            ):
-                return _CONTRAST
+            if held >> effect & 1 == value:
+                own = np.flatnonzero(_literals(held, size))
+                made = counts[np.ix_(own, own)] if self.varies else counts[own, own]
+                if made.min() < _CONTRASTS:
+                    return _CONTRAST
         return 0.0
 
     def _worth_of_showing(self, held: int) -> float:
@@ -292,7 +336,14 @@ class CaseKnowledge:
         return max(_LEAST, missing * _SHOWING) if missing > 0 else 0.0
 
 
-def _count(counts: list[list[int]], held: int, made: int) -> None:
-    """Count steps by the value of every atom before them."""
-    for number, own in enumerate(counts):
-        own[held >> number & 1] += made
+def _literals(held: int, atoms: int) -> Counts:
+    """For every atom a 1 at one of two places: the first if it is false, the second if it is true."""
+    found = np.zeros(2 * atoms, dtype=int)
+    found[[2 * number + (held >> number & 1) for number in range(atoms)]] = 1
+    return found
+
+
+def _count(counts: Counts, held: int, made: int) -> None:
+    """Count steps by the values of every two atoms before them."""
+    own = _literals(held, len(counts) // 2)
+    counts += made * np.outer(own, own)

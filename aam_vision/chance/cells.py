@@ -12,13 +12,11 @@ from math import comb, log
 
 import numpy as np
 
+from aam_vision.chance.betting import Numbers, against_one_frequency, likeliest
 from aam_vision.chance.explaining import Explanation
-from aam_vision.chance.intervals import interval
-from aam_vision.chance.observations import CONCENTRATION, Observations, holds
+from aam_vision.chance.observations import Observations, holds
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.outcomes import MAX_OUTCOMES
-
-Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 class Cells:
@@ -89,16 +87,10 @@ class Cells:
         return with_, hit, tried.sum(1, keepdims=True) - with_, hits.sum(1, keepdims=True) - hit
 
     def strength(self, cell: Literals) -> Numbers:
-        """The most evidence that any interval can have against one frequency with and without an atom."""
-        one, one_hits, other, other_hits = self._sums(cell)
-        whole = np.where((one > 0) & (other > 0), (one_hits + other_hits) / np.maximum(one + other, 1), 0.5)
-        return np.where(
-            (one > 0) & (other > 0),
-            np.maximum(
-                one * _divergence(one_hits, one, whole), other * _divergence(other_hits, other, whole)
-            ),
-            0.0,
-        )
+        """The likelihood ratio of two frequencies, with and without an atom, to one: array (what came, atom)."""
+        one, hit, other, missed = self._sums(cell)
+        ratio: Numbers = likeliest(hit, one) + likeliest(missed, other) - likeliest(hit + missed, one + other)
+        return ratio
 
     def differing(self, cell: Literals) -> int:
         """An atom with which something came surely more often in a cell, or less; -1 if there is none."""
@@ -106,31 +98,30 @@ class Cells:
             self._known[cell] = self._looked(cell)
         return self._known[cell]
 
+    def _evidence(self, cell: Literals) -> Numbers:
+        """Against one frequency with and without an atom: array (what came, atom)."""
+        with_, hit, without, missed = self._sums(cell)
+        return against_one_frequency(np.array([hit, missed]), np.array([with_, without]))
+
+    def doubtful(self, cell: Literals) -> int:
+        """The atoms for which a bet that something differs in a cell of this size pays on the whole, as a mask."""
+        evidence = self._evidence(cell)
+        bound = log(2 * self._atoms * max(1, evidence.size))
+        return sum(1 << int(atom) for atom in np.flatnonzero((evidence >= bound).any(0)))
+
     def _looked(self, cell: Literals) -> int:
         alpha = self._share(size_of(cell))
-        strength = self.strength(cell)
-        sums = self._sums(cell)
-        strong = [(int(what), int(atom)) for what, atom in np.argwhere(strength >= log(1 / alpha))]
-        for what, atom in sorted(strong, key=lambda pair: -strength[pair]):
-            one, one_hits, other, other_hits = (int(array[what, atom]) for array in sums)
-            low, high = self._interval(one_hits, one, alpha)
-            its_low, its_high = self._interval(other_hits, other, alpha)
-            if high < its_low or its_high < low:
-                return atom
+        evidence = self._evidence(cell)
+        if evidence.size and evidence.max() >= log(1 / alpha):
+            return int(np.unravel_index(int(evidence.argmax()), evidence.shape)[1])
         inside = self.inside(cell)
-        for atom, *both in self.both:
-            lows = [
-                self._interval(int(self.hits[one, inside].sum()), int(self.tried[one, inside].sum()), alpha)[
-                    0
-                ]
-                for one in both
-            ]
-            if sum(lows) > 1:
-                return atom
+        for atom, *both in self.both:  # what deletes it no more than what does not add it
+            hits, tried = (array[both][:, inside].sum(1) for array in (self.hits, self.tried))
+            if (hits / np.maximum(tried, 1)).sum() > 1:
+                hits[1] = tried[1] - hits[1]
+                if against_one_frequency(hits, tried) >= log(1 / alpha):
+                    return atom
         return -1
-
-    def _interval(self, hits: int, tried: int, alpha: float) -> tuple[float, float]:
-        return interval(hits, tried, alpha, CONCENTRATION)
 
     def _share(self, size: int) -> float:
         """The error probability of one interval in a cell of so many atoms."""
@@ -152,14 +143,3 @@ class Cells:
 def size_of(cell: Literals) -> int:
     """The number of atoms of which a cell fixes the value."""
     return (cell.positive | cell.negative).bit_count()
-
-
-def _divergence(hits: Numbers, tried: Numbers, share: Numbers) -> Numbers:
-    """Of Bernoulli distributions (Kullback and Leibler): that of the hits from a share."""
-    own = hits / np.maximum(tried, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(own > 0, own * np.log(own / share), 0) + np.where(
-            own < 1, (1 - own) * np.log((1 - own) / (1 - share)), 0
-        )
-    plain: Numbers = np.nan_to_num(found, nan=0.0, posinf=np.inf)
-    return plain

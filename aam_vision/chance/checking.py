@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from aam_vision.chance.conditions import MOST
-from aam_vision.chance.constancy import Split
+from aam_vision.chance.constancy import Difference, Split
 from aam_vision.chance.graph import MAX_BINDINGS, MAX_STATES, StateGraph, StepTable
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.errors import InconsistentAgent, UnusableInput
@@ -20,46 +20,65 @@ def reconsider(actions: Iterable[ActionKnowledge]) -> None:
         action.reconsider()
 
 
-def check_constant(actions: Iterable[ActionKnowledge]) -> None:
-    """Raises InconsistentAgent if an outcome's frequency has changed, or depends on more than cases can say."""
+def check_constant(actions: Iterable[ActionKnowledge], *, early: bool = False) -> None:
+    """Raises InconsistentAgent if an outcome's frequency surely changes with what cases cannot say.
+
+    ``early``: while the agent is asked, when it is looked on what the outcomes depend; only what no more trials will explain counts.
+    """
     for action in actions:
+        if early and not (action.looked and action.settled):
+            continue
         action.reconsider()
         _check_constant(action)
 
 
 def _check_constant(action: ActionKnowledge) -> None:
     name, names = action.index.header.name, action.index.header.parameters
-    atoms = len(action.index.atoms) if action.dependence.unexplained else 0
     for case in action.cases:
-        found = case.difference(atoms)
-        if found is None:
-            continue
-        one, other = (f"{100 * low:.0f}-{100 * high:.0f}%" for low, high in (found.one, found.other))
-        raise InconsistentAgent(f"how often an outcome of {name} comes {_told(action, found.by, one, other)}")
-    if atoms:
+        if (found := case.difference) is not None and found.sure:
+            raise InconsistentAgent(f"how often an outcome of {name} comes {_told(action, found)}")
+    if action.dependence.unexplained:
         atom = action.index.atom(action.dependence.differing).text(names)
         raise InconsistentAgent(
             f"how often an outcome of {name} comes depends on {atom} and on more than {MOST} atoms in all, or on time"
         )
 
 
-def _told(action: ActionKnowledge, by: Split, one: str, other: str) -> str:
-    """On what an outcome's frequency depends, with its limits in both groups of trials."""
+def _told(action: ActionKnowledge, found: Difference) -> str:
+    """With what an outcome's frequency differs, with its limits in both groups of trials."""
     names = action.index.header.parameters
-    match by:
+    one, other = (f"{100 * low:.0f}-{100 * high:.0f}%" for low, high in (found.one, found.other))
+    match found.by:
         case Split(first=int(first)):
             return f"has changed: {one} of the first {first} trials, {other} since"
-        case Split(after=int()):
+        case Split(after=(1, _)):
             return (
                 f"depends on what the trial before came to, or on something that lasts and is not named: {one} right after "
                 f"one of the outcomes, {other} after the others"
             )
-        case Split(named=(int(argument), str(name))):
-            return f"depends on which object ?{names[argument]} is: {one} with {name}, {other} with others"
+        case Split(after=(int(steps), _)):
+            return f"depends on what came {steps} steps before: {one} after one of the outcomes, {other} after the others"
+        case Split(phase=(int(length), _)):
+            return f"goes in cycles of {length} steps: {one} in one of them, {other} in the others"
+        case Split(named=(int(argument), str(object_))):
+            return f"depends on which object ?{names[argument]} is: {one} with {object_}, {other} with others"
+        case Split(fact=str()):
+            fact = found.by.text(names, action.index.atoms)
+            return f"differs with {fact}, of which its instruction does not name the objects: {one} where it holds, {other} elsewhere"
         case Split(atom=int(atom)):
             text = action.index.atoms[atom].text(names)
             return f"depends on {text}: {one} of the time where it holds, {other} elsewhere"
-    raise AssertionError(by)
+    raise AssertionError(found.by)
+
+
+def _doubted(actions: Iterable[ActionKnowledge]) -> str:
+    """In a line, the first action whose outcomes may not come equally often, where trials did not settle it; empty if there is none."""
+    for action in actions:
+        for case in action.cases:
+            if case.difference is not None:
+                told = _told(action, case.difference)
+                return f"it was not settled whether how often an outcome of {action.index.header.name} comes {told}"
+    return ""
 
 
 def unsettled_dependence(actions: Iterable[ActionKnowledge]) -> str:
@@ -91,7 +110,7 @@ def ending(
     """
     if never := [one.index.header.name for one in actions if not one.executed]:
         return True, f"never executed: {some(never, 3)}"
-    if left := unsettled_dependence(actions) or _not_considered(actions, steps, graph):
+    if left := unsettled_dependence(actions) or _doubted(actions) or _not_considered(actions, steps, graph):
         return True, left
     told = "no step that can be reached tells any more"
     wide = [one.index.header.name for one in actions if one.executed and one.wide]

@@ -66,16 +66,22 @@ class Comparison:
     other: Count
     actions: int
     independent: bool = True
+    strata: tuple[tuple[Count, Count], ...] = ()
+    """The same by situations, where trials are compared only with those of the other version in situations that are alike."""
 
     @cached_property
     def limits(self) -> tuple[float, float]:
         """How much more probable it is in the other version: the limits of an interval."""
-        return difference_limits(self.one, self.other, ALPHA / self.actions, independent=self.independent)
+        pairs = self.strata or ((self.one, self.other),)
+        alpha = ALPHA / self.actions / len(pairs)
+        found = [difference_limits(*pair, alpha, independent=self.independent) for pair in pairs]
+        return min(low for low, _ in found), max(high for _, high in found)
 
     @cached_property
     def p_value(self) -> float:
         """How probable so much evidence at any time is at most if nothing differs; corrected for the number of comparisons."""
-        found = against_equality(self.one, self.other, independent=self.independent)
+        pairs = self.strata or ((self.one, self.other),)
+        found = sum(against_equality(*pair, independent=self.independent) for pair in pairs)
         return min(1.0, self.actions * exp(-max(0.0, found)))
 
     @property

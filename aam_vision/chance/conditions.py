@@ -2,7 +2,7 @@
 
 An action's outcomes depend on a set of atoms if they are the same wherever these have the same values. A set is *refuted*
 where, among steps before which its atoms had certain values (a *cell*), something came surely more often with another atom than
-without it, or at another time. The smallest sets that are not refuted are the candidates; which one holds is tried out by changing
+without it. The smallest sets that are not refuted are the candidates; which one holds is tried out by changing
 one atom and no other (``observations.evident``). All intervals are valid at all times, each with its share of the error
 probability, so one may look at any time.
 """
@@ -16,18 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.chance.cells import Cells, size_of
-from aam_vision.chance.constancy import ACCUSING, Trial, changed
+from aam_vision.chance.cells import Cells
+from aam_vision.chance.constancy import ACCUSING
 from aam_vision.chance.explaining import Explanation
 from aam_vision.chance.frequency import Precision
-from aam_vision.chance.observations import CONCENTRATION, SHARES, Observations, evident, holds
+from aam_vision.chance.observations import SHARES, Observations, evident
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 
 MOST = 3
 """Atoms on which the outcomes of an action may depend."""
 _POOL = 8
 """Atoms of which sets of two or more are made: those that differ most."""
-_SUSPICIOUS = 4.0
+_SUSPICIOUS = 5.0
 """Evidence (natural logarithm of a likelihood ratio) from which a difference that is not sure is looked into."""
 
 
@@ -89,6 +89,8 @@ class _Search:
     def run(self) -> Dependence:
         sure, first = self._sure, self._found.differing(NOTHING)
         if first < 0 and not sure:
+            first = self._within()
+        if first < 0 and not sure:
             return Dependence(suspicions=self._suspicions((NOTHING,)))
         differing = 1 << first if first >= 0 else sure & -sure
         for size in range(max(1, sure.bit_count()), MOST + 1):
@@ -99,13 +101,27 @@ class _Search:
                 return Dependence(sets[0], cases, tuple(sets[1:]), differing, sure, self._suspicions(cases))
         return Dependence(differing=differing, sure=sure)
 
+    def _within(self) -> int:
+        """An atom with which something differs where one or two others have certain values, as in a xor; -1 if there is none."""
+        for size in (1, 2):
+            for chosen in self._sets(size):
+                for cell in self._cells(chosen):
+                    if (atom := self._found.differing(cell)) >= 0:
+                        return atom
+        return -1
+
     def _suspicions(self, cases: Sequence[Literals]) -> tuple[tuple[Literals, int], ...]:
-        """The cases in which something may differ, with the atoms with which it does."""
+        """The cases in which something may differ, or where one more atom has a certain value, with the atoms with which it does."""
         found = []
         for case in cases:
             strong = {int(atom) for _, atom in np.argwhere(self._found.strength(case) >= _SUSPICIOUS)}
             if strong:
                 found.append((case, sum(1 << atom for atom in strong)))
+            for chosen in self._sets(1):
+                for more in self._cells(chosen) if not chosen & (case.positive | case.negative) else ():
+                    cell = union((case, more))
+                    if atoms := self._found.doubtful(cell):
+                        found.append((cell, atoms))
         return tuple(found)
 
     def _sets(self, size: int) -> Iterator[int]:
@@ -147,26 +163,8 @@ class _Search:
             positive = (positive - 1) & atoms
 
     def _explains(self, atoms: int) -> bool:
-        """Whether nothing differs in any cell of these atoms, with another atom or with time."""
-        return all(self._found.differing(cell) < 0 for cell in self._cells(atoms)) and not any(
-            self._drifts(cell) for cell in self._cells(atoms)
-        )
-
-    def _drifts(self, cell: Literals) -> bool:
-        """Whether any change came surely more often at other times."""
-        course = [one for one in self._steps.course if holds(cell, one.held)]
-        share = self._precision.alpha / SHARES / (2 * self._atoms) / 2.0 ** size_of(cell)
-        precision = self._precision._replace(alpha=share, concentration=CONCENTRATION)
-        for atom in range(self._atoms):
-            for value in (0, 1):
-                trials = [
-                    Trial(held, int(now >> atom & 1 != value))
-                    for held, now, _ in course
-                    if held >> atom & 1 == value
-                ]
-                if any(one.outcome for one in trials) and changed(trials, 2, precision):
-                    return True
-        return False
+        """Whether nothing differs in any cell of these atoms with another one."""
+        return all(self._found.differing(cell) < 0 for cell in self._cells(atoms))
 
     def _cases(self, cell: Literals, left: int, *, whole: bool = False) -> tuple[Literals, ...]:
         """The fewest cells into which splitting by these atoms in turn puts what differs (``whole``: split once at least)."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.hypotheses.literals import bits
-from aam_vision.strips import State
+from aam_vision.strips import Atom, State
+
+_FACTS = 15
+"""Facts that an action does not name which are varied, at most."""
+_BINDINGS = 8
+"""Choices of objects that its steps are made with in turn, at most."""
 
 
 def constructed(action: ActionKnowledge) -> Iterator[State]:
@@ -57,6 +62,48 @@ def constructed(action: ActionKnowledge) -> Iterator[State]:
                 yield flipped((mask ^ bit) | wrong)
     for bit in bits(action.doubtful & ~decided):
         yield flipped(bit)
+    for state, _, _ in action.comparisons():
+        yield state
+
+
+def spread(action: ActionKnowledge, others: Iterable[Atom]) -> Iterator[State]:
+    """States in which an action with chance is tried in turn: what might make a difference is varied evenly.
+
+    The rows of an orthogonal array of strength three, made by the parities of a linear code (Hedayat, Sloane, Stufken, "Orthogonal
+    Arrays", 1999): each three of the facts have each of their eight values in equally many states.
+
+    Args:
+        action: what is known of it.
+        others: facts that were seen to change, of which those are varied that the step does not name.
+    """
+    index, required = action.index, action.precondition.candidates
+    settings = list({one.named: one for one, _ in action.steps.situations}.values())[:_BINDINGS]
+    for case in action.cases if action.varies else ():
+        found, own = case.explanation, case.condition
+        positive, negative = (
+            required.positive | own.positive | found.deletions,
+            required.negative | own.negative,
+        )
+        negative |= found.additions & ~required.positive
+        free = list(bits(index.everything & ~positive & ~negative))
+        there = list(others)[:_FACTS]
+        level = (len(free) + len(there) - 1).bit_length() if free or there else 0
+        for row in range(2 << level):
+            chosen = [
+                ((row & (1 << level | one)).bit_count() & 1) == 1 for one in range(len(free) + len(there))
+            ]
+            held = positive & ~(required.negative | own.negative) | sum(
+                bit for bit, on in zip(free, chosen, strict=False) if on
+            )
+            setting = settings[(row ^ row >> level) % len(settings)]
+            facts = index.facts(index.everything, setting.named)
+            varied = {
+                fact: on for fact, on in zip(there, chosen[len(free) :], strict=True) if fact not in facts
+            }
+            kept = {fact for fact in setting.others if varied.get(fact, True)}
+            if setting.objects is not None:
+                true = kept | {fact for fact, on in varied.items() if on} | index.facts(held, setting.named)
+                yield State(frozenset(true), setting.objects)
 
 
 def _halves(mask: int) -> Iterator[int]:

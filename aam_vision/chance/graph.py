@@ -26,6 +26,10 @@ _DISCOUNT = 0.93
 """What a trial one step away is worth, beside the same trial here."""
 _SWEEPS = 150
 _EXACT = 1e-5
+_COMPARING = 0.6
+"""Worth of a step where only an atom differs on which the outcomes may depend."""
+EQUAL = 0.99
+"""Share of the worth of the best trial from which others are made in turn with it."""
 NEGLIGIBLE = 1e-4
 """Worth below which nothing is done for it."""
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -162,6 +166,8 @@ class StateGraph:
                 begins.append(len(flat))
                 self._telling.append(number)
             flat += [numbers.setdefault((step.action, step.held), len(numbers)) for step in steps]
+        self._comparing: dict[int, Step] = {}
+        """By situation, the step there that tells on what outcomes depend."""
         self._kinds = list(numbers)
         self._kind, self._kind_begin = np.array(flat, dtype=np.int64), np.array(begins, dtype=np.int64)
 
@@ -171,6 +177,13 @@ class StateGraph:
         if self._kinds:
             worth = np.array([self._actions[number].worth(held) for number, held in self._kinds])
             own[self._telling] = np.maximum.reduceat(worth[self._kind], self._kind_begin)
+        self._comparing.clear()
+        for number, action in enumerate(self._actions):
+            for state, objects, held in action.comparisons():
+                place = self.number.get(state)
+                if place is not None and own[place] < (worth_of := _COMPARING + action.worth(held)):
+                    own[place] = worth_of
+                    self._comparing[place] = Step(number, objects, held)
         value = own
         gains = np.zeros(len(self._moves))
         if self._moves:
@@ -186,10 +199,27 @@ class StateGraph:
                     break
         return Outlook(self, value, own, gains)
 
-    def trial(self, number: int) -> Step | None:
-        """The trial that is worth most in a situation."""
-        steps = self._steps.distinct(self.states[number])
-        return max(steps, key=lambda step: self._actions[step.action].worth(step.held), default=None)
+    def trial(self, number: int, rng: np.random.Generator) -> Step | None:
+        """The trial that is worth most in a situation; of an action with chance, that with the objects that were named least."""
+        if number in self._comparing:
+            return self._comparing[number]
+        state = self.states[number]
+        best = max(
+            self._steps.distinct(state),
+            key=lambda step: self._actions[step.action].worth(step.held),
+            default=None,
+        )
+        if best is None or not (action := self._actions[best.action]).varies:
+            return best
+        least = action.worth(best.held) * EQUAL
+        equal = [
+            step
+            for step in self._steps.all(state)
+            if step.action == best.action and (step.held == best.held or action.worth(step.held) >= least)
+        ]
+        fewest = min(action.named.get(step.objects, 0) for step in equal)
+        equal = [step for step in equal if action.named.get(step.objects, 0) == fewest]
+        return equal[int(rng.integers(len(equal)))] if len(equal) > 1 else equal[0]
 
     def moves(self, number: int) -> dict[int, Step]:
         """The steps that lead from a situation elsewhere, by their numbers."""
@@ -210,13 +240,13 @@ class Outlook(NamedTuple):
     gains: Numbers
     """Of every move, the worth of where it leads."""
 
-    def choice(self, number: int) -> tuple[Step, bool] | None:
+    def choice(self, number: int, rng: np.random.Generator) -> tuple[Step, bool] | None:
         """The best step in a situation, and whether it is the trial itself; None if nothing is worth anything."""
         moves = self.graph.moves(number)
         way = max(moves, key=lambda move: float(self.gains[move]), default=None)
         gain = 0.0 if way is None else float(self.gains[way])
         if self.own[number] > 0 and float(self.own[number]) >= gain:
-            trial = self.graph.trial(number)
+            trial = self.graph.trial(number, rng)
             return None if trial is None else (trial, True)
         return None if way is None or gain < NEGLIGIBLE else (moves[way], False)
 

@@ -16,9 +16,10 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.chance import checking
-from aam_vision.chance.constructing import constructed
+from aam_vision.chance.constructing import constructed, spread
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.graph import (
+    EQUAL,
     FEW_STATES,
     MAX_STATES,
     NEGLIGIBLE,
@@ -36,7 +37,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Agent, Query, Situation
-from aam_vision.strips import State
+from aam_vision.strips import Atom, State
 
 _WALK = 5
 """Steps of a walk, with which an interrogation begins."""
@@ -152,6 +153,10 @@ class _Interrogation:
         """Whether a situation was seen that the graph does not have, and from which the access allows to go on."""
         self._made: dict[State, None] = {}
         """States made for a question."""
+        self._spread: frozenset[State] = frozenset()
+        """Those among them in which what may make a difference is varied evenly."""
+        self._tried: dict[State, int] = {}
+        """How many trials were made in a situation."""
         self._open: list[int] = []
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
@@ -236,13 +241,26 @@ class _Interrogation:
             other = int(places[np.argmax(outlook.value[places])])
             if here is None or outlook.value[other] > outlook.value[here] + NEGLIGIBLE:
                 best = other
-        choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best)
+        choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best, self._rng)
         if best is None or choice is None:
             return None
+        if choice[1] and self._open and self._actions[choice[0].action].varies:
+            best = self._in_turn(outlook, float(outlook.value[best]))
+            choice = outlook.choice(best, self._rng) or choice
         state = graph.states[best]
         start = self._here if best == here else self._seen.get(state, Situation(state, state))
         assert start is not None, "the agent stands there"
         return start, *choice
+
+    def _in_turn(self, outlook: Outlook, value: float) -> int:
+        """Of the situations that are worth as much as the best one, one in which fewest trials were made."""
+        here = None if self._here is None else outlook.graph.number.get(self._here.state)
+        places = [one for one in (*self._open, here) if one is not None and outlook.own[one] >= value * EQUAL]
+        states = outlook.graph.states
+        made = {one: (states[one] not in self._spread, self._tried.get(states[one], 0)) for one in places}
+        fewest = min(made.values())
+        equal = [one for one, own in made.items() if own == fewest]
+        return equal[int(self._rng.integers(len(equal)))]
 
     def _lost(self, outlook: Outlook) -> bool:
         """Whether the agent stands where the graph does not reach, and cannot be put where it does at will."""
@@ -265,13 +283,21 @@ class _Interrogation:
         graph = None if old is None or version != self._version or self._lost(old) else old.graph
         if graph is None:
             if self._agent.access is Access.SETTABLE:
-                self._made = dict.fromkeys(state for action in self._actions for state in constructed(action))
+                self._made = self._constructed()
             here = [] if self._here is None else [self._here.state]
             limit = FEW_STATES if self._made else MAX_STATES
             graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
             self._version, self._unlooked = version, False
             self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
         return graph.solve()
+
+    def _constructed(self) -> dict[State, None]:
+        """States made for a question."""
+        union = frozenset[Atom]().union(*(state.true for state in self._seen))
+        others = sorted(union.difference(frozenset.intersection(*(state.true for state in self._seen))))
+        rows = dict.fromkeys(state for action in self._actions for state in spread(action, others))
+        self._spread = frozenset(rows)
+        return dict.fromkeys([*(state for action in self._actions for state in constructed(action)), *rows])
 
     def _versions(self) -> int:
         return sum(action.version for action in self._actions)
@@ -289,6 +315,10 @@ class _Interrogation:
             action.was_refused(start.state, step.objects)
         if self._verification is not None:
             self._verification.look(step.action)
+        if trial:
+            self._tried[start.state] = self._tried.get(start.state, 0) + 1
+        if action.looked:
+            checking.check_constant([action], early=True)
         self._moves = 0 if trial else self._moves + 1
         if trial or self._moves % _MOVES == 0 or self._versions() != self._version:
             self._outlook = None if self._versions() != self._version else self._looked()

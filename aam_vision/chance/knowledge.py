@@ -10,7 +10,7 @@ from aam_vision.chance.conditions import Dependence, dependence
 from aam_vision.chance.contrasts import tried_in_vain, worth_trying
 from aam_vision.chance.explaining import Change, Explanation, change, explain
 from aam_vision.chance.frequency import Frequency, Precision
-from aam_vision.chance.observations import Observations, holds
+from aam_vision.chance.observations import Observations, Setting, holds
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
@@ -25,8 +25,8 @@ _FIRST = 0.8
 """Worth of trying an action that was never executed, at most; refusals make it less."""
 _PATIENCE = 10
 """Refusals of an action that was never executed after which another attempt is worth half."""
-_COMPARING = 0.6
-"""Worth of a step where only an atom differs on which the outcomes may depend."""
+_LASTING = 4
+"""Looks at which no cases explain on what the outcomes depend, after which none will."""
 _LOOKS = 10, 1.3
 """Executions after which it is first looked whether outcomes depend on anything, and the factor to the next look."""
 
@@ -59,8 +59,12 @@ class ActionKnowledge:
         self._look = _LOOKS[0]
         self._looked = 0
         self._worth: dict[int, float] = {}
-        self._compared: set[int] | None = None
-        """Contexts in which steps tell on which atoms the outcomes depend; None where it has to be found anew."""
+        self._compared: list[tuple[State, tuple[str, ...], int]] | None = None
+        """See ``comparisons``; None where it has to be found anew."""
+        self.named: dict[tuple[str, ...], int] = {}
+        """How often an executed step named which objects."""
+        self._unexplained = 0
+        """Looks in a row at which no cases explained on what the outcomes depend."""
         self._sure: tuple[int, dict[int, bool]] = 0, {}
 
     # --- learning --------------------------------------------------------------------------------
@@ -95,12 +99,14 @@ class ActionKnowledge:
             return
         self.precondition.successes += 1
         self.example = self.example or (state, objects)
+        self.named[objects] = self.named.get(objects, 0) + 1
         if hidden:
             self.steps.lose(held)
             self.case(held).lose(held)
             return
-        self.steps.add(held, now, objects)
-        self.version += self.case(held).add(held, now, objects)
+        setting = Setting(objects, state.true - self.index.facts(held, objects), state.objects)
+        self.steps.add(held, now, setting)
+        self.version += self.case(held).add(held, now, setting, len(self.steps.course) - 1)
         if self.executed >= self._look:
             self._look = int(self.executed * _LOOKS[1]) + 1
             self.reconsider()
@@ -112,16 +118,23 @@ class ActionKnowledge:
         self._looked = self.executed
         explanation = self.cases[0].explanation if len(self.cases) == 1 else self._explained()
         found = dependence(self.steps, len(self.index.atoms), explanation, self._precision)
-        if found == self.dependence:
-            return
-        self.dependence = found
-        self._forget()
-        self.version += 1
-        if found.cases != tuple(case.condition for case in self.cases):
-            share = self._precision._replace(alpha=self._precision.alpha / len(found.cases))
-            self.cases = tuple(
-                CaseKnowledge(self.precondition, one, self.steps.within(one), share) for one in found.cases
-            )
+        self._unexplained = self._unexplained + 1 if found.unexplained else 0
+        if found != self.dependence:
+            self.dependence = found
+            self._forget()
+            self.version += 1
+            if found.cases != tuple(case.condition for case in self.cases):
+                share = self._precision._replace(alpha=self._precision.alpha / len(found.cases))
+                self.cases = tuple(
+                    CaseKnowledge(self.precondition, one, self.steps.within(one), share)
+                    for one in found.cases
+                )
+        doubted = [case.doubted for case in self.cases]
+        for case in self.cases:
+            case.look(self.steps.course, unexplained=found.unexplained)
+        if doubted != [case.doubted for case in self.cases]:
+            self._forget()
+            self.version += 1
 
     def _forget(self) -> None:
         self._worth.clear()
@@ -179,6 +192,23 @@ class ActionKnowledge:
         """Whether the outcomes are certain, and not only the fewest that explain what was seen."""
         found = self.dependence
         return bool(self.executed and self.explanation.sure and not found.suspected and not found.unexplained)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it was seen to have several outcomes."""
+        return any(case.varies for case in self.cases)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more is to be found out of what its outcomes depend on, so that it may be said to depend on something else."""
+        return not self.dependence.suspected and (
+            not self.dependence.unexplained or self._unexplained >= _LASTING
+        )
+
+    @property
+    def looked(self) -> bool:
+        """Whether it was looked after the last step on what the outcomes depend."""
+        return self._looked == self.executed
 
     def leads(self, held: int) -> list[tuple[int, int]]:
         """Every outcome that is possible where these atoms hold, by its number, with the atoms that hold after it."""
@@ -244,7 +274,7 @@ class ActionKnowledge:
         precondition = self.precondition
         violated = precondition.violated(held, 0)
         if not violated:
-            return self.case(held).worth(held) + self._worth_of_comparing(held)
+            return self.case(held).worth(held)
         if precondition.certain_to_fail(violated):
             return 0.0
         if not self.executed:
@@ -290,10 +320,19 @@ class ActionKnowledge:
             every |= other
         return every & ~found.sure
 
-    def _worth_of_comparing(self, held: int) -> float:
-        """What a step is worth to tell whether the outcomes depend on an atom: where another context differs in nothing else."""
+    def comparisons(self) -> list[tuple[State, tuple[str, ...], int]]:
+        """Steps that tell on which atoms the outcomes depend: the situation, the objects, and the atoms that hold."""
         if self._compared is None:
-            self._compared = {
+            wanted = dict.fromkeys(
                 one for where, bit in self._doubts for one in worth_trying(self.steps, where, bit)
-            }
-        return _COMPARING if held in self._compared else 0.0
+            )
+            self._compared = [
+                (
+                    State(setting.others | self.index.facts(held, setting.named), setting.objects),
+                    setting.named,
+                    held,
+                )
+                for setting, held in wanted
+                if setting.objects is not None and self.certain_to_succeed(held)
+            ]
+        return self._compared

@@ -10,12 +10,14 @@ before which the same of the action's atoms held.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from aam_vision.chance.comparing import Comparison, Count
-from aam_vision.chance.explaining import Change, Explanation, change, explain
+from aam_vision.chance.constancy import Split, Trial
+from aam_vision.chance.explaining import Explanation, change, explain
 from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.chance.matching import strata
 from aam_vision.chance.observations import Observations
 from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
@@ -44,6 +46,8 @@ class OutcomeDifference:
     condition: Literals
     """That of the case which is compared; empty if there is only one."""
     comparison: Comparison
+    matched: tuple[Split, ...] = ()
+    """In what trials agree that are compared, beside that."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,11 @@ def _compared(
         else []
     )
     doubted = any(found.suspected or found.unexplained for found in (one.dependence, other.dependence))
-    certain = same and not doubted and all(explanation.sure for explanation in joint)
-    if one.executed and other.executed:
+    moving = any(
+        case.difference is not None and case.difference.by.in_time for case in (*one.cases, *other.cases)
+    )
+    certain = same and not (doubted or moving) and all(explanation.sure for explanation in joint)
+    if one.executed and other.executed and not moving:
         found = (
             (
                 difference
@@ -196,21 +203,53 @@ def _of_outcomes(
     independent: bool,
 ) -> Iterator[OutcomeDifference]:
     """Every outcome of a case, in the trials that show all of them."""
-    first, second = (_tally(steps, joint) for steps in _within(one, other, condition))
-    for outcome in joint.outcomes:
-        a, b = (Count(tally[outcome], tally.total(), lost) for tally, lost in (first, second))
-        found = Comparison(a, b, comparisons, independent)
-        yield OutcomeDifference(outcome.adds, outcome.deletes, None, condition, found)
+    sides = _within(one, other, condition)
+    lost = [sum(n for held, n in steps.unread.items() if joint.revealing(held)) for steps in sides]
+    trials: list[list[Trial]] = [[], []]
+    for steps, own in zip(sides, trials, strict=True):
+        for step in steps.course:
+            if joint.revealing(step.held):
+                after = [(step.held | outcome.adds) & ~outcome.deletes for outcome in joint.outcomes]
+                own.append(Trial(step.held, after.index(step.now), step.setting))
+    atoms = len(one.index.atoms)
+    compared = _matched(trials, len(joint.outcomes), atoms, lost, comparisons, independent=independent)
+    for number, outcome in enumerate(joint.outcomes):
+        yield OutcomeDifference(outcome.adds, outcome.deletes, None, condition, *compared(number))
 
 
-def _tally(steps: Observations, joint: Explanation) -> tuple[Counter[Change], int]:
-    """How often each outcome came where all are shown, and how often it could not be read what came there."""
-    found: Counter[Change] = Counter()
-    for held, afters in steps.contexts.items():
-        if joint.revealing(held):
-            for outcome in joint.outcomes:
-                found[outcome] += afters.get((held | outcome.adds) & ~outcome.deletes, 0)
-    return found, sum(lost for held, lost in steps.unread.items() if joint.revealing(held))
+def _matched(
+    trials: Sequence[Sequence[Trial]],
+    outcomes: int,
+    atoms: int,
+    lost: Sequence[int],
+    comparisons: int,
+    *,
+    independent: bool,
+) -> Callable[[int], tuple[Comparison, tuple[Split, ...]]]:
+    """Of an outcome how often it came in both versions, in situations that are alike in all that seems to matter; and what that is."""
+    every = [*trials[0], *trials[1]]
+    splits, labels = strata(every, outcomes, atoms)
+    size = len(trials[0])
+    groups: dict[int, tuple[Counter[int], Counter[int]]] = {}
+    for place, (trial, label) in enumerate(zip(every, labels, strict=True)):
+        groups.setdefault(label, (Counter(), Counter()))[place >= size][trial.outcome] += 1
+
+    def compared(number: int) -> tuple[Comparison, tuple[Split, ...]]:
+        counts = [
+            tuple(Count(side[number], side.total(), left) for side, left in zip(pair, lost, strict=True))
+            for pair in groups.values()
+            if splits and all(side.total() for side in pair)
+        ]
+        a, b = (
+            Count(sum(one.outcome == number for one in own), len(own), left)
+            for own, left in zip(trials, lost, strict=True)
+        )
+        pairs = tuple((first, second) for first, second in counts)
+        if splits and not pairs:  # no situations are alike: nothing can be said
+            pairs = ((Count(0, 0), Count(0, 0)),)
+        return Comparison(a, b, comparisons, independent, pairs), tuple(splits)
+
+    return compared
 
 
 def _of_kinds(
@@ -225,11 +264,17 @@ def _of_kinds(
         others = other.seen.get(held, {})
         if not others:
             continue
-        pair = ((one, afters), (other, others))
-        for now in sorted({*afters, *others}):
-            a, b = (
-                Count(some.get(now, 0), sum(some.values()), version.lost.get(held, 0))
-                for version, some in pair
-            )
-            found = Comparison(a, b, actions * number * (number + 1), independent)
-            yield OutcomeDifference(now & ~held, held & ~now, held, NOTHING, found)
+        came = sorted({*afters, *others})
+        trials = [
+            [
+                Trial(held, came.index(step.now), step.setting)
+                for step in version.steps.course
+                if step.held == held
+            ]
+            for version in (one, other)
+        ]
+        lost = [version.lost.get(held, 0) for version in (one, other)]
+        share = actions * number * (number + 1)
+        compared = _matched(trials, len(came), 0, lost, share, independent=independent)
+        for place, now in enumerate(came):
+            yield OutcomeDifference(now & ~held, held & ~now, held, NOTHING, *compared(place))

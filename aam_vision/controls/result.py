@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 _NAMED = 2
 """Circumstances that were not tried which the line about what is missing names."""
-_BOUND = 0.05
-"""The share of controls that may do something else than predicted, at most, for a result to be complete."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +71,7 @@ class ControlsResult:
     misread: Misread | None = None
     """Why it is more likely that images were misread than that the agent does what was seen; None if it is not."""
     in_a_row: int = 0
-    """The controls of a walk without a return, most of them given before; all came out as predicted."""
+    """The controls of walks without a return, most of them given before; all came out as predicted."""
 
     @property
     def operators(self) -> tuple[Operator, ...]:
@@ -166,8 +164,9 @@ class ControlsResult:
             )
         if not self.proven:
             return inner.missing or inner.why
-        if self.case_bound > _BOUND:
-            return f"{counted(self.watched, 'control')} predicted in a last walk, {ENOUGH} are needed"
+        watched = self.in_a_row if self.exhausted else min(self.watched, self.in_a_row)
+        if watched < ENOUGH:
+            return f"{counted(watched, 'control')} predicted in a last walk, {ENOUGH} are needed"
         return ""
 
     @property
@@ -181,16 +180,14 @@ class ControlsResult:
     def case_bound(self) -> float:
         """The share of controls that do something else than predicted, at most, with 95% confidence.
 
-        Of controls given at random in situations that were seen; exactly 0 if all were given in all situations. 1 if none
-        was watched, something is unexplained, or one situation went two ways.
+        Of controls given in histories like those of the last walks, without a return; and, unless all were given in all
+        situations, of controls given at random in situations that were seen. 1 if none was watched, something is
+        unexplained, or one situation went two ways.
         """
-        if self.unexplained or self.two_ways is not None:
+        watched = self.in_a_row if self.exhausted else min(self.watched, self.in_a_row)
+        if self.unexplained or self.two_ways is not None or not watched:
             return 1.0
-        if self.exhausted:
-            return 0.0
-        if not self.watched:
-            return 1.0
-        return float(1 - 0.05 ** (1 / self.watched))
+        return float(1 - 0.05 ** (1 / watched))
 
     @property
     def certain(self) -> tuple[str, str]:
@@ -218,19 +215,27 @@ class ControlsResult:
         elif self.exhausted:
             beyond = (
                 "every control was given in every situation that can be reached from the given problems: "
-                "there is no other case, if situations that look alike are alike"
+                f"there is no other case, if situations that look alike are alike{self._histories}"
             )
         else:
             beyond = (
                 f"{self.watched} controls given at random in situations seen before came out as predicted: "
                 f"at most {100 * self.case_bound:.1f}% of such controls do something that no case describes "
-                "(95% confidence)"
+                f"(95% confidence){self._histories}"
             )
-            if self.in_a_row:
-                beyond += f"; so did {self.in_a_row} in a row, without a return"
             if self.idle:
                 beyond += f"; {self._idle_told}"
         return inner, beyond
+
+    @property
+    def _histories(self) -> str:
+        """What was tried of histories, and what is assumed of longer ones; empty if nothing was."""
+        if not self.in_a_row:
+            return ""
+        return (
+            f"; so did {self.in_a_row} in a row without a return, each control after each other one: at most "
+            f"{100 * (1 - 0.05 ** (1 / self.in_a_row)):.1f}% of controls in such histories depend on what was done before"
+        )
 
     @property
     def _idle_told(self) -> str:

@@ -1,7 +1,13 @@
-"""A last walk in which the learned model predicts every control, so that a case that nobody has seen may show itself."""
+"""Last walks in which the learned model predicts every control, so that a case that nobody has seen may show itself.
+
+In walks without a return what was done before may matter, though nothing shows it. All controls are given there, those that
+never did anything, too, in the orders in which they were given least: each after each other one, then each after each two
+(a de Bruijn sequence has them all in as few steps as can be; here the walk also depends on where it leads).
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +23,12 @@ from aam_vision.strips import GroundAction, Model
 
 SHARE, LEAST, MOST = 0.25, 60, 200
 """Controls of the walk: this share of those given before, at least so many, and at most so many."""
+HISTORY = 40
+"""Controls of a walk without a return: more of them find what comes of longer histories, and cost steps."""
+DOING = 0.5
+"""The share of controls with arguments that are given there with arguments with which they do something."""
 EPISODE, EACH = 12, 4
-"""Controls of one long walk without a return: these, or so many for each control."""
+"""Controls of a walk that gives again what did something: these, or so many for each control."""
 EPISODES, AGAIN = 5, 2
 """Such walks that give again what did something before, where something is not explained; together they give at most so many
 times as many controls as one long walk."""
@@ -33,7 +43,7 @@ class Watched:
     steps: int
     surprise: Transition | None
     in_a_row: int = 0
-    """Controls of a walk without a return, most of them given before, that came out as before."""
+    """Controls of walks without a return, most of them given before, that came out as predicted."""
 
 
 def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) -> Watched:
@@ -47,7 +57,7 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
     """
     predicted = ControlModel(model, rules.discovery.operators)
     initial = list(giving.initial())
-    in_a_row, surprise = _without_return(giving, rules, predicted, initial, rng)
+    in_a_row, surprise = _histories(giving, rules, predicted, initial, rng)
     if surprise is not None:
         return Watched(0, surprise)
     steps, wanted, idle = 0, min(max(LEAST, int(SHARE * giving.steps)), MOST), 0
@@ -67,31 +77,58 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
     return Watched(steps, surprise, in_a_row)
 
 
-def _without_return(
+def _histories(
     giving: Giving, rules: Rules, predicted: ControlModel, initial: list[Situation], rng: np.random.Generator
 ) -> tuple[int, Transition | None]:
-    """Give controls that do something again and again in one episode: does what was done before matter?
+    """Give all controls in the orders in which they were given least, without a return: does what was done before matter?
 
-    How many came out as predicted, and the first one that did not.
+    Walks begin where problems do, and in situations that were seen later, in turn. How many controls came out as predicted,
+    and the first one that did not.
 
     Raises:
         TwoWays: one came out otherwise than before in a situation that looks the same.
         StepsSpent: no more controls may be given.
     """
-    here, steps = initial[int(rng.integers(len(initial)))], 0
-    for _ in range(max(EPISODE, EACH * len(giving.controls))):
-        likely = list(rules.likely(here.state, giving.indices.of(here.state)))
-        names = sorted({control.name for control in likely})
-        if not names:
-            break
-        name = names[int(rng.integers(len(names)))]
-        own = [control for control in likely if control.name == name]
-        before = giving.steps
-        transition, here = giving.give(here, own[int(rng.integers(len(own)))])
-        if _surprises(transition, rules, predicted):
-            return steps, transition
-        steps += giving.steps - before
+    orders: Counter[tuple[str, ...]] = Counter()
+    wanted, steps = max(LEAST, len(giving.controls) ** 2), 0
+    while steps < wanted:
+        later = list(giving.situations.values()) if steps else initial
+        here = later[int(rng.integers(len(later)))]
+        last: tuple[str, ...] = ()
+        for _ in range(min(HISTORY, wanted - steps)):
+            control = _least_given(giving, rules, here, last, orders, rng)
+            if control is None:
+                return steps, None
+            transition, here = giving.give(here, control)
+            if _surprises(transition, rules, predicted):
+                return steps, transition
+            last = (*last[-2:], control.name)
+            orders.update({last[-2:], last})
+            steps += 1
     return steps, None
+
+
+def _least_given(
+    giving: Giving,
+    rules: Rules,
+    here: Situation,
+    last: tuple[str, ...],
+    orders: Counter[tuple[str, ...]],
+    rng: np.random.Generator,
+) -> GroundAction | None:
+    """A control of the name that followed the last ones least; of its arguments rather some with which it does something."""
+    own: dict[str, list[GroundAction]] = {}
+    for control in ground(giving.controls, here.state):
+        own.setdefault(control.name, []).append(control)
+    if not own:
+        return None
+    names = [sorted(own)[number] for number in rng.permutation(len(own))]
+    name = min(names, key=lambda one: (orders[(*last[-1:], one)], orders[(*last[-2:], one)]))
+    options = own[name]
+    if len(options) > 1 and rng.random() < DOING:
+        likely = [one for one in rules.likely(here.state, giving.indices.of(here.state)) if one.name == name]
+        options = likely or options
+    return options[int(rng.integers(len(options)))]
 
 
 def repeat(giving: Giving, rng: np.random.Generator) -> None:

@@ -12,11 +12,10 @@ sections. The atoms of an initial state are read by us as well: it would take mi
 
 from __future__ import annotations
 
-from aam_vision.pddl.goal import read_goal
 from aam_vision.pddl.probabilistic import chance_domain_text, read_chance_domain, read_chance_problem
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.reading import read_domain, read_problem
-from aam_vision.pddl.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS
+from aam_vision.pddl.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS, read_goal
 from aam_vision.pddl.writing import domain_text, problem_text
 
 __all__ = [

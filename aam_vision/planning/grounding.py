@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.conditions import Condition, columns_of
 from aam_vision.errors import AamError
-from aam_vision.fact_tables import Numbers, ObjectNumbers, Table, distinct
+from aam_vision.fact_tables import Condition, Numbers, ObjectNumbers, Table, columns_of, distinct
 from aam_vision.joins import Fact, FactIndex, Row
 from aam_vision.relations import Relation, TooManyBindings
 from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Objects

@@ -6,7 +6,7 @@ the state and a condition on the last step suffice (shared idea behind the paper
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from os import times
@@ -14,8 +14,9 @@ from time import process_time
 from typing import Protocol
 
 from aam_vision.joins import Fact
-from aam_vision.planning.grounding import Operator
-from aam_vision.strips import GroundAction
+from aam_vision.pddl import Problem
+from aam_vision.planning.grounding import LiftedOperator, Operator, ground
+from aam_vision.strips import GroundAction, LiftedAtom, Model
 
 
 @dataclass(frozen=True)
@@ -96,3 +97,38 @@ class TimedPlanner:
     def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
         with self._clock:
             return self._planner.solve(problem, limits)
+
+
+# A plan of a STRIPS model for a planning problem: from its initial state to its goal.
+
+
+def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) -> Found | Verdict:
+    """What a planner finds; of atoms that are unknown in the initial state neither value is relied on.
+
+    Raises:
+        TooManyOperators: the problem is too large to be grounded.
+        PlannerFailed: the planner broke down.
+    """
+    operators = [
+        LiftedOperator(
+            schema.header,
+            *(_ordered(part) for part in (schema.positive, schema.negative, schema.add, schema.delete)),
+        )
+        for schema in model.actions
+    ]
+    initial = problem.initial
+    true = frozenset(initial.true)
+    grounding = ground(operators, true, initial.objects)
+    goal = Operator(
+        GroundAction("goal", ()),
+        frozenset(problem.goal),
+        frozenset(problem.goal_false),
+        frozenset(),
+        frozenset(),
+    )
+    start = true, frozenset(initial.unknown)
+    return planner.solve(SearchProblem(grounding.operators, [start], [goal]), limits)
+
+
+def _ordered(atoms: Iterable[LiftedAtom]) -> tuple[LiftedAtom, ...]:
+    return tuple(sorted(atoms, key=lambda atom: f"{atom.predicate}{atom.arguments}"))

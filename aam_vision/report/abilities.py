@@ -144,20 +144,30 @@ def _deed(
     """What an action does, or what a control does case by case."""
     if any(case.header.name not in executed for case in cases):
         return Deed(name, "it was never done, so nothing is known of it")
-    told, more = [clause(model, case, *share) for case in cases[:CASES]], len(cases) - CASES
+    told, more = [clause(model, case, *share, cases) for case in cases[:CASES]], len(cases) - CASES
     return Deed(
         name, "; ".join([*told, *([f"and {wording.counted(more, 'more case')}"] if more > 0 else [])])
     )
 
 
-def clause(model: Model, schema: ActionSchema, conditions: int, changes: int) -> str:
-    """What an action does, with its main conditions and its main changes, so many of each."""
+def clause(
+    model: Model, schema: ActionSchema, conditions: int, changes: int, cases: Sequence[ActionSchema] = ()
+) -> str:
+    """What an action does, with its main conditions and its main changes, so many of each.
+
+    Of several ``cases`` of a control, what tells this one from the others is named beside its main conditions.
+    """
     required = [*_marked(schema.positive, Mode.POSITIVE), *_marked(schema.negative, Mode.NEGATIVE)]
     effects = [*_marked(schema.add, Mode.POSITIVE), *_marked(schema.delete, Mode.NEGATIVE)]
     kinds = _kinds(model, schema)
     required = sorted(
         (one for one in required if one[0] not in kinds.values()), key=_importance(model, schema)
     )
+    telling = _telling(schema, cases, required) if len(cases) > 1 else None
+    if telling is not None and telling not in required[:conditions]:
+        required.remove(telling)
+        required.insert(0, telling)
+        conditions += 1
     told = list(enumerate(required[:conditions]))
     named = {argument: place for place, (atom, _) in reversed(told) for argument in atom.arguments}
     effects.sort(key=_effect_importance(model, named))
@@ -172,6 +182,16 @@ def clause(model: Model, schema: ActionSchema, conditions: int, changes: int) ->
     ]
     condition = f"if {english.listed(needs)}, then " if needs else "always: "
     return condition + english.listed(does or ["nothing changes"])
+
+
+def _telling(
+    schema: ActionSchema, cases: Sequence[ActionSchema], required: Sequence[_Literal]
+) -> _Literal | None:
+    """The condition of one case that fewest of the others have, if not all have it; one about a single thing rather."""
+    mine, others = _parts(schema), [{*_parts(one).values()} for one in cases if one is not schema]
+    number = {one: sum(mine[one] in parts for parts in others) for one in required}
+    rarest = min(required, key=lambda one: (number[one], len(one[0].arguments)), default=None)
+    return rarest if rarest is not None and number[rarest] < len(others) else None
 
 
 class _Named:

@@ -13,7 +13,7 @@ from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.chance.versions import AtomDifference, differences
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
-from aam_vision.interrogation.task.differences import check_prior
+from aam_vision.interrogation.task.result import check_prior
 from aam_vision.pddl import read_chance_domain
 from aam_vision.query import Agent
 from aam_vision.report import chance

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice, permutations
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from aam_vision.chance.comparing import ALPHA
+from aam_vision.chance.comparing import ALPHA, Count
 from aam_vision.chance.interrogating import Options
 from aam_vision.chance.knowledge import ActionKnowledge
 from aam_vision.chance.retelling import precision_of, retold
 from aam_vision.chance.versions import ActionDifferences, AtomDifference, OutcomeDifference, differences
+from aam_vision.controls.mapping import Carrier, read_carriers
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
-from aam_vision.report import chance
+from aam_vision.pddl import read_domain
+from aam_vision.report import chance, english
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.english import listed
-from aam_vision.strips import Mode
+from aam_vision.strips import ActionSchema, LiftedAtom, Mode, Vocabulary
 from aam_vision.wording import counted, some
 
 _NEEDS = {Mode.POSITIVE: "needs {}", Mode.NEGATIVE: "needs not {}", Mode.ABSENT: "does not need {}"}
@@ -238,6 +243,10 @@ def _outcome(action: ActionDifferences, one: OutcomeDifference) -> str:
         where = f" where {some(held, 4) or 'nothing'} held"
     if one.condition != NOTHING:
         where = f" if {listed(action.one.index.text(one.condition))}"
+    if one.matched:
+        names = action.one.index.header.parameters
+        told = [split.text(names, action.one.index.atoms) for split in one.matched]
+        where += f", compared where {listed(told)} {'is' if len(told) == 1 else 'are'} the same"
     return (
         f"{words}{where}: {', '.join(shares)}; B {chance.difference(*found.limits)}; {_chance(found.p_value)}"
     )
@@ -248,3 +257,207 @@ def _chance(p_value: float) -> str:
         shown = "less than 0.0001" if p_value < 1e-4 else f"{p_value:.2g}"
         return f"not chance (p {shown})" if p_value < 1e-4 else f"not chance (p = {shown})"
     return "may be chance"
+
+
+# The cases of controls in which two runs differ, whatever their operators and parameters are called.
+
+
+MAX_NAMINGS = 5040
+"""Ways to name the parameters of one operator after those of another one that are tried, at most."""
+
+
+class Case(NamedTuple):
+    """What a control does in one kind of situation: the operator that it carries out there."""
+
+    schema: ActionSchema
+    carrier: Carrier
+    vocabulary: Vocabulary
+
+    @property
+    def name(self) -> str:
+        """The operator."""
+        return self.schema.header.name
+
+    def needs(self, names: Sequence[str] = ()) -> list[str]:
+        """The precondition; other ``names`` may be given to the parameters, in their order."""
+        return _texts(self.schema.positive, self.schema.negative, names or self.schema.header.parameters)
+
+    def changes(self, names: Sequence[str] = ()) -> list[str]:
+        """The effects, in the same way."""
+        return _texts(self.schema.add, self.schema.delete, names or self.schema.header.parameters)
+
+    def __str__(self) -> str:
+        one, about = self.schema, (self.schema.header.parameters, self.vocabulary)
+        needs = [english.literal(*literal, *about) for literal in _literals(one.positive, one.negative)]
+        changes = [english.effect(*literal, *about) for literal in _literals(one.add, one.delete)]
+        when = f"where {english.listed(needs)}: " if needs else ""
+        return f"{self.name} ({self.carrier.control}, {when}{english.listed(changes)})"
+
+    def json(self) -> dict[str, Any]:
+        """The case for programs."""
+        told = {"operator": self.name, "control": self.carrier.control}
+        return {**told, "precondition": self.needs(), "effects": self.changes()}
+
+
+class Pair(NamedTuple):
+    """A case that both runs have, and what only one of them requires, in the names of the first."""
+
+    one: Case
+    other: Case
+    required: tuple[list[str], list[str]]
+
+    @property
+    def size(self) -> int:
+        """How many literals only one of them requires."""
+        return sum(map(len, self.required))
+
+    def __str__(self) -> str:
+        called = "" if self.one.name == self.other.name else f", called {self.other.name} by B"
+        told = [
+            f"only {run} requires {english.listed(some)}"
+            for run, some in zip("AB", self.required, strict=True)
+            if some
+        ]
+        return f"{self.one.name} ({self.one.carrier.control}{called}): {'; '.join(told)}"
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Where two runs with controls differ."""
+
+    pairs: list[Pair]
+    only_one: list[Case]
+    only_other: list[Case]
+
+    def lines(self) -> Iterator[str]:
+        """The difference, in lines."""
+        yield from (f"only A: {case}" for case in self.only_one)
+        yield from (f"only B: {case}" for case in self.only_other)
+        yield from (f"both: {pair}" for pair in self.pairs if pair.size)
+        yield f"{counted(sum(not pair.size for pair in self.pairs), 'case')} of controls in both runs"
+
+    def json(self) -> dict[str, Any]:
+        """The difference for programs."""
+        both = [
+            {"a": one.name, "b": other.name, "required_by_a": ours, "required_by_b": theirs}
+            for one, other, (ours, theirs) in self.pairs
+        ]
+        return {
+            "different": bool(self.only_one or self.only_other or any(pair.size for pair in self.pairs)),
+            "only_a": [case.json() for case in self.only_one],
+            "only_b": [case.json() for case in self.only_other],
+            "both": both,
+        }
+
+
+def compared(first: Path, second: Path) -> Cases:
+    """The cases of two runs' folders: those of one control with the same effects are the same case.
+
+    Raises:
+        UnusableInput: a file is damaged, or the runs have other predicates.
+    """
+    models = [read_domain(run / "model.pddl") for run in (first, second)]
+    if len({frozenset(model.vocabulary.predicates) for model in models}) > 1:
+        raise UnusableInput(f"{first} and {second}: have other predicates; give runs with one vocabulary")
+    mappings = [read_carriers(run, model) for run, model in zip((first, second), models, strict=True)]
+    ours, left = (
+        [Case(schema, carriers[schema.header.name], model.vocabulary) for schema in model.actions]
+        for model, carriers in zip(models, mappings, strict=True)
+    )
+    found = Cases([], [], left)
+    for case in ours:
+        pairs = [pair for rival in left for pair in _pairs(case, rival)]
+        if not pairs:
+            found.only_one.append(case)
+            continue
+        found.pairs.append(min(pairs, key=lambda pair: pair.size))
+        left.remove(found.pairs[-1].other)
+    return found
+
+
+def _pairs(one: Case, other: Case) -> Iterator[Pair]:
+    """The two as one case, by every way to name the parameters in which their effects are the same."""
+    if one.carrier != other.carrier:
+        return
+    ours, theirs, given = one.schema.header.parameters, other.schema.header.parameters, one.carrier.given
+    names = *ours[given:], *(f"{name}-of-B" for name in theirs[given:])
+    for free in islice(permutations(names, len(theirs) - given), MAX_NAMINGS):
+        called = *ours[:given], *free
+        if other.changes(called) == one.changes():
+            needs, rival = one.needs(), other.needs(called)
+            required = (
+                [need for need in needs if need not in rival],
+                [need for need in rival if need not in needs],
+            )
+            yield Pair(one, other, required)
+
+
+def _literals(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom]) -> list[tuple[LiftedAtom, Mode]]:
+    both = ((true, Mode.POSITIVE), (false, Mode.NEGATIVE))
+    return [(atom, mode) for atoms, mode in both for atom in sorted(atoms, key=str)]
+
+
+def _texts(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom], names: Sequence[str]) -> list[str]:
+    return sorted(
+        ("not " if mode is Mode.NEGATIVE else "") + atom.text(names) for atom, mode in _literals(true, false)
+    )
+
+
+# A comparison of two runs with ``--chance`` as JSON: what ``compare --json`` prints.
+
+
+def of_runs(first: Path, second: Path, versions: Versions) -> dict[str, Any]:
+    """What differs between two runs with ``--chance``, by how much, and whether chance explains it."""
+    return {
+        "a": str(first),
+        "b": str(second),
+        "different": any(one.different for one in versions.actions),
+        "confidence": 1 - ALPHA,
+        "independent": versions.independent,
+        "matched": list(versions.same),
+        "not_matched": list(versions.apart),
+        "warnings": versions.warnings,
+        "actions": [_action(one) for one in versions.actions],
+    }
+
+
+def _action(found: ActionDifferences) -> dict[str, Any]:
+    index = found.one.index
+    return {
+        "action": index.header.name,
+        "different": found.different,
+        "executed": {"a": found.one.executed, "b": found.other.executed},
+        "refused": {"a": found.one.refused, "b": found.other.refused},
+        "precondition": {
+            "different": found.incompatible,
+            "atoms": [
+                {
+                    "atom": index.atom(one.bit).text(index.header.parameters),
+                    "a": [mode.name.lower() for mode in one.one],
+                    "b": [mode.name.lower() for mode in one.other],
+                }
+                for one in found.atoms
+            ],
+            "undecided": found.undecided,
+        },
+        "outcomes_certain": found.certain,
+        "outcomes": [_outcome_facts(found, one) for one in found.outcomes],
+    }
+
+
+def _outcome_facts(found: ActionDifferences, one: OutcomeDifference) -> dict[str, Any]:
+    text, compared = found.one.index.text, one.comparison
+    return {
+        "effects": text(Literals(one.adds, one.deletes)),
+        "condition": text(one.condition),
+        "held": None if one.kind is None else text(Literals(one.kind, 0)),
+        "a": _count(compared.one),
+        "b": _count(compared.other),
+        "more_often": [round(limit, 4) for limit in compared.limits],
+        "p_value": compared.p_value,
+        "different": compared.different,
+    }
+
+
+def _count(found: Count) -> dict[str, Any]:
+    return {"hits": found.hits, "trials": found.trials, "unread": found.lost}

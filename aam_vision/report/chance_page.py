@@ -12,8 +12,8 @@ from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.pddl import chance_domain_text
 from aam_vision.report import chance, english, labels, rendering
 from aam_vision.report.chance_account import ActionAccount, ChanceAccount
+from aam_vision.report.ending import MAX_BYTES
 from aam_vision.report.events import Event, ShownImage
-from aam_vision.report.result_file import MAX_BYTES
 
 MOST, MOST_BESIDE = 420, 220
 """Characters of the actions that are described on the first screen, about; and beside pictures."""

@@ -8,8 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aam_vision.report import chance
-from aam_vision.report.chance_account import ActionAccount, ChanceAccount
-from aam_vision.report.chance_conditions import PROVEN, Condition
+from aam_vision.report.chance_account import PROVEN, ActionAccount, ChanceAccount
 from aam_vision.report.events import Event
 from aam_vision.report.terminal import event_lines
 from aam_vision.strips import Location, PalTuple
@@ -77,7 +76,10 @@ def proof(account: ChanceAccount, pal: PalTuple, console: Console) -> None:
     if pal.location is Location.PRE:
         found = [one for one in action.conditions if one.text.removeprefix("not ") == text]
         for one in found:
-            _condition(one, action, console)
+            console.print(Text(f"{one.text} in pre of {action.name}: {one.status}", style="bold"))
+            console.print(Text(one.why))
+            if one.refusal is not None:
+                _event(one.refusal, console)
         if not found:
             _not_needed(account, action, pal, text, console)
         return
@@ -107,13 +109,6 @@ def proof(account: ChanceAccount, pal: PalTuple, console: Console) -> None:
                 f"No outcome of {action.name} was seen to change it, in {counted(action.known.executed, 'execution')}."
             )
         )
-
-
-def _condition(one: Condition, action: ActionAccount, console: Console) -> None:
-    console.print(Text(f"{one.text} in pre of {action.name}: {one.status}", style="bold"))
-    console.print(Text(one.why))
-    if one.refusal is not None:
-        _event(one.refusal, console)
 
 
 def _not_needed(

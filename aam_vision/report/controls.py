@@ -16,9 +16,8 @@ from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.report.abilities import ALL, clause
 from aam_vision.report.account import Account
-from aam_vision.report.control_steps import control_steps
 from aam_vision.report.ending import ShownExample
-from aam_vision.report.events import Event
+from aam_vision.report.events import Event, control_steps
 from aam_vision.strips import ActionHeader, GroundAction, State
 from aam_vision.wording import some
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from aam_vision.agents.encoding import Malformed, field
+from aam_vision.agents.encoding import Malformed, field, loads
+from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.figures import Exam
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
@@ -98,6 +101,8 @@ def in_todays_words(figures: dict[str, Any]) -> None:
 def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool = False) -> Verdict:
     """The verdict on a run that knew only controls: its two statements, never one for the other."""
     usual = verdict(ending)
+    if not ending.exam.steps:  # the last walk examines controls, of which ``beyond`` tells
+        usual = replace(usual, examination="")
     if ending.status == NOT_STRIPS and ending.diagnosis is None:
         false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
         return Verdict(f"{NOT_STRIPS}: no STRIPS model fits", f"{ending.why}.", "", "", (false,))
@@ -176,3 +181,35 @@ def _number(told: dict[str, Any], name: str) -> int:
 def printable(text: str) -> str:
     """A text of a stranger, made safe for terminals, which obey some characters."""
     return "".join(c if c.isprintable() else "?" for c in text[:1000])
+
+
+# ``result.json`` as a report reads it; the file may be anybody's.
+
+
+MAX_BYTES = 50_000_000
+"""Bytes of ``result.json`` at most."""
+_COUNTS = ("queries", "steps", "failed_steps", "walk_steps", "resets", "seed")
+
+
+def read_figures(path: Path, *, chance: bool) -> Mapping[str, Any] | None:
+    """The contents of ``result.json``; None if there is none. ``chance``: of a run that learned how often.
+
+    Raises:
+        UnusableInput: it is damaged, or lacks what such a run writes.
+    """
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        found = loads(read_limited(path, MAX_BYTES))
+        for name in (*_COUNTS, *(() if chance else ("lower_bound",))):
+            field(found, name, int)
+        for name in ("env", "status", "access", "why" if chance else "policy"):
+            found[name] = printable(field(found, name, str))
+        in_todays_words(found)
+        if not chance:
+            field(found, "curve", list)
+            read_ending(found)
+    except (Malformed, OSError, UnicodeDecodeError) as error:
+        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
+    assert isinstance(found, dict)
+    return found

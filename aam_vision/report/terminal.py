@@ -9,8 +9,7 @@ from rich.text import Text
 
 from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.controls import ControlsAccount, controls_of
-from aam_vision.report.events import Event
-from aam_vision.report.lines import Line
+from aam_vision.report.events import Event, Line
 from aam_vision.wording import counted
 
 _COLOURS = {

@@ -129,7 +129,7 @@ def _symbolic(
 
 def _told(arguments: Arguments) -> ChanceTarget:
     """One of PDDLGym's domains whose states are told as symbols."""
-    from aam_vision.envs.pddlgym_chance import chance_model, initial_states
+    from aam_vision.envs.pddlgym_files import chance_model, initial_states
 
     env = arguments.env
     assert env is not None, "it is named"

@@ -12,9 +12,9 @@ from aam_vision.query import Access
 from aam_vision.targets.target import Target
 
 if TYPE_CHECKING:
-    from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.process import ProcessAgent
     from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.shown import Conversation
     from aam_vision.envs.image_domain import Problem
     from aam_vision.query import Agent
     from aam_vision.simulator import Simulator
@@ -26,7 +26,7 @@ SIMULATING = (
     "gymnasium",
     "aam_vision.envs.registry",
     "aam_vision.envs.pddlgym_domains",
-    "aam_vision.envs.instructions",
+    "aam_vision.envs.board_env",
 )
 """Modules of most simulators."""
 
@@ -47,8 +47,7 @@ def check_access(access: Access, workers: Workers) -> None:
 
 def copied_symbolic(target: Target, workers: Workers) -> Target:
     """The same target, its symbolic agent in so many processes."""
-    from aam_vision.agents.copied_jobs import prove
-    from aam_vision.agents.copies import StatelessCopies
+    from aam_vision.agents.copies import StatelessCopies, prove
 
     if workers.number == 1:
         return target
@@ -88,9 +87,9 @@ def with_crew(target: Target, crew: Crew) -> Target:
 
 def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers) -> Crew:
     """Copies of an image environment's simulators."""
-    from aam_vision.agents.copied_simulator import prove
+    from aam_vision.agents.copies import prove_simulators
 
-    return workers.crew(partial(_simulators, env, tuple(problems)), prove, modules=SIMULATING)
+    return workers.crew(partial(_simulators, env, tuple(problems)), prove_simulators, modules=SIMULATING)
 
 
 def program_crew(
@@ -105,7 +104,7 @@ def program_crew(
     Raises:
         UnusableInput: it does not allow so many.
     """
-    from aam_vision.agents.copied_jobs import prove
+    from aam_vision.agents.copies import prove
     from aam_vision.workers.crew import Copy, Held
 
     allowed = conversation.hello.copies
@@ -138,8 +137,8 @@ def _simulators(env: str, problems: Sequence[Problem]) -> list[Simulator]:
 def _program(
     command: str, limits: ProgramLimits, access: Access, problems: Sequence[int], identity: str
 ) -> ProcessAgent:
-    from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.process import process_agent
+    from aam_vision.agents.shown import Conversation
 
     conversation = Conversation(command, limits)
     if conversation.identity != identity:

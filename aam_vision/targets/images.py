@@ -66,7 +66,7 @@ def _copied(
     env: str, access: Access, problems: Sequence[str], settings: PerceptionSettings, workers: Workers
 ) -> Target:
     """The same, with simulators of which several copies work: they begin while the classifiers are loaded."""
-    from aam_vision.agents.copied_simulator import CopiedSimulator
+    from aam_vision.agents.copies import CopiedSimulator
     from aam_vision.envs.registry import image_domain
     from aam_vision.targets.copied import check_access, simulator_crew, with_crew
 
@@ -146,7 +146,7 @@ def check_known(perception: Perception, clear: Sequence[Simulator]) -> None:
     Raises:
         UnusableInput: it is so in the first picture of every problem.
     """
-    from aam_vision.agents.copied_simulator import CopiedSimulator
+    from aam_vision.agents.copies import CopiedSimulator
     from aam_vision.classifiers.perception import BoardPerception
 
     own = [one for one in clear if not isinstance(one, CopiedSimulator)]

@@ -13,8 +13,8 @@ from aam_vision.targets.images import perception_of, places, seen_through, setti
 from aam_vision.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 
 if TYPE_CHECKING:
-    from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.protocol import Hello
+    from aam_vision.agents.shown import Conversation
     from aam_vision.arguments import Arguments
     from aam_vision.perception import VisualVocabulary
     from aam_vision.workers import Workers
@@ -38,9 +38,9 @@ def from_program(
         UnusableInput: there is no such program or problem, it does not speak the protocol, or does not allow
             the access or so many workers; or it has controls where instructions are asked for, or the other way round.
     """
-    from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.process import process_agent
     from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.shown import Conversation
 
     limits = ProgramLimits(seconds=seconds, memory=megabytes << 20)
     conversation = Conversation(command, limits)
@@ -94,8 +94,8 @@ def from_shown_program(arguments: Arguments) -> Target:
             images, or speaks of other types and facts than the environment.
     """
     from aam_vision import domains
-    from aam_vision.agents.conversation import Conversation
     from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.shown import Conversation
     from aam_vision.envs.registry import image_domain
 
     command, env = arguments.agent, arguments.env

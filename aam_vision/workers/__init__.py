@@ -53,11 +53,11 @@ class Workers:
             UnusableInput: the cluster cannot be used.
         """
         if self.address is None:
-            from aam_vision.workers.processes import ProcessCopy, load
+            from aam_vision.workers.crew import ProcessCopy, load
 
             load(modules)
             return Crew(self.number, here or partial(ProcessCopy, make), prove)
-        from aam_vision.workers.cluster import RayCopy, connected
+        from aam_vision.workers.crew import RayCopy, connected
 
         ray = connected(self.address, None if self.address != "local" else self.number)
         return Crew(self.number, partial(RayCopy, ray, make), prove, end=ray.shutdown)

@@ -11,9 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.envs.tabletop.arm import HOME, Arm, Pose
-from aam_vision.envs.tabletop.motion_check import ABOVE, Impossible, MotionCheck, quarter
-from aam_vision.envs.tabletop.world import World
+from aam_vision.envs.tabletop.world import ABOVE, HOME, Arm, Impossible, MotionCheck, Pose, World, quarter
 
 SKILLS: Final = {"pick-up": 1, "put-down": 1, "stack": 2, "unstack": 2}
 """Name of every skill, and how many things it is about."""

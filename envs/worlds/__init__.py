@@ -73,7 +73,7 @@ def _tabletop(name: str) -> ReadyWorld:
     MuJoCo already fails when it is imported if ``MUJOCO_GL`` names what does not work.
     """
     try:
-        from aam_vision.envs.tabletop import domain, slipping
+        from aam_vision.envs.tabletop import environment
     except Exception as error:  # whatever a driver that is not there fails with
         drawn_by = os.environ.get("MUJOCO_GL", "")
         raise UnusableInput(
@@ -81,5 +81,7 @@ def _tabletop(name: str) -> ReadyWorld:
             "what it names (Debian: libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6)"
         ) from error
     return (
-        slipping.slippery_world() if name == SLIPPERY else domain.world(domain.ALIKE if name == ALIKE else 1)
+        environment.slippery_world()
+        if name == SLIPPERY
+        else environment.world(environment.ALIKE if name == ALIKE else 1)
     )

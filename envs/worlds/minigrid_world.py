@@ -7,20 +7,33 @@ who stands in lava can do nothing any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import gymnasium
 import numpy as np
 from minigrid.core.actions import Actions
 from minigrid.core.grid import Grid
-from minigrid.core.world_object import Door, Lava
+from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, WorldObj
+from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
+from minigrid.envs.memory import MemoryEnv
 
-from aam_vision.envs.grids import board_scene
-from aam_vision.envs.worlds.features import KINDS, carried, marked
-from aam_vision.envs.worlds.minigrid_vocabulary import DIRECTIONS, HAND, SEEN, TYPES
-from aam_vision.perception import Frame, Scene
-from aam_vision.strips import Atom, Objects, Types
+from aam_vision.envs.grids import board_scene, neighbours, places_by_cell
+from aam_vision.envs.sources import Source, cyclic, defined, given, somewhere, there, vocabulary, where
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import (
+    Constraint,
+    Exactly,
+    Frame,
+    Never,
+    Perceived,
+    Scene,
+    VisualVocabulary,
+    comes_as,
+    exclusive,
+)
+from aam_vision.strips import Atom, Objects, State, Types
 
 TILE: Final = 40
 """Side of a cell in pixels."""
@@ -166,3 +179,215 @@ def shown(env: MiniGridEnv) -> list[Atom]:
         elif isinstance(thing, Door):
             true.append(Atom("locked" if thing.is_locked else "closed", where))
     return true + [Atom(SEEN, (name, where)) for name, (_, where) in things(env).items()]
+
+
+# The words for MiniGrid: one vocabulary for all tasks, of which each uses the part that its things need.
+#
+# Places are cells ``cell-ROW-COLUMN``; a door is a cell, too. What the agent carries is drawn below the board (``minigrid_world``),
+# at a place called ``hand``.
+
+
+TYPES: Final = {
+    "place": "object",
+    "cell": "place",
+    "door": "cell",
+    "direction": "object",
+    "thing": "object",
+    "key": "thing",
+    "ball": "thing",
+    "box": "thing",
+}
+DIRECTIONS: Final = ("right", "down", "left", "up")
+"""Each a quarter turn clockwise from the one before; in MiniGrid's order."""
+COLOURS: Final = ("blue", "green", "grey", "purple", "red", "yellow")
+LOOKS: Final = tuple(f"{colour}-{kind}" for kind in ("key", "ball", "box") for colour in COLOURS)
+HAND: Final = "hand"
+"""The place below the board where a carried thing is drawn."""
+SEEN: Final = "seen"
+"""The auxiliary predicate that says at which cell, or in the hand, each thing is seen."""
+
+Truths = tuple[list[Atom], list[Atom]]
+
+
+def _where_seen(name: str, in_hand: bool) -> Source:
+    """p(thing, cell), or p(thing) for the hand: the thing is seen there."""
+
+    def define(scene: Scene, seen: State) -> Truths:
+        def atoms(found: Iterable[Atom]) -> list[Atom]:
+            return [
+                Atom(name, atom.objects[:1] if in_hand else atom.objects)
+                for atom in found
+                if atom.predicate == SEEN and (atom.objects[1] == HAND) is in_hand
+            ]
+
+        return atoms(seen.true), atoms(seen.unknown)
+
+    return defined(define, "the thing is drawn in the hand" if in_hand else "the thing is there")
+
+
+def _hand_free(scene: Scene, seen: State) -> Truths:
+    values = [seen.value(Atom(SEEN, (thing, HAND))) for thing in scene.looks]
+    free = [Atom("hand-free", ())]
+    if True in values:
+        return [], []
+    return ([], free) if None in values else (free, [])
+
+
+def _alive(scene: Scene, seen: State) -> Truths:
+    values = [
+        False
+        if False in (at := seen.value(Atom("at", (place,))), hot := seen.value(Atom("lava", (place,))))
+        else None
+        if None in (at, hot)
+        else True
+        for place in scene.objects.of_type("cell")
+    ]
+    if True in values:
+        return [], []
+    alive = [Atom("alive", ())]
+    return ([], alive) if None in values else (alive, [])
+
+
+def _next(scene: Scene, seen: State) -> Truths:
+    cells = {place: name for place, name in places_by_cell(scene).items() if name != HAND}
+    return [Atom("next", objects) for objects in neighbours(cells)], []
+
+
+PREDICATES: Final[dict[str, tuple[str, Source]]] = {
+    "at ?c - cell": ("", there("arrow", "the red arrow is there")),
+    "clear ?c - cell": ("", there("clear", "floor, the goal or an open door, and no arrow")),
+    "facing ?d - direction": ("", somewhere(DIRECTIONS, "cell", "a red arrow that points {}")),
+    "marked ?c - cell": ("marked floor", given("not plain floor: a goal, a door, lava or coloured floor")),
+    "lies ?x - thing ?c - cell": ("thing", _where_seen("lies", in_hand=False)),
+    "holding ?x - thing": ("thing", _where_seen("holding", in_hand=True)),
+    "hand-free": ("several", defined(_hand_free, "nothing is drawn in the hand")),
+    "closed ?d - door": ("doors", there("closed", "a door with a handle")),
+    "locked ?d - door": ("locks", there("locked", "a door with a keyhole")),
+    "same-colour ?k - key ?d - door": ("locks", given("the key and the door have one colour")),
+    "lava ?c - cell": ("lava", there("lava", "orange lava, whether the arrow is there or not")),
+    "alive": ("lava", defined(_alive, "the arrow is not in lava")),
+    "next ?a ?b - cell ?d - direction": ("", defined(_next, "the next cell in that direction")),
+    "clockwise ?d ?e - direction": ("", cyclic(DIRECTIONS, "a quarter turn")),
+    f"{SEEN} ?x - thing ?p - place": ("thing", where(LOOKS, "the thing is drawn there", auxiliary=True)),
+}
+"""Declaration -> the feature that a task must have for it, and the source of its truth."""
+
+
+def vocabulary_of(features: Features) -> VisualVocabulary:
+    """The part of the vocabulary that a task needs."""
+    asked = {
+        text: source for text, (feature, source) in PREDICATES.items() if feature in ("", *features.words)
+    }
+    bare = vocabulary("minigrid", TYPES, asked)
+    heads = {head for entry in bare.entries if isinstance(entry, Perceived) for head in entry.heads.values()}
+    return vocabulary(
+        "minigrid",
+        TYPES,
+        asked,
+        may_vanish={look: look.endswith("-box") for look in LOOKS},
+        constraints=tuple(constraint for constraint in _constraints() if _heads(constraint) <= heads),
+    )
+
+
+def _constraints() -> tuple[Constraint, ...]:
+    """One arrow, which points in one direction; a cell shows one thing, and the arrow only lava besides."""
+    return (
+        Exactly("arrow", 1),
+        *comes_as("arrow", DIRECTIONS),
+        *exclusive("clear", "lava", "locked", "closed", *LOOKS),
+        *[Never(("arrow", other)) for other in ("clear", "locked", "closed", *LOOKS)],
+    )
+
+
+def _heads(constraint: Constraint) -> set[str]:
+    if isinstance(constraint, Exactly):
+        return {constraint.head}
+    assert isinstance(constraint, Never)  # the vocabulary declares no others
+    return {*constraint.shows, *constraint.without}
+
+
+# The kinds of things that a MiniGrid task has, which decide about its vocabulary and its instructions.
+
+
+KINDS: Final = {Key: "key", Ball: "ball", Box: "box"}
+"""What can be picked up, with its type."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The kinds of things that a task has in any of its problems.
+
+    Attributes:
+        kinds: of things that can be picked up: ``key``, ``ball``, ``box``.
+        several: whether a problem has more than one such thing.
+        doors: whether there are doors.
+        locks: whether a door is locked.
+        lava: whether there is lava.
+        marks: whether there are cells that are neither wall nor plain floor, on which nothing can be put down.
+    """
+
+    kinds: tuple[str, ...] = ()
+    several: bool = False
+    doors: bool = False
+    locks: bool = False
+    lava: bool = False
+    marks: bool = False
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The features by name, as the tables of predicates and instructions ask for them."""
+        found = {*self.kinds} | ({"thing"} if self.kinds else set())
+        for name in ("several", "doors", "locks", "lava"):
+            if getattr(self, name):
+                found.add(name)
+        if self.marks and self.kinds:
+            found.add("marked floor")
+        return frozenset(found)
+
+
+EVERYTHING: Final = Features(
+    ("key", "ball", "box"), several=True, doors=True, locks=True, lava=True, marks=True
+)
+"""A world with all that the vocabulary covers."""
+
+
+def carried(thing: WorldObj | None) -> bool:
+    """Whether a thing on the board is one that can be picked up."""
+    return type(thing) in KINDS
+
+
+def marked(thing: WorldObj | None) -> bool:
+    """Whether what is on a cell is neither a wall nor plain floor nor a thing that can be picked up."""
+    return isinstance(thing, (Goal, Door, Lava, Floor))
+
+
+def features(name: str, problems: Iterable[Any]) -> Features:
+    """The features of a task.
+
+    Args:
+        name: of the task, for messages.
+        problems: MiniGrid's environment after the reset of one problem after the other.
+
+    Raises:
+        UnusableInput: the vocabulary does not cover the task; the message names what it lacks.
+    """
+    kinds: set[str] = set()
+    several = doors = locks = lava = marks = False
+    for env in problems:
+        if isinstance(env, DynamicObstaclesEnv):
+            raise UnusableInput(f"{name}: its balls move at random, and an agent of ours is deterministic")
+        board = [thing for thing in env.grid.grid if thing is not None]
+        for thing in board:
+            if isinstance(thing, Box) and thing.contains is not None:
+                raise UnusableInput(
+                    f"{name}: its boxes hide keys, and the vocabulary lacks what no image shows"
+                )
+        things = [] if isinstance(env, MemoryEnv) else [thing for thing in board if carried(thing)]
+        kinds.update(KINDS[type(thing)] for thing in things)
+        several = several or len(things) > 1
+        doors = doors or any(isinstance(thing, Door) for thing in board)
+        locks = locks or any(isinstance(thing, Door) and thing.is_locked for thing in board)
+        lava = lava or any(isinstance(thing, Lava) for thing in board)
+        marks = marks or any(map(marked, board))
+    known = tuple(kind for kind in KINDS.values() if kind in kinds)
+    return Features(known, several, doors, locks, lava, marks)

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
-from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, Predicate, State, Vocabulary
-from experiments.faults.choices import (
-    Test,
-    Unsuitable,
-    coincides,
-    explanations,
-    matters,
-    one_of,
-    some_action,
-    some_condition,
-    some_effect,
-    where,
+from aam_vision.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
 )
-from experiments.faults.conditions import OTHER, own
-from experiments.faults.world import Consequence, Fault, Nature, Setting, World, lacking, refuse
+from experiments.faults.world import (
+    OTHER,
+    Consequence,
+    Fault,
+    Nature,
+    Outcome,
+    Setting,
+    World,
+    foreign,
+    holds,
+    lacking,
+    nothing,
+    own,
+    refuse,
+)
 
 NEAR, MARKED = "near", "marked"
 """Predicates that are added: packaged domains have none that may hold of one object twice, and few that an action need not know."""
@@ -156,3 +172,325 @@ def effect_elsewhere(setting: Setting, rng: np.random.Generator) -> Fault:
     if sum(also(*one) != one[2] for one in steps) < len(steps) / 2:
         raise Unsuitable
     return Conditional(setting, action, lambda state, step: True, also)
+
+
+# Where a fault is put: an action, an effect or a condition that matters in random walks of the honest agent.
+
+One = TypeVar("One")
+Test = Callable[[State, GroundAction], bool]
+"""Whether something is the case before a step."""
+LEAST = 6
+"""Executed steps of an action from which it is told whether a condition matters."""
+OFTEN = 30
+"""The same where uses are counted."""
+SHARES = (0.15, 0.85)
+"""A condition matters if it holds in a share of the steps between these."""
+
+
+class Unsuitable(Exception):
+    """Raised where a domain has no place for a fault."""
+
+
+def one_of(options: Sequence[One], rng: np.random.Generator) -> One:
+    """One of them at random.
+
+    Raises:
+        Unsuitable: there is none.
+    """
+    if not options:
+        raise Unsuitable
+    return options[int(rng.integers(len(options)))]
+
+
+def some_action(setting: Setting, rng: np.random.Generator, least: int = LEAST) -> str:
+    """An action that occurs in the sample, at least so often."""
+    return one_of([action for action, steps in setting.sample.items() if len(steps) >= least], rng)
+
+
+def some_effect(setting: Setting, action: str, rng: np.random.Generator) -> LiftedAtom:
+    """An effect that always shows."""
+    return one_of(setting.effects(action), rng)
+
+
+def where(condition: LiftedAtom, value: bool) -> Test:
+    """The test whether an atom, of parameters and other objects, has a value."""
+    return lambda state, step: holds(condition, state, step.objects) is value
+
+
+def matters(setting: Setting, action: str, condition: Test) -> bool:
+    """Whether a condition holds in some steps of an action, and in others it does not."""
+    steps = setting.sample[action]
+    share = sum(condition(before, step) for before, step, _ in steps) / max(1, len(steps))
+    return len(steps) >= LEAST and SHARES[0] <= share <= SHARES[1]
+
+
+def some_condition(setting: Setting, kind: str, rng: np.random.Generator) -> tuple[str, LiftedAtom]:
+    """An action, and an ``own`` or ``foreign`` atom that makes a difference there."""
+    atoms = own if kind == "own" else foreign
+    options = [
+        (action, atom)
+        for action in setting.sample
+        for atom in atoms(setting.model, setting.header(action))
+        if matters(setting, action, where(atom, True))
+    ]
+    return one_of(options, rng)
+
+
+def coincides(setting: Setting, action: str, one: Test, other: Test) -> bool:
+    """Whether two tests come out alike in all steps of an action in the sample, or always differently."""
+    same = {one(state, step) is other(state, step) for state, step, _ in setting.sample[action]}
+    return len(same) == 1
+
+
+def explanations(setting: Setting, action: str, condition: LiftedAtom) -> list[LiftedAtom]:
+    """The condition, and all atoms that cannot be told from it, or from its negation, in the sample."""
+    header, test = setting.header(action), where(condition, True)
+    atoms = [*own(setting.model, header), *foreign(setting.model, header)]
+    return [condition, *(atom for atom in atoms if coincides(setting, action, where(atom, True), test))]
+
+
+# Agents that the same step from the same snapshot does not always bring to the same place.
+
+
+NO_OP_RATE = 0.2
+SWAP_RATE = 0.3
+
+
+class Chance(Fault):
+    """Some actions have the consequence with a probability."""
+
+    def __init__(
+        self, setting: Setting, actions: Collection[str], rate: float, consequence: Consequence, noisy: bool
+    ) -> None:
+        super().__init__(setting, actions, consequence)
+        self.rate = rate
+        self.noisy = noisy
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        assert self.rate is not None, "a probability"
+        return bool(nature.rng.random() < self.rate)
+
+
+class Swapped(Chance):
+    """With a probability, one action is attempted with two of its arguments exchanged."""
+
+    places: tuple[int, int]
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        if step.name in self.actions and self.strikes(world, step, nature):
+            step = GroundAction(step.name, exchanged(step.objects, *self.places))
+        state = self.setting.outcome(world.state, step)
+        return Outcome(state is not None, world if state is None else World(state))
+
+
+def silent_no_op(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is executed and changes nothing, one time in five."""
+    return Chance(setting, (some_action(setting, rng),), NO_OP_RATE, nothing, noisy=True)
+
+
+def random_refusal(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step is refused with a probability between 5% and 20%."""
+    return Chance(setting, tuple(setting.sample), float(rng.uniform(0.05, 0.2)), refuse, noisy=True)
+
+
+def random_outcome(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action lacks one of its effects with a probability between 20% and 50%."""
+    action = some_action(setting, rng)
+    consequence = lacking(some_effect(setting, action, rng))
+    return Chance(setting, (action,), float(rng.uniform(0.2, 0.5)), consequence, noisy=False)
+
+
+def swapped_sometimes(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is attempted with two arguments of one type exchanged, three times in ten."""
+    action, places = some_pair(setting, rng)
+    fault = Swapped(setting, (action,), SWAP_RATE, refuse, noisy=True)
+    fault.places = places
+    return fault
+
+
+def swapped_always(setting: Setting, rng: np.random.Generator) -> Fault:
+    """No fault: an honest agent that takes two arguments of one action in the other order."""
+    action, places = some_pair(setting, rng)
+    schemas = [
+        exchanged_schema(schema, *places) if schema.header.name == action else schema
+        for schema in setting.model.actions
+    ]
+    return Fault(setting.with_model(Model(setting.model.vocabulary, tuple(schemas))))
+
+
+def some_pair(setting: Setting, rng: np.random.Generator) -> tuple[str, tuple[int, int]]:
+    """An action with two parameters of one type, and their places."""
+    pairs = [
+        (header.name, (first, second))
+        for header in setting.model.headers
+        for second in range(header.arity)
+        for first in range(second)
+        if header.types[first] == header.types[second] and setting.sample[header.name]
+    ]
+    return one_of(pairs, rng)
+
+
+def exchanged(objects: tuple[str, ...], first: int, second: int) -> tuple[str, ...]:
+    """The same with two of them exchanged."""
+    swapped = list(objects)
+    swapped[first], swapped[second] = swapped[second], swapped[first]
+    return tuple(swapped)
+
+
+def exchanged_schema(schema: ActionSchema, first: int, second: int) -> ActionSchema:
+    """The schema of the action that takes two of its arguments in the other order."""
+    other = {first: second, second: first}
+
+    def turned(atoms: frozenset[LiftedAtom]) -> frozenset[LiftedAtom]:
+        return frozenset(
+            replaced(
+                atom, tuple(other.get(one, one) if isinstance(one, int) else one for one in atom.arguments)
+            )
+            for atom in atoms
+        )
+
+    header: ActionHeader = schema.header
+    return replace(
+        schema,
+        header=header,
+        positive=turned(schema.positive),
+        negative=turned(schema.negative),
+        add=turned(schema.add),
+        delete=turned(schema.delete),
+    )
+
+
+def replaced(atom: LiftedAtom, arguments: tuple[int | str, ...]) -> LiftedAtom:
+    """The same predicate with other arguments."""
+    return LiftedAtom(atom.predicate, arguments)
+
+
+# Agents whose steps change atoms of objects that they do not name, each time as the visible state says.
+
+
+LIT, LAMP = "lit", "lamp"
+"""A predicate and a type that are added, for objects that no action names."""
+
+
+class Elsewhere(Fault):
+    """All steps of some actions have a further effect, on atoms whose objects they need not name."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        actions: Collection[str],
+        consequence: Consequence,
+        condition: LiftedAtom | None = None,
+    ) -> None:
+        super().__init__(setting, actions, consequence)
+        self.condition = condition
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        return True
+
+
+def lamp_of_every_step(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step switches a lamp on or off."""
+    return Elsewhere(_with_lamps(setting, 1, rng), tuple(setting.sample), _switching)
+
+
+def lamp_of_one_action(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step of one action switches a lamp on or off."""
+    action = some_action(setting, rng)
+    condition = LiftedAtom(LIT, (OTHER,))
+    return Elsewhere(_with_lamps(setting, 1, rng), (action,), _switching, condition)
+
+
+def two_lamps(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step switches one lamp, and another one if the first was on: together they count to four."""
+    return Elsewhere(_with_lamps(setting, 2, rng), tuple(setting.sample), _counting)
+
+
+def lamp_of_a_count(setting: Setting, rng: np.random.Generator) -> Fault:
+    """A lamp is on while the number of true atoms of one predicate is odd."""
+    changing = [
+        predicate.name
+        for predicate in setting.model.vocabulary.predicates
+        if any(
+            _odd(before, predicate.name) != _odd(after, predicate.name)
+            for steps in setting.sample.values()
+            for before, _, after in steps
+        )
+    ]
+    predicate = one_of(changing, rng)
+
+    def shown(before: State, step: GroundAction, after: State) -> State:
+        return _with_lit(after, _lamps(after)[0], _odd(after, predicate))
+
+    lit = _with_lamps(setting, 1, rng)
+    lit = lit.with_model(lit.model, lambda state: _with_lit(state, _lamps(state)[0], _odd(state, predicate)))
+    return Elsewhere(lit, tuple(setting.sample), shown)
+
+
+def effect_on_all(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action marks all objects of a type, and another one unmarks them all."""
+    model = setting.model
+    often = [action for action, steps in setting.sample.items() if len(steps) >= LEAST]
+    marking = one_of(often, rng)
+    unmarking = one_of([action for action in often if action != marking], rng)
+    objects = setting.initial[0].objects
+    kinds = [
+        kind
+        for kind in dict.fromkeys(setting.header(marking).types)
+        if len(objects.of_type(kind)) > setting.header(marking).types.count(kind)
+    ]
+    kind = one_of(kinds, rng)
+    told = model.vocabulary
+    added = Predicate(MARKED, (kind,))
+    vocabulary = Vocabulary(told.name, (*told.predicates, added), told.types, told.constants)
+
+    def also(before: State, step: GroundAction, after: State) -> State:
+        atoms = {Atom(MARKED, (name,)) for name in after.objects.of_type(kind)}
+        return replace(after, true=after.true | atoms if step.name == marking else after.true - atoms)
+
+    marked = setting.with_model(Model(vocabulary, model.actions))
+    return Elsewhere(marked, (marking, unmarking), also)
+
+
+def _switching(before: State, step: GroundAction, after: State) -> State:
+    (lamp,) = _lamps(after)
+    return _with_lit(after, lamp, not _is_lit(before, lamp))
+
+
+def _counting(before: State, step: GroundAction, after: State) -> State:
+    first, second = _lamps(after)
+    carried = _is_lit(before, first)
+    after = _with_lit(after, first, not carried)
+    return _with_lit(after, second, not _is_lit(before, second)) if carried else after
+
+
+def _with_lamps(setting: Setting, count: int, rng: np.random.Generator) -> Setting:
+    """The setting with so many lamps, each on or off at first; no action has a parameter of their type."""
+    model, names = setting.model, [f"{LAMP}{number + 1}" for number in range(count)]
+    told = model.vocabulary
+    types = Types({**told.types.parents, LAMP: ROOT_TYPE})
+    vocabulary = Vocabulary(told.name, (*told.predicates, Predicate(LIT, (LAMP,))), types, told.constants)
+
+    def dress(state: State) -> State:
+        objects = Objects({**state.objects, **dict.fromkeys(names, LAMP)}, types)
+        lit = {Atom(LIT, (name,)) for name in names if rng.integers(2)}
+        return State(state.true | lit, objects, state.unknown)
+
+    return setting.with_model(Model(vocabulary, model.actions), dress)
+
+
+def _lamps(state: State) -> tuple[str, ...]:
+    return state.objects.of_type(LAMP)
+
+
+def _is_lit(state: State, lamp: str) -> bool:
+    return Atom(LIT, (lamp,)) in state.true
+
+
+def _with_lit(state: State, lamp: str, lit: bool) -> State:
+    atom = Atom(LIT, (lamp,))
+    return replace(state, true=state.true | {atom} if lit else state.true - {atom})
+
+
+def _odd(state: State, predicate: str) -> bool:
+    return len(state.rows.get(predicate, ())) % 2 == 1

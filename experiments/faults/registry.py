@@ -2,17 +2,347 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from inspect import signature
+from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.unreliable import distinct_atoms
 from aam_vision.query import Access
-from experiments.faults import chance, changing, conditional, hidden, lamps, seen
-from experiments.faults.agent import FaultyAgent
-from experiments.faults.choices import Unsuitable
-from experiments.faults.world import Fault, Setting
+from aam_vision.strips import Atom, GroundAction, LiftedAtom, Objects, State
+from experiments.faults import conditional
+from experiments.faults.conditional import (
+    OFTEN,
+    Test,
+    Unsuitable,
+    some_action,
+    some_condition,
+    some_effect,
+    where,
+)
+from experiments.faults.world import (
+    Consequence,
+    Fault,
+    FaultyAgent,
+    Nature,
+    Outcome,
+    Setting,
+    World,
+    lacking,
+    refuse,
+    with_value,
+)
+
+# Agents that depend on what no predicate speaks of.
+#
+# Either their world has a hidden part, which every snapshot brings back, or they become others while they are asked, and
+# no reset and no snapshot brings the old one back.
+
+
+LONG = 30
+"""Steps that an agent has to be able to go on for."""
+
+
+class Counter(Fault):
+    """Executed steps of some actions use something up; when it is gone, they have the consequence."""
+
+    def __init__(
+        self, setting: Setting, actions: Collection[str], uses: int, consequence: Consequence = refuse
+    ) -> None:
+        super().__init__(setting, actions, consequence)
+        self.uses = uses
+
+    def details(self) -> list[str]:
+        return [f"{self.uses} uses"]
+
+    def fresh(self, state: State) -> Hashable:
+        return self.uses
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        return world.hidden == 0
+
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+        assert isinstance(world.hidden, int), "a number of uses"
+        return max(0, world.hidden - (executed and step.name in self.actions))
+
+
+class EpisodeEnd(Counter):
+    """The same for all steps, refused ones included."""
+
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+        return super().remembers(world, step, True)
+
+
+class Pending(NamedTuple):
+    """An effect that has yet to come."""
+
+    atom: Atom
+    value: bool
+
+
+class Delayed(Fault):
+    """One effect of an action comes with the next executed step."""
+
+    def __init__(self, setting: Setting, action: str, effect: LiftedAtom) -> None:
+        super().__init__(setting, (action,))
+        self.effect = effect
+
+    def details(self) -> list[str]:
+        return [self.effect.predicate]
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        if state is None:
+            return Outcome(False, world)
+        touched, pending = world.state.true ^ state.true, None
+        if step.name in self.actions:
+            atom = self.effect.ground(step.objects)
+            if atom in touched:
+                pending = Pending(atom, atom in state.true)
+                state = with_value(state, atom, atom in world.state.true)
+        if isinstance(world.hidden, Pending) and world.hidden.atom not in touched:
+            state = with_value(state, *world.hidden)
+        return Outcome(True, World(state, pending))
+
+
+class Stale(Fault):
+    """Whether a step can be executed is judged by the state before the last executed step."""
+
+    def fresh(self, state: State) -> Hashable:
+        return state
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        assert isinstance(world.hidden, State), "the state before"
+        if self.setting.outcome(world.hidden, step) is None:
+            return Outcome(False, world)
+        after = self.setting.model.schema(step.name).successor(world.state, step.objects)
+        return Outcome(True, World(after, world.state))
+
+
+def hidden_counter(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is refused after two to five uses."""
+    return Counter(setting, (some_action(setting, rng, OFTEN),), int(rng.integers(2, 6)))
+
+
+def hidden_fuel(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step is refused after 8 to 25 steps."""
+    return Counter(setting, tuple(setting.sample), int(rng.integers(8, 26)))
+
+
+def episode_end(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step is refused after 8 to 25 attempted steps."""
+    return EpisodeEnd(setting, tuple(setting.sample), int(rng.integers(8, 26)))
+
+
+def fault_after_uses(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action lacks an effect from its third to sixth use in an episode on."""
+    action = some_action(setting, rng, OFTEN)
+    return Counter(setting, (action,), int(rng.integers(2, 6)), lacking(some_effect(setting, action, rng)))
+
+
+def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One effect of one action comes a step later.
+
+    Raises:
+        Unsuitable: the agent is soon stuck without the effect, which then never comes.
+    """
+    action = some_action(setting, rng)
+    fault = Delayed(setting, action, some_effect(setting, action, rng))
+    agent = FaultyAgent(fault, setting.problems, Access.SNAPSHOT, rng)
+    if any(len(agent.walk(start, LONG, rng)) < LONG for start in agent.initial()):
+        raise Unsuitable
+    return fault
+
+
+def stale_state(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Preconditions are those of the state before the last step."""
+    return Stale(setting)
+
+
+HONEST_STEPS = {
+    "gripper": {"trajectory": 11, "reset": 40, "snapshot": 36, "settable": 45},
+    "blocksworld": {"trajectory": 30, "reset": 78, "snapshot": 73, "settable": 73},
+    "miconic": {"trajectory": 23, "reset": 78, "snapshot": 75, "settable": 77},
+    "logistics": {"trajectory": 22, "reset": 60, "snapshot": 54, "settable": 60},
+}
+"""The fewest steps of an interrogation of the honest agent, by domain and access (docs/results/trust.md)."""
+PORTIONS = (0.3, 0.6)
+"""The agent changes after a portion of them between these."""
+
+
+class Changing(Fault):
+    """One action has the consequence from some moment of the process on, where a test of the state comes true."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        action: str,
+        since: Callable[[Nature], bool],
+        consequence: Consequence,
+        test: Test = lambda state, step: True,
+    ) -> None:
+        super().__init__(setting, (action,), consequence)
+        self.since = since
+        self.test = test
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        return self.since(nature) and self.test(world.state, step)
+
+
+def fault_after_process_uses(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action lacks an effect from its third to fifth use in the process on."""
+    action, most = some_action(setting, rng, OFTEN), int(rng.integers(2, 5))
+    effect = some_effect(setting, action, rng)
+    return Changing(setting, action, lambda nature: nature.uses[action] >= most, lacking(effect))
+
+
+def drift_of_effect(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+    """One action loses an effect in the course of an interrogation."""
+    action = some_action(setting, rng)
+    return Changing(setting, action, _later(setting, rng, access), lacking(some_effect(setting, action, rng)))
+
+
+def drift_of_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+    """One action gets a further precondition in the course of an interrogation."""
+    action, condition = some_condition(setting, "own", rng)
+    test = where(condition, bool(rng.integers(2)))
+    return Changing(setting, action, _later(setting, rng, access), refuse, test)
+
+
+def _later(setting: Setting, rng: np.random.Generator, access: Access) -> Callable[[Nature], bool]:
+    least = HONEST_STEPS[setting.domain][access.value]
+    moment = int(rng.uniform(*PORTIONS) * least)
+    return lambda nature: nature.clock >= moment
+
+
+# Honest agents that are seen wrongly.
+
+
+LOOK_RATE = 0.03
+"""The probability that something is wrong with one look."""
+
+
+class Seen(Fault):
+    """The base: nothing is wrong but what is seen."""
+
+    only_seen = noisy = True
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._atoms: dict[Objects, list[Atom]] = {}
+
+    def atoms(self, objects: Objects) -> list[Atom]:
+        """All atoms that name no object twice, in a fixed order."""
+        if objects not in self._atoms:
+            self._atoms[objects] = distinct_atoms(self.setting.model.vocabulary, objects)
+        return self._atoms[objects]
+
+
+class MisreadLook(Seen):
+    """One atom is misread in a few looks."""
+
+    def see(self, world: World, nature: Nature) -> State:
+        if nature.rng.random() >= LOOK_RATE:
+            return world.state
+        atoms = self.atoms(world.state.objects)
+        atom = atoms[int(nature.rng.integers(len(atoms)))]
+        return with_value(world.state, atom, atom not in world.state.true)
+
+
+class Confused(Seen):
+    """Two objects of one type are taken for each other in a few looks."""
+
+    def see(self, world: World, nature: Nature) -> State:
+        if nature.rng.random() >= LOOK_RATE:
+            return world.state
+        objects = world.state.objects
+        kinds = [kind for kind in dict.fromkeys(objects.values()) if len(objects.of_type(kind)) > 1]
+        names = objects.of_type(kinds[int(nature.rng.integers(len(kinds)))])
+        one, other = (names[int(number)] for number in nature.rng.permutation(len(names))[:2])
+        turned = {one: other, other: one}
+        true = {Atom(p, tuple(turned.get(name, name) for name in row)) for p, row in world.state.true}
+        return replace(world.state, true=frozenset(true))
+
+
+class MisreadStates(Seen):
+    """Some states are misread in the same way at every look: by a classifier, not by a camera.
+
+    Args:
+        setting: the domain.
+        seed: of the choice of states and atoms.
+        states: the share of states that are misread.
+        atoms: the share of their atoms; None for one atom.
+    """
+
+    def __init__(self, setting: Setting, seed: int, states: float, atoms: float | None = None) -> None:
+        super().__init__(setting)
+        self.seed, self.states, self.share = seed, states, atoms
+        self._read: dict[State, State] = {}
+
+    def see(self, world: World, nature: Nature) -> State:
+        if world.state not in self._read:
+            self._read[world.state] = self._seen(world.state)
+        return self._read[world.state]
+
+    def _seen(self, state: State) -> State:
+        text = "\n".join(map(str, sorted(state.true)))
+        digest = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+        rng = np.random.default_rng([self.seed, digest])
+        if rng.random() >= self.states:
+            return state
+        atoms = self.atoms(state.objects)
+        if self.share is None:
+            wrong = {atoms[int(rng.integers(len(atoms)))]}
+        else:
+            wrong = {atoms[int(number)] for number in np.flatnonzero(rng.random(len(atoms)) < self.share)}
+        return replace(state, true=state.true ^ wrong)
+
+
+class Lagging(Seen):
+    """The image is that before the last executed step."""
+
+    def fresh(self, state: State) -> Hashable:
+        return state
+
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+        return world.state if executed else world.hidden
+
+    def see(self, world: World, nature: Nature) -> State:
+        assert isinstance(world.hidden, State), "the state before"
+        return world.hidden
+
+
+def misread_look(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One atom is misread in three looks of a hundred."""
+    return MisreadLook(setting)
+
+
+def confused_objects(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Two objects are taken for each other in three looks of a hundred."""
+    return Confused(setting)
+
+
+def misread_states(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One atom of two to ten states of a hundred is misread at every look.
+
+    Raises:
+        Unsuitable: none of the states of the sample is among them.
+    """
+    fault = MisreadStates(setting, int(rng.integers(2**31)), float(rng.uniform(0.02, 0.1)))
+    met = {after for steps in setting.sample.values() for _, _, after in steps}
+    nature = Nature(rng)
+    if all(fault.see(World(state), nature) == state for state in met):
+        raise Unsuitable
+    return fault
+
+
+def lagging_image(setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every image shows the state before the last executed step."""
+    return Lagging(setting)
+
 
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")
 """Where faults are put."""
@@ -53,37 +383,37 @@ def honest(setting: Setting, rng: np.random.Generator) -> Fault:
 
 HONEST: Mapping[str, Kind] = {
     "honest": Kind(honest, ()),
-    "honest, arguments in another order": Kind(chance.swapped_always, ()),
+    "honest, arguments in another order": Kind(conditional.swapped_always, ()),
 }
 FAULTY: Mapping[str, Kind] = {
-    "hidden counter": Kind(hidden.hidden_counter, ("hidden",)),
-    "hidden fuel": Kind(hidden.hidden_fuel, ("hidden",)),
-    "episode end": Kind(hidden.episode_end, ("hidden",)),
-    "fault after k uses in an episode": Kind(hidden.fault_after_uses, ("hidden",)),
-    "delayed effect": Kind(hidden.delayed_effect, ("hidden",)),
-    "stale state": Kind(hidden.stale_state, ("hidden", "misread")),
+    "hidden counter": Kind(hidden_counter, ("hidden",)),
+    "hidden fuel": Kind(hidden_fuel, ("hidden",)),
+    "episode end": Kind(episode_end, ("hidden",)),
+    "fault after k uses in an episode": Kind(fault_after_uses, ("hidden",)),
+    "delayed effect": Kind(delayed_effect, ("hidden",)),
+    "stale state": Kind(stale_state, ("hidden", "misread")),
     "repeated arguments": Kind(conditional.repeated_arguments, ("conditional",)),
     "refused for another object": Kind(conditional.refused_for_other, ("conditional",)),
     "refused for a count": Kind(conditional.refused_for_count, ("conditional",)),
     "effect depends on own atom": Kind(conditional.effect_if_own, ("conditional",)),
     "effect depends on another object": Kind(conditional.effect_if_other, ("conditional",)),
     "effect elsewhere": Kind(conditional.effect_elsewhere, ("conditional", "unknown")),
-    "silent no-op": Kind(chance.silent_no_op, ("random",)),
-    "random refusal": Kind(chance.random_refusal, ("random",)),
-    "random outcome": Kind(chance.random_outcome, ("random",)),
-    "arguments swapped sometimes": Kind(chance.swapped_sometimes, ("random",)),
-    "fault after k uses in the process": Kind(changing.fault_after_process_uses, ("changing",)),
-    "drift of an effect": Kind(changing.drift_of_effect, ("changing",)),
-    "drift of a precondition": Kind(changing.drift_of_precondition, ("changing",)),
-    "one look misread": Kind(seen.misread_look, ("misread", "random")),
-    "objects confused": Kind(seen.confused_objects, ("misread", "random")),
-    "states misread": Kind(seen.misread_states, ("misread",)),
-    "lagging image": Kind(seen.lagging_image, ("misread", "hidden")),
-    "lamp of every step": Kind(lamps.lamp_of_every_step, ("conditional",)),
-    "lamp of one action": Kind(lamps.lamp_of_one_action, ("conditional",)),
-    "two lamps": Kind(lamps.two_lamps, ("conditional",)),
-    "lamp of a count": Kind(lamps.lamp_of_a_count, ("conditional",)),
-    "effect on all objects": Kind(lamps.effect_on_all, ("conditional",)),
+    "silent no-op": Kind(conditional.silent_no_op, ("random",)),
+    "random refusal": Kind(conditional.random_refusal, ("random",)),
+    "random outcome": Kind(conditional.random_outcome, ("random",)),
+    "arguments swapped sometimes": Kind(conditional.swapped_sometimes, ("random",)),
+    "fault after k uses in the process": Kind(fault_after_process_uses, ("changing",)),
+    "drift of an effect": Kind(drift_of_effect, ("changing",)),
+    "drift of a precondition": Kind(drift_of_precondition, ("changing",)),
+    "one look misread": Kind(misread_look, ("misread", "random")),
+    "objects confused": Kind(confused_objects, ("misread", "random")),
+    "states misread": Kind(misread_states, ("misread",)),
+    "lagging image": Kind(lagging_image, ("misread", "hidden")),
+    "lamp of every step": Kind(conditional.lamp_of_every_step, ("conditional",)),
+    "lamp of one action": Kind(conditional.lamp_of_one_action, ("conditional",)),
+    "two lamps": Kind(conditional.two_lamps, ("conditional",)),
+    "lamp of a count": Kind(conditional.lamp_of_a_count, ("conditional",)),
+    "effect on all objects": Kind(conditional.effect_on_all, ("conditional",)),
 }
 FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
 

@@ -12,8 +12,7 @@ from aam_vision import domains as packaged
 from aam_vision.agents.journal import NAME, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.resuming import Recorded

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_executed, read_hello
+from aam_vision.agents.shown import Conversation
 from aam_vision.errors import AgentFailed
 from aam_vision.pddl import read_domain
 from aam_vision.query import Access, Query

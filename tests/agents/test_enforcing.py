@@ -11,7 +11,7 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.instructions import Instructed
+from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.errors import AamError, AccessViolation
 from aam_vision.query import Access, Query, Situation

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.encoding import Malformed, dumps, loads, typed
-from aam_vision.agents.scenes import read_shown, shown_json
+from aam_vision.agents.protocol import read_shown, shown_json
 from aam_vision.agents.shown import WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import DOMAINS, board_domain

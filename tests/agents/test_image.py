@@ -17,8 +17,7 @@ from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
-from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.policies.walking import Walker
+from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.query import Query

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from aam_vision.agents.image import ImageAgent
-from aam_vision.agents.returning import Passage
+from aam_vision.agents.image import ImageAgent, Passage
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.query import Access, Query, Response, Situation
 from aam_vision.strips import GroundAction, Objects, State

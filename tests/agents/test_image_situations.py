@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.image import LOOKS, ImageAgent, digests
-from aam_vision.agents.returning import Passage
+from aam_vision.agents.image import LOOKS, ImageAgent, Passage, digests
 from aam_vision.query import Access, Query, Situation
 from aam_vision.strips import GroundAction
 from tests.profiles import thorough

@@ -26,9 +26,8 @@ from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
 from aam_vision.interrogation.policies.confirming import Confirming
-from aam_vision.interrogation.policies.economical import EconomicalPolicy
+from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.policies.walking import Walker
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result

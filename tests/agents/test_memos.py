@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aam_vision.agents.encoding import Malformed
-from aam_vision.agents.memos import points
+from aam_vision.agents.image import points
 
 
 def test_positions_come_back() -> None:

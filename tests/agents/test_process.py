@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
+from aam_vision.agents.shown import Conversation
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import Interrupted, interrogate

@@ -15,15 +15,13 @@ import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.agents.conversation import Conversation
 from aam_vision.agents.encoding import Malformed, dumps, loads
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.program import ProgramLimits
-from aam_vision.agents.protocol import read_hello
-from aam_vision.agents.scenes import read_shown, shown_json
-from aam_vision.agents.shown import ProgramSimulator, WaryPerception
+from aam_vision.agents.protocol import read_hello, read_shown, shown_json
+from aam_vision.agents.shown import Conversation, ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
 from aam_vision.errors import AgentFailed, UnusableInput

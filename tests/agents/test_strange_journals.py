@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.cached import Cache
-from aam_vision.agents.database import MAX_BYTES
-from aam_vision.agents.journal import NAME, Journal
+from aam_vision.agents.journal import MAX_BYTES, NAME, Journal
 from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.interrogation.task.loop import Interrupted
 from tests.profiles import thorough

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aam_vision import domains
+from aam_vision.agents.image import Passage
 from aam_vision.agents.numbered import NumberedAgent
-from aam_vision.agents.returning import Passage
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent, distinct_atoms
 from aam_vision.errors import UnusableInput

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.baselines import fama
-from aam_vision.baselines.fama import Fama, intersected
-from aam_vision.baselines.traces import Trace, random_traces
+from aam_vision.baselines.fama import Fama, Trace, intersected, random_traces
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.strips import ActionSchema, GroundAction, Model, State
 from tests.domains import Domain, domains

@@ -77,7 +77,7 @@ def test_where_nothing_depends_on_anything_nothing_is_said_to() -> None:
 
 
 def test_a_small_difference_is_suspected_before_it_is_sure() -> None:
-    seen = [judged(steps({0: 0.3, 0b10: 0.6}, 0b10, made, 1)) for made in (40, 240, 320, 640)]
+    seen = [judged(steps({0: 0.3, 0b10: 0.6}, 0b10, made, 1)) for made in (40, 100, 140, 180, 220, 640)]
     assert not seen[0].atoms
     assert any(told.suspected & 0b10 and not told.atoms for told in seen)
     assert seen[-1].atoms == 0b10

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from aam_vision.display.graphics import CHUNK, Graphics, graphics, sequence, sixels
+from aam_vision.display.pictures import CHUNK, Graphics, graphics, sequence, sixels
 from aam_vision.report.album import Picture
 
 FRAME = np.random.default_rng(0).integers(0, 2, (60, 80, 3), dtype=np.uint8) * 255

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from aam_vision.agents.announced import AnnouncedAgent
+from aam_vision.agents.decorator import AnnouncedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.display import Display, following
-from aam_vision.display.view import View, asked
+from aam_vision.display.following import View, asked
 from aam_vision.domains import generate, load
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.robust import Observer

@@ -8,9 +8,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from aam_vision.envs.piles import SEEN_AT
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states
+from aam_vision.envs.sources import SEEN_AT
 from aam_vision.perception import Defined
 from aam_vision.strips import Atom, State
 from tests.envs.conftest import load

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from aam_vision.envs.lanczos import Axis, reduce_part
-from aam_vision.envs.overlapping import OverlappingTiles
 from aam_vision.envs.pddlgym_drawing import reference_frame
 from aam_vision.envs.registry import board_domain
+from aam_vision.envs.rendering import Axis, OverlappingTiles, reduce_part
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
-from aam_vision.envs.sprite_stacks import SpriteStacks
+from aam_vision.envs.sheet import SpriteStacks
 from aam_vision.errors import UnusableInput
 from tests.envs.conftest import ALL, load
 

@@ -8,7 +8,7 @@ import pytest
 
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.grids import board_scene
-from aam_vision.envs.notation import header, predicate
+from aam_vision.envs.meaning import header, predicate
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sources import adjacent, cyclic, entries, nowhere, somewhere, there, vocabulary, where
 from aam_vision.errors import UnusableInput

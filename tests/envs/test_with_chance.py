@@ -9,10 +9,10 @@ import pytest
 
 from aam_vision.classifiers.loading import load_perception
 from aam_vision.envs import TOLD_WITH_CHANCE, WITH_CHANCE
-from aam_vision.envs.pddlgym_chance import chance_model, initial_states
 from aam_vision.envs.pddlgym_domains import cases, parsed
-from aam_vision.envs.piles import SEEN_AT
+from aam_vision.envs.pddlgym_files import chance_model, initial_states
 from aam_vision.envs.registry import board_domain
+from aam_vision.envs.sources import SEEN_AT
 from aam_vision.strips import Atom, State
 
 BROKEN = Atom("table-destroyed", ())

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from aam_vision.agents.bare import BareSymbolicAgent, control_of
 from aam_vision.controls.mapping import Carrier, Carriers
 from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.execution.tasks import for_goal, for_plan
-from aam_vision.execution.watching import carried_out
+from aam_vision.execution.replanning import carried_out, for_goal, for_plan
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Query, Response, Situation
 from aam_vision.strips import Atom, GroundAction, Model, State

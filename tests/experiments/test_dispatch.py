@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from aam_vision.errors import UnusableInput
-from experiments.backends import workforce
-from experiments.dispatch import Dispatcher, JobLimits
+from experiments.dispatch import Dispatcher, JobLimits, workforce
 
 
 def work(number: int, act: str, folder: str) -> dict[str, Any]:

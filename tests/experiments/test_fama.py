@@ -15,7 +15,7 @@ from aam_vision import domains
 from aam_vision.strips import LiftedAtom, lifted_atoms
 from experiments import fama_paper
 from experiments.fama import curves, fama_table
-from experiments.fama_figure import draw
+from experiments.fama_paper import draw
 from experiments.fama_runs import measure, overlap
 from experiments.jobs import Row
 

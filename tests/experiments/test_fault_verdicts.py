@@ -12,12 +12,9 @@ from aam_vision import interrogate
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.query import Access, Situation
 from aam_vision.strips import LiftedAtom, State
-from experiments.faults.agent import FaultyAgent
-from experiments.faults.changing import Changing
-from experiments.faults.conditions import OTHER, named
-from experiments.faults.held_out import attempts, mispredicted, wrong
-from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
-from experiments.faults.verdicts import frequency_right, interval, literal_right
+from experiments.faults.registry import FAULTY, Changing, faulty_agent, right_verdicts
+from experiments.faults.world import OTHER, FaultyAgent, named
+from experiments.trust_runs import attempts, frequency_right, interval, literal_right, mispredicted, wrong
 
 SEEDS = range(4)
 

@@ -12,17 +12,21 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.domains import load
 from aam_vision.query import Access, Query, Response, Situation
 from aam_vision.strips import LiftedAtom, lifted_atoms
-from experiments.faults.agent import FaultyAgent
-from experiments.faults.chance import Chance
-from experiments.faults.changing import Changing
-from experiments.faults.choices import explanations
-from experiments.faults.conditional import Conditional
-from experiments.faults.conditions import OTHER, holds
-from experiments.faults.held_out import attempts
-from experiments.faults.hidden import Counter, Delayed, Stale
-from experiments.faults.registry import FAMILIES, FAULTY, HONEST, faulty_agent
-from experiments.faults.seen import LOOK_RATE, MisreadStates
-from experiments.faults.world import World
+from experiments.faults.conditional import Chance, Conditional, explanations
+from experiments.faults.registry import (
+    FAMILIES,
+    FAULTY,
+    HONEST,
+    LOOK_RATE,
+    Changing,
+    Counter,
+    Delayed,
+    MisreadStates,
+    Stale,
+    faulty_agent,
+)
+from experiments.faults.world import OTHER, FaultyAgent, World, holds
+from experiments.trust_runs import attempts
 
 SEEDS = range(4)
 BY_CHANCE = (

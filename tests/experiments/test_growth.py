@@ -13,9 +13,16 @@ import pytest
 from aam_vision import evaluation
 from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.errors import UnusableInput
-from experiments.growth import exponents, fitted, summary
-from experiments.growth_runs import FAMILIES, grown, peak_megabytes
-from experiments.sokoban_boards import WALLS, sokoban_board
+from experiments.growth import (
+    FAMILIES,
+    WALLS,
+    exponents,
+    fitted,
+    grown,
+    peak_megabytes,
+    sokoban_board,
+    summary,
+)
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aam_vision.commandline import run_command
-from experiments.figures import queries_figure
 from experiments.headline import BEGIN, END, headline
+from experiments.jobs import queries_figure
 
 
 def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.killing import Case, kill_runs
-from experiments.kills import CASES
+from experiments.kills import CASES, Case, kill_runs
 
 
 @pytest.mark.parametrize(

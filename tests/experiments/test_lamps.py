@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from aam_vision.strips import Atom, State
-from experiments.faults.agent import FaultyAgent
-from experiments.faults.conditional import MARKED
-from experiments.faults.held_out import Attempt, attempts
-from experiments.faults.lamps import LAMP, LIT
+from experiments.faults.conditional import LAMP, LIT, MARKED
 from experiments.faults.registry import faulty_agent
+from experiments.faults.world import FaultyAgent
+from experiments.trust_runs import Attempt, attempts
 
 SEEDS = range(4)
 

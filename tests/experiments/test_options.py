@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.errors import UnusableInput
-from experiments.options import Scale, chosen_domains
+from experiments.jobs import Scale, chosen_domains
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from aam_vision.commandline import run_command
-from experiments import contest as contests
-from experiments.contest import contest
+from experiments import peers as contests
 from experiments.jobs import Row
-from experiments.peers import OFFLINE, ONLINE, peers, summary
+from experiments.peers import OFFLINE, ONLINE, contest, peers, summary
 
 installed = pytest.mark.skipif(
     find_spec("amlgym") is None or find_spec("olam") is None, reason="needs the extra peers"

@@ -14,10 +14,18 @@ from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Access, Query
 from aam_vision.strips import ActionSchema, GroundAction, Model, State, lifted_atoms
-from experiments.brute_force import Domain, all_bindings, applicable, ground_atoms, reachable
 from experiments.consistent_models import ConsistentModels, askable
 from experiments.random_domains import CASES, batch, summary
-from experiments.random_strips import MAX_FACTS, MAX_LIFTED, random_domain
+from experiments.random_strips import (
+    MAX_FACTS,
+    MAX_LIFTED,
+    Domain,
+    all_bindings,
+    applicable,
+    ground_atoms,
+    random_domain,
+    reachable,
+)
 from tests.profiles import scaled
 
 DOMAINS = [random_domain(seed) for seed in range(150)]

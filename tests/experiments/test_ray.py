@@ -17,7 +17,7 @@ from time import monotonic, sleep
 import pytest
 
 from aam_vision.errors import UnusableInput
-from experiments.backends import workforce
+from experiments.dispatch import workforce
 from experiments.interrogations import interrogation
 from experiments.jobs import Results, Row, sweep
 

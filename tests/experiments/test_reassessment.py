@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aam_vision import domains
-from aam_vision.interrogation.task.differences import differences
+from aam_vision.interrogation.task.result import differences
 from experiments.reassessment import changed, reassessed, summary
 
 

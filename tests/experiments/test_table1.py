@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from aam_vision.commandline import run_command
+from experiments.jobs import Table, spread
 from experiments.simulators import simulators
 from experiments.table1 import table1
-from experiments.tables import Table, spread
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,7 +11,7 @@ import numpy as np
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import State
-from experiments.brute_force import Domain, ground_atoms
+from experiments.random_strips import Domain, ground_atoms
 
 
 class HidingAgent(SymbolicAgent):

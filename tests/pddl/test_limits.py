@@ -91,7 +91,7 @@ def test_what_the_library_refuses_is_one_line(folder: Path, monkeypatch: pytest.
             raise AssertionError("no\nway, Zoë \u2028" + "x" * 1000)
 
     model = read_domain(written(folder, DOMAIN))
-    monkeypatch.setattr("aam_vision.pddl.library._reader", Failing)
+    monkeypatch.setattr("aam_vision.pddl.reading._reader", Failing)
     text = message(read_domain, written(folder, DOMAIN))
     assert text.startswith(
         f"{folder / 'domain.pddl'}:2: unified-planning cannot read this domain (no way, Zo\\xeb"

@@ -6,12 +6,16 @@ import pytest
 from hypothesis import given
 
 from aam_vision.planning import pyperplan
-from aam_vision.planning.additive import AdditiveHeuristic
-from aam_vision.planning.blockwise import breadth_first
 from aam_vision.planning.grounding import Operator
-from aam_vision.planning.numbered import FactNumbers, NumberedOperators
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
-from aam_vision.planning.pyperplan import PyperplanPlanner, _by_pyperplan
+from aam_vision.planning.pyperplan import (
+    AdditiveHeuristic,
+    FactNumbers,
+    NumberedOperators,
+    PyperplanPlanner,
+    _by_pyperplan,
+    breadth_first,
+)
 from aam_vision.strips import Atom, GroundAction
 from tests.planning.searches import Search, certain, counter, goal, searches
 from tests.profiles import thorough

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
-from aam_vision.report.weighed import account_of
 from tests.report.conftest import Runs
 from tests.report.diagnosed import diagnosed
 

@@ -10,7 +10,7 @@ import pytest
 
 from aam_vision.compare import compare_models
 from aam_vision.errors import UnusableInput
-from aam_vision.report.case_differences import compared
+from aam_vision.report.chance_differences import compared
 from tests.controls.runs import lamps
 
 

@@ -19,12 +19,10 @@ from aam_vision.arguments import Arguments
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Query, Response
 from aam_vision.report import terminal
-from aam_vision.report.account import Account
+from aam_vision.report.account import Account, account_of
 from aam_vision.report.controls import controls_of
-from aam_vision.report.first_screen import first_screen
-from aam_vision.report.page import page
+from aam_vision.report.page import first_screen, page
 from aam_vision.report.recorded import read_run
-from aam_vision.report.weighed import account_of
 from aam_vision.strips import GroundAction
 from aam_vision.targets import controls as targets
 from tests.controls.runs import lamps

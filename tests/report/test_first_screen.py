@@ -25,10 +25,9 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.pddl import read_domain
 from aam_vision.report import terminal
 from aam_vision.report.abilities import EXPLAINED, MOST, abilities
-from aam_vision.report.first_screen import first_screen
-from aam_vision.report.page import page
+from aam_vision.report.account import account_of
+from aam_vision.report.page import first_screen, page
 from aam_vision.report.recorded import images, read_run
-from aam_vision.report.weighed import account_of
 from aam_vision.summary import summary
 from aam_vision.targets import from_environment
 from tests import domains

@@ -25,7 +25,7 @@ from aam_vision.execution.replanning import pursue
 from aam_vision.pddl import read_chance_domain
 from aam_vision.planning.engines import planner_named
 from aam_vision.report.chance_account import ChanceAccount
-from aam_vision.report.chance_prediction import Forecast
+from aam_vision.report.prediction import Forecast
 from aam_vision.report.recorded import read_run
 from aam_vision.strips import GroundAction
 from tests.chance.agents import read

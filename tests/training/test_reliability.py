@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from aam_vision.training.assessment import Reliability
 from aam_vision.training.labels import NO_LABEL
-from aam_vision.training.reliability import Reliability
 
 
 def _added(*images):

@@ -22,10 +22,9 @@ from aam_vision.perception import Defined
 from aam_vision.strips import Predicate
 from aam_vision.training import lesson, session
 from aam_vision.training.labels import NO_LABEL
-from aam_vision.training.logs import CELLS, Confusion
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
-from aam_vision.training.trainer import TrainingOptions
+from aam_vision.training.trainer import CELLS, Confusion, TrainingOptions
 
 from .toys import toy_boards
 

@@ -14,7 +14,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
 from aam_vision.workers import Workers
-from aam_vision.workers.cluster import LOCAL, STARTS, started
+from aam_vision.workers.crew import LOCAL, STARTS, started
 from tests.workers import copies_here
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")

@@ -11,8 +11,7 @@ import pytest
 
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.workers import Workers
-from aam_vision.workers.crew import ATTEMPTS, Crew, Held
-from aam_vision.workers.processes import ProcessCopy
+from aam_vision.workers.crew import ATTEMPTS, Crew, Held, ProcessCopy
 from tests.workers import copies_here
 
 

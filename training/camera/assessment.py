@@ -75,22 +75,17 @@ def assess(
         scores.refused += bool(undecided) and not wrong
         count_atoms(scores, perception.vocabulary, scene, (wrong, undecided, sample.visible.unknown))
         scores.reliability.add(found[0], sample.labels)
-        _count_classifiers(scores, perception.vocabulary, sample, found[0])
-
-
-def _count_classifiers(
-    scores: PerceptionScores, vocabulary: VisualVocabulary, sample: Sample, probabilities: NDArray[np.float32]
-) -> None:
-    """Which classifiers were wrong by themselves, in this picture."""
-    wrong_yes = (sample.labels == 0) & (probabilities > 0.5)
-    wrong_no = (sample.labels == 1) & (probabilities <= 0.5)
-    for number, head in enumerate(vocabulary.cell_heads()):
-        own = sample.heads == number
-        if not own.any():
-            continue
-        tally = scores.classifiers.setdefault(head, ClassifierCounts())
-        missed, invented = int(wrong_no[own].sum()), int(wrong_yes[own].sum())
-        tally.pictures += bool((sample.labels[own] != NO_LABEL).any())
-        tally.wrong += bool(missed or invented)
-        tally.missed += missed
-        tally.invented += invented
+        # Which classifiers were wrong by themselves, in this picture.
+        probabilities = found[0]
+        wrong_yes = (sample.labels == 0) & (probabilities > 0.5)
+        wrong_no = (sample.labels == 1) & (probabilities <= 0.5)
+        for number, head in enumerate(perception.vocabulary.cell_heads()):
+            own = sample.heads == number
+            if not own.any():
+                continue
+            tally = scores.classifiers.setdefault(head, ClassifierCounts())
+            missed, invented = int(wrong_no[own].sum()), int(wrong_yes[own].sum())
+            tally.pictures += bool((sample.labels[own] != NO_LABEL).any())
+            tally.wrong += bool(missed or invented)
+            tally.missed += missed
+            tally.invented += invented

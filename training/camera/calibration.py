@@ -11,8 +11,7 @@ from torch import Generator
 from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.plan import CameraPlan
 from aam_vision.training.calibration import Calibration, fit
-from aam_vision.training.camera.augmentation import augment
-from aam_vision.training.camera.data import Lessons
+from aam_vision.training.camera.data import Lessons, augment
 from aam_vision.training.labels import NO_LABEL
 
 COPIES: Final = 3

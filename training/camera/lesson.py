@@ -13,11 +13,9 @@ from torch.utils.data import DataLoader
 
 from aam_vision.classifiers.camera.network import CameraNetwork, new_network
 from aam_vision.classifiers.camera.plan import CameraPlan
-from aam_vision.training.camera.augmentation import augmented
 from aam_vision.training.camera.calibration import places_of
-from aam_vision.training.camera.data import UNKNOWN, Lessons
+from aam_vision.training.camera.data import UNKNOWN, Lessons, augmented
 from aam_vision.training.labels import NO_LABEL
-from aam_vision.training.quiet import quiet_lightning
 from aam_vision.training.trainer import (
     Examined,
     Pace,
@@ -25,6 +23,7 @@ from aam_vision.training.trainer import (
     Taught,
     TrainingOptions,
     make_trainer,
+    quiet_lightning,
     steps_done,
 )
 

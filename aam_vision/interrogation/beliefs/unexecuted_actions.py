@@ -1,33 +1,33 @@
 """Guesses at the preconditions of actions that were never executed, and the best places to try these.
 
 Nothing is known of such an action but its refusals. Its preconditions are guessed from how often its atoms hold, from
-the preconditions of other actions (``transfer``), from the atoms that were true together (``cooccurrence``) and from the
-refusals (``gibbs``). All that only orders questions: nothing is concluded from it.
+the preconditions of other actions (``Transfer``), from the atoms that were true together (``CoOccurrence``) and from the
+refusals (``sample``). All that only orders questions: nothing is concluded from it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from math import log, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.beliefs import constants
-from aam_vision.interrogation.beliefs.beam_search import Samples, best_choices
-from aam_vision.interrogation.beliefs.binding_grid import StateGrid
-from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
-from aam_vision.interrogation.beliefs.expected_value import expected_value
-from aam_vision.interrogation.beliefs.gibbs import clause_members, sample
-from aam_vision.interrogation.beliefs.transfer import Transfer
+from aam_vision.interrogation.beliefs import candidates
+from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, Truth, best_choices
+from aam_vision.interrogation.beliefs.candidates import PROOF, Beliefs, Transfer
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.joins import Row
-from aam_vision.strips import LiftedAtom
+from aam_vision.joins import Row, StateIndex, bindings
+from aam_vision.strips import LiftedAtom, State
 
 
 class UnexecutedAction:
@@ -67,13 +67,13 @@ class UnexecutedAction:
     @cached_property
     def chances(self) -> dict[Literals, float]:
         """The probability that each undecided literal is required, after the refusals."""
-        chances = (self._samples.sum(axis=0) + self._alone) / (constants.POSTERIOR_SAMPLES + 1)
+        chances = (self._samples.sum(axis=0) + self._alone) / (candidates.POSTERIOR_SAMPLES + 1)
         return dict(zip(self.prior, chances.tolist(), strict=True))
 
     @property
     def _expected_size(self) -> float:
         """The expected number of positive preconditions."""
-        return self.action.index.header.arity + constants.EXTRA_PRECONDITIONS
+        return self.action.index.header.arity + candidates.EXTRA_PRECONDITIONS
 
     @cached_property
     def _guesses(self) -> Samples:
@@ -86,7 +86,7 @@ class UnexecutedAction:
     @property
     def gain(self) -> float:
         """The value of a first success."""
-        return constants.FIRST_SUCCESS * len(self.action.index.atoms)
+        return candidates.FIRST_SUCCESS * len(self.action.index.atoms)
 
     def best_in(self, grid: StateGrid, distance: int) -> tuple[Row, float] | None:
         """The best choice of arguments in a state that is ``distance`` steps away, and its value per step.
@@ -107,13 +107,13 @@ class UnexecutedAction:
         action = self.action
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
-        success = (choices.met + alone) / (constants.POSTERIOR_SAMPLES + 1)
+        success = (choices.met + alone) / (candidates.POSTERIOR_SAMPLES + 1)
         for inside in clause_members(list(self.prior), action.clauses).T:
             success[choices.violated[:, inside].all(axis=1)] = 0
         value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
         for place in np.argsort(-value, kind="stable"):
-            if value[place] <= 0 or len(tries) == constants.SHARED_TRIES:
+            if value[place] <= 0 or len(tries) == candidates.SHARED_TRIES:
                 break
             tries.setdefault(choices.violated[place].tobytes(), (choices.rows[place], float(value[place])))
         return list(tries.values())
@@ -136,19 +136,19 @@ class UnexecutedAction:
         Every predicate has a use: one that no executed action may require is required by some other one.
         """
         if literal.negative:
-            return constants.PRIOR_NEGATIVE
+            return candidates.PRIOR_NEGATIVE
         index, bit = self.action.index, literal.positive
-        prior = min(constants.PRIOR_POSITIVE, self._expected_size / len(index.atoms))
+        prior = min(candidates.PRIOR_POSITIVE, self._expected_size / len(index.atoms))
         atom = index.atom(bit)
         if atom.predicate not in self._beliefs.ever_true:
-            return prior * constants.NEVER_TRUE
-        prior *= constants.RARE * (1 - self._beliefs.rate(self._name, bit))
+            return prior * candidates.NEVER_TRUE
+        prior *= candidates.RARE * (1 - self._beliefs.rate(self._name, bit))
         if _reversed(atom, index.header.types):
-            prior *= constants.REVERSED
+            prior *= candidates.REVERSED
         odds = self._transfer.factor(self._name, atom)
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
-        return prior if unused is None else 1 - (1 - prior) * (1 - min(constants.MAX_UNUSED, 1 / unused))
+        return prior if unused is None else 1 - (1 - prior) * (1 - min(candidates.MAX_UNUSED, 1 / unused))
 
 
 class UnexecutedActions:
@@ -172,7 +172,7 @@ class UnexecutedActions:
         samples.
         """
         hypotheses, visited = evidence.hypotheses, evidence.visited
-        searched = visited[: (len(evidence.exchanges) + 1) * constants.COOCCURRENCE_SITUATIONS]
+        searched = visited[: (len(evidence.exchanges) + 1) * candidates.COOCCURRENCE_SITUATIONS]
         executed = [action.version for action in hypotheses.actions.values() if action.successes]
         unused = _unused(hypotheses)
         found: dict[str, UnexecutedAction] = {}
@@ -214,3 +214,292 @@ def _reversed(atom: LiftedAtom, kinds: tuple[str, ...]) -> bool:
     """Whether parameters of one type are named in another order than in the header, as in ``on(?y, ?x)``."""
     named = [argument for argument in atom.arguments if isinstance(argument, int)]
     return any(kinds[a] == kinds[b] and a > b for a, b in combinations(named, 2))
+
+
+# The value of a single step: how likely it succeeds, and how much nearer to the true model that brings.
+#
+# The estimates only order questions: nothing is concluded from them.
+
+
+class StepValue:
+    """The value of steps under what is known at one moment."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        unexecuted: UnexecutedActions,
+        rng: np.random.Generator,
+    ) -> None:
+        hypotheses = self._hypotheses = evidence.hypotheses
+        self._beliefs = Beliefs(hypotheses, evidence.visited)
+        self._prior: dict[str, dict[Literals, float]] = {}
+        self._chances: dict[str, dict[Literals, float]] = {}
+        for name, action in hypotheses.actions.items():
+            if action.successes:
+                prior = {one: self._probability(name, one, action) for one in action.undecided.singles()}
+                self._prior[name], self._chances[name] = prior, _after_refusals(prior, action.clauses)
+        transfer = Transfer(hypotheses, lambda name, bit: self._prior[name][Literals(bit, 0)])
+        self.unexecuted = unexecuted.at(evidence, self._beliefs, transfer, rng)
+        for name, guesses in self.unexecuted.items():
+            self._chances[name] = guesses.chances
+
+    def chance(self, name: str, literal: Literals) -> float:
+        """The probability that an undecided literal is a precondition."""
+        return self._chances[name][literal]
+
+    def success(self, name: str, violated: Literals) -> float:
+        """The probability that a step which violates these candidates succeeds; the action was executed before."""
+        action = self._hypotheses[name]
+        if action.certain_to_fail(violated):
+            return 0.0
+        return float(_success(self._prior[name], action.clauses, dict.fromkeys(violated.singles(), np.True_)))
+
+    def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
+        """The value of steps with these arguments, distinct objects each; shape ``(rows,)``."""
+        index = self._hypotheses[name].index
+        values = np.array([index.values(state, row) for row in rows], dtype=np.object_).reshape(-1, 2)
+
+        def truth(atom: LiftedAtom) -> tuple[Truth, Truth]:
+            held, unknown = (values & index.bit[atom]).T.astype(np.bool_)
+            return held, unknown
+
+        return self._value(name, truth, np.ones(len(rows), dtype=np.bool_))
+
+    def of_all_rows(self, name: str, grid: StateGrid) -> Array:
+        """The value of the action under every choice of arguments; zero where an object is named twice."""
+        index = self._hypotheses[name].index
+        return self._value(
+            name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), grid.distinct(index)
+        )
+
+    def _value(
+        self,
+        name: str,
+        truth: Callable[[LiftedAtom], tuple[Truth | np.bool_, Truth | np.bool_]],
+        executable: Truth,
+    ) -> Array:
+        """The value of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
+        action = self._hypotheses[name]
+        proven, undecided, effects = action.proven, action.undecided, action.undecided_effects
+        relevant = union([proven, undecided, Literals(effects, 0)])
+        violated: dict[Literals, Truth | np.bool_] = {}
+        gain = np.zeros(executable.shape)
+        for atom, bit in action.index.bit.items():
+            if not bit & (relevant.positive | relevant.negative):
+                continue
+            held, unknown = truth(atom)
+            false = np.logical_not(np.logical_or(held, unknown))
+            if proven.positive & bit:
+                executable = np.logical_and(executable, held)
+            if proven.negative & bit:
+                executable = np.logical_and(executable, false)
+            if undecided.positive & bit:
+                violated[Literals(bit, 0)] = np.logical_not(held)
+                gain += false
+            if undecided.negative & bit:
+                violated[Literals(0, bit)] = np.logical_or(held, unknown)
+                gain += candidates.NEGATIVE * np.asarray(held)
+            if effects & bit:
+                added = np.logical_and(bool(action.adds & bit), false)
+                deleted = np.logical_and(bool(action.deletes & bit), held)
+                gain += candidates.EFFECT * np.logical_or(added, deleted)
+        success = _success(self._prior[name], action.clauses, violated) * executable
+        reasons = np.zeros(executable.shape)
+        for where in violated.values():
+            reasons += where
+        return expected_value(success, gain, reasons)
+
+    def upper_bound(self, name: str) -> float:
+        """About the highest value of any step of the action."""
+        if name in self.unexecuted:
+            return self.unexecuted[name].gain
+        action = self._hypotheses[name]
+        chances = self._chances[name]
+        effects = candidates.EFFECT * action.undecided_effects.bit_count()
+        return effects + sum(
+            (1 - chance) * (1 if literal.positive else candidates.NEGATIVE) + candidates.PROOF * chance
+            for literal, chance in chances.items()
+        )
+
+    def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
+        bit = literal.positive or literal.negative
+        if literal.negative:
+            return candidates.PRIOR_NEGATIVE
+        if not action.held & bit:
+            return candidates.HIDDEN
+        if action.deletes & bit and not action.keeps & bit:
+            return candidates.DELETED
+        rate = self._beliefs.rate(name, bit)
+        return candidates.KEPT / (candidates.KEPT + (1 - candidates.KEPT) * rate)
+
+
+def _success(
+    prior: Mapping[Literals, float],
+    clauses: Sequence[Literals],
+    violated: Mapping[Literals, Truth | np.bool_],
+) -> Array:
+    """The probability that steps succeed, given where each undecided literal is violated.
+
+    Literals are independent before refusals; a clause of which little is left if none of the violated
+    ones is required makes a success improbable. Clauses overlap much, so only the one that does so most counts.
+    """
+    none_violated: Any = 1.0  # the probability that nothing violated is required
+    for literal, where in violated.items():
+        none_violated = none_violated * (1 - where * prior[literal])
+    least: Any = 1.0
+    for clause in clauses:
+        none_left: Any = 1.0  # the same of the clause's other literals
+        for literal in clause.singles():
+            none_left = none_left * (1 - (1 - violated.get(literal, False)) * prior[literal])
+        least = np.minimum(least, (1 - none_left) / (1 - _none(prior, clause)))
+    return np.asarray(none_violated * least)
+
+
+def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]) -> dict[Literals, float]:
+    """The probabilities after refusals, each clause taken for itself."""
+    chances = dict(prior)
+    for clause in clauses:
+        inside = 1 - _none(chances, clause)
+        for literal in clause.singles():
+            chances[literal] = max(
+                chances[literal], min(candidates.CERTAIN_CHANCE, chances[literal] / inside)
+            )
+    return chances
+
+
+def _none(chances: Mapping[Literals, float], literals: Literals) -> float:
+    """The probability that none of the literals is a precondition."""
+    return prod(1 - chances[literal] for literal in literals.singles())
+
+
+# The expected value of a step: its chance of success times the gain from that, and a little for a refusal.
+#
+# The printed model is the cautious one, so it is a *success* that mends it: every positive candidate that did not
+# hold is gone, and every effect that shows is known. A refusal only leaves a clause, or proves what the model says
+# already, so it counts for little.
+
+Array = NDArray[np.float64]
+
+
+def expected_value(success: Array, gain: Array | float, violated: Array | NDArray[np.int64]) -> Array:
+    """The value of steps; zero where a step must fail, or where its success would tell nothing.
+
+    Args:
+        success: the probability of each step's success.
+        gain: the value of its success.
+        violated: how many candidates it violates, which are the possible reasons of a refusal.
+    """
+    refusal = (1 - success) * PROOF / np.maximum(violated, 1)
+    return np.where((success > 0) & (np.asarray(gain) > 0), success * gain + refusal, 0.0)
+
+
+# Samples of the precondition of an action that was never executed, by Gibbs sampling.
+#
+# Every refusal says "one of these is required", and refusals overlap, so that literals are not independent;
+# nor can everything be required together. A sample is a set of literals that satisfies every clause. Each literal is
+# drawn in turn from its odds given all the others; the odds are scaled until samples have the expected size.
+# They only order questions: nothing is concluded from them.
+
+
+def sample(
+    prior: Mapping[Literals, float],
+    clauses: Sequence[Literals],
+    expected: Sequence[Literals],
+    never_together: NDArray[np.bool_],
+    size: float,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Sets of literals that satisfy the clauses: which literals each contains, shape ``(samples, literals)``.
+
+    Args:
+        prior: the literals, each with its probability regardless of the others.
+        clauses: every sample has at least one literal of each.
+        expected: the same, but samples without one are only rarer (``UNMET``).
+        never_together: pairs of literals that are improbable together, shape ``(literals, literals)``.
+        size: how many positive literals a sample should have on average, at least.
+        rng: the source of all chance.
+    """
+    literals = list(prior)
+    odds = np.array([log(chance / (1 - chance)) for chance in prior.values()], dtype=np.float64)
+    positive = np.array([bool(literal.positive) for literal in literals], dtype=np.bool_)
+    members = clause_members(literals, [*clauses, *expected])
+    hard = np.arange(members.shape[1]) < len(clauses)
+    chosen = rng.random((candidates.POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
+    for inside in map(np.flatnonzero, members[:, hard].T):  # any start that satisfies the clauses will do
+        weights = _probability(odds[inside])
+        for lacking in np.flatnonzero(~chosen[:, inside].any(axis=1)):
+            chosen[lacking, rng.choice(inside, p=weights / weights.sum())] = True
+    counts = chosen.astype(np.int64) @ members.astype(np.int64)  # (samples, clauses)
+    log_odds_together = never_together * log(candidates.NEVER_TOGETHER)
+    scale = 0.0
+    for _ in range(candidates.SWEEPS):
+        for number, odds_alone in enumerate(odds):
+            own = np.flatnonzero(members[number])
+            counts[:, own] -= chosen[:, number, None]
+            unmet = counts[:, own] == 0
+            needed = unmet[:, hard[own]].any(axis=1)
+            wanted = unmet[:, ~hard[own]].sum(axis=1)
+            given = odds_alone + scale * positive[number] + chosen @ log_odds_together[number]
+            given -= wanted * log(candidates.UNMET)
+            chosen[:, number] = needed | (rng.random(candidates.POSTERIOR_SAMPLES) < _probability(given))
+            counts[:, own] += chosen[:, number, None]
+        mean = float(chosen[:, positive].sum(axis=1).mean())
+        scale = min(
+            candidates.MAX_RAISE,
+            max(0.0, scale + log(max(size, candidates.MIN_SIZE) / max(mean, candidates.MIN_SIZE))),
+        )
+    return chosen
+
+
+def clause_members(literals: Sequence[Literals], clauses: Sequence[Literals]) -> NDArray[np.bool_]:
+    """Which literals are in which clauses, shape ``(literals, clauses)``."""
+    inside = np.zeros((len(literals), len(clauses)), dtype=np.bool_)
+    for place, literal in enumerate(literals):
+        inside[place] = [literal.within(clause) for clause in clauses]
+    return inside
+
+
+def _probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 / (1 + np.exp(-odds))
+
+
+# Pairs of an action's atoms that were never true together, under any choice of arguments.
+#
+# A thing is never at two places, nor is a cell both clear and occupied. Two atoms that have each been true, but never
+# together, are improbable as preconditions of one action. The more situations were seen, the surer that is; it only
+# orders questions.
+
+
+@dataclass
+class CoOccurrence:
+    """The pairs of atoms that were true together in the situations so far, by action."""
+
+    _together: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    _searched: dict[str, int] = field(default_factory=dict)
+
+    def never_together(self, index: AtomIndex, nodes: Sequence[Node]) -> NDArray[np.bool_]:
+        """Pairs of the action's atoms that have each been true, but never together; shape ``(atoms, atoms)``.
+
+        ``nodes`` are the situations so far, always in the same order.
+        """
+        name = index.header.name
+        together = self._together.setdefault(name, np.zeros((len(index.atoms),) * 2, dtype=np.bool_))
+        for node in nodes[self._searched.get(name, 0) :]:
+            _mark(index, node.index_when_new, together)
+        self._searched[name] = len(nodes)
+        ever = together.diagonal()
+        return np.outer(ever, ever) & ~together
+
+
+def _mark(index: AtomIndex, state: StateIndex, together: NDArray[np.bool_]) -> None:
+    """Mark the pairs of atoms that are true together in a situation."""
+
+    def hold(*numbers: int) -> bool:
+        atoms = [index.atoms[number] for number in numbers]
+        return next(bindings(state, index.header, atoms), None) is not None
+
+    true = [number for number in range(len(index.atoms)) if hold(number)]
+    together[true, true] = True
+    for second, first in combinations(true, 2):
+        if not together[first, second] and hold(first, second):
+            together[first, second] = together[second, first] = True

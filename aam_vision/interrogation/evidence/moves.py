@@ -117,4 +117,3 @@ class Policy(Protocol):
         It depends on nothing but the evidence and the generator; a policy object may cache results derived from
         them.
         """
-        ...

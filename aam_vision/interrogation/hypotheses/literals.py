@@ -175,8 +175,13 @@ class AtomIndex(Unchanging):
 def _getter(arguments: tuple[int | str, ...]) -> Getter:
     """A fast function from a binding to the atom's objects."""
     places = [argument for argument in arguments if isinstance(argument, int)]
-    if len(places) < len(arguments):
-        return lambda objects: tuple([objects[a] if isinstance(a, int) else a for a in arguments])
+    constants = tuple([argument for argument in arguments if isinstance(argument, str)])
+    if constants and not places:
+        return lambda objects: constants
+    if constants:  # they are looked up behind the objects, from the end
+        ends = iter(range(-len(constants), 0))
+        get: Getter = itemgetter(*[a if isinstance(a, int) else next(ends) for a in arguments])
+        return lambda objects: get((*objects, *constants))
     if len(places) > 1:
         return itemgetter(*places)
     # one object or none: a slice of a tuple is a tuple

@@ -37,18 +37,20 @@ from aam_vision.interrogation.policies.aia_items import (
     ChangeOneByOne,
     ChangeSuspects,
     Compare,
+    ConstructedScene,
     FirstSuccess,
+    Guess,
     Item,
     Question,
     Scene,
+    SeenScene,
     Update,
+    next_walk,
+    random_states,
 )
-from aam_vision.interrogation.policies.aia_scenes import ConstructedScene, Guess, SeenScene
 from aam_vision.interrogation.policies.distinguishing import KnownSteps, resolved
-from aam_vision.interrogation.policies.random_states import next_walk, random_states
-from aam_vision.interrogation.policies.walking import uncovering_walk
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.known_reachability import KnownReachability
+from aam_vision.interrogation.policies.economical import uncovering_walk
+from aam_vision.interrogation.queries.reachability import BoundedSearch, KnownReachability
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -104,7 +106,9 @@ class AiaPolicy:
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next walk, question or Stop."""
         self._pals = self._pals or tuple(evidence.hypotheses.pal_tuples())
-        course = self._course(evidence)
+        # The course, read from the moves unless this object wrote the latest note itself.
+        latest = next(filter(None, map(_note, reversed(evidence.exchanges))), None)
+        course = self._noted[1] if latest is self._noted[0] else course_of(evidence, self._pals)
         first = course is None
         if course is None:
             walk = next_walk(evidence, self.walk_steps)
@@ -121,11 +125,6 @@ class AiaPolicy:
         note = course.note(first=first)
         self._noted = note, course
         return replace(question.ask, note=note, searches=self._searches.made)
-
-    def _course(self, evidence: Evidence) -> Course | None:
-        """The course, read from the moves unless this object wrote the latest note itself."""
-        latest = next(filter(None, map(_note, reversed(evidence.exchanges))), None)
-        return self._noted[1] if latest is self._noted[0] else course_of(evidence, self._pals)
 
     def _begin(self, evidence: Evidence, rng: np.random.Generator) -> Course:
         """Algorithm 1, lines 1 to 3: S is complete, and Gamma is chosen."""

@@ -23,8 +23,7 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
 from aam_vision.joins import bindings
 from aam_vision.planning.ppo import DistinguishingProblem, telling
 from aam_vision.strips import ActionSchema, GroundAction, Location, Mode, Model, PalTuple, State

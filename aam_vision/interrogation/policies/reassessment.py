@@ -29,11 +29,10 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.policies.economical import Walker
 from aam_vision.interrogation.policies.settable import SettablePolicy
-from aam_vision.interrogation.policies.walking import Walker
-from aam_vision.interrogation.queries.aims import asked_for
-from aam_vision.interrogation.queries.argument_choices import ArgumentChoices
-from aam_vision.interrogation.queries.constructed_states import ask_in, roomiest
+from aam_vision.interrogation.queries.first_success import ask_in, asked_for, roomiest
+from aam_vision.interrogation.queries.settable_chains import ArgumentChoices
 from aam_vision.joins import Fact
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, State
 

@@ -65,7 +65,7 @@ def policy_for(
         policy = Excusing(policy, untellable)
     exhaustive = Exhaustive(policy, access)
     if access is Access.RESET:
-        from aam_vision.interrogation.policies.replay_under_reset import Replaying
+        from aam_vision.interrogation.policies.confirming import Replaying
 
         return Replaying(exhaustive)
     return exhaustive

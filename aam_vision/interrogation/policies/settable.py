@@ -23,26 +23,32 @@ from math import log
 
 import numpy as np
 
-from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.beliefs.constants import LIKELY
+from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.policies.walking import Walker, after_walking
-from aam_vision.interrogation.queries.aims import asked_for
-from aam_vision.interrogation.queries.constructed_states import arguments_as, ask_in, roomiest, with_atoms
-from aam_vision.interrogation.queries.first_success import constructed_states, left_false
-from aam_vision.interrogation.queries.literal_groups import (
+from aam_vision.interrogation.policies.economical import Walker, after_walking
+from aam_vision.interrogation.queries.first_success import (
+    arguments_as,
+    ask_in,
+    asked_for,
+    constructed_states,
+    left_false,
+    roomiest,
+    with_atoms,
+)
+from aam_vision.interrogation.queries.settable_chains import (
     ActionTests,
+    BaseState,
+    Chain,
     LiteralGroup,
     Probe,
     action_tests,
     likeliest,
 )
-from aam_vision.interrogation.queries.settable_chains import BaseState, Chain
 from aam_vision.joins import Row
 from aam_vision.strips import GroundAction
 from aam_vision.wording import counted

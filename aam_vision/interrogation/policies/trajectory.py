@@ -9,29 +9,33 @@ most; refusals that prove what the model says already are worth least.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 
 import numpy as np
 
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
-from aam_vision.interrogation.beliefs.constants import LIKELY
-from aam_vision.interrogation.beliefs.step_value import StepValue
-from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
+from aam_vision.interrogation.beliefs.candidates import LIKELY
+from aam_vision.interrogation.beliefs.unexecuted_actions import StepValue, UnexecutedActions
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
-from aam_vision.interrogation.policies.lookahead import Lookahead, Test
-from aam_vision.interrogation.queries.aims import asked_for
-from aam_vision.interrogation.queries.derived import Derived
-from aam_vision.interrogation.queries.first_success import in_smallest_clause, planned_states
+from aam_vision.interrogation.queries.first_success import (
+    Derived,
+    asked_for,
+    in_smallest_clause,
+    planned_states,
+)
 from aam_vision.interrogation.queries.reachability import BOLD, PlannedNearMiss, Reachability
+from aam_vision.joins import Row, StateIndex, bindings
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.strips import GroundAction
+from aam_vision.strips import GroundAction, State
 
 TEST = "test"
 """The purpose of a step within sight that may tell something."""
@@ -164,3 +168,176 @@ def _stale(evidence: Evidence) -> Counter[tuple[str, Literals]]:
     """How often each test was made and told nothing."""
     fruitless = (ask.aims for ask, exchange in asked_for(evidence, TEST) if not exchange.told)
     return Counter((aim.action, aim.literals) for aims in fruitless for aim in aims)
+
+
+# Tests within sight of where the agent stands: the best one in each state that is a few certain steps away.
+#
+# The way to a test costs steps, so the test chosen is the one that is worth most per step. The states ahead are
+# found breadth first with the cautious model, through steps that are as good as certain; the way ends at the
+# first step that may tell anything, since only the last situation of a query is seen.
+
+CERTAIN = 0.8
+"""Probability from which a step may be part of a way. Lower: more states are in sight, and more ways fail."""
+ROWS = 60
+"""Choices of arguments that are compared for one test where not all are. More: better tests, slower."""
+STALE = 0.3
+"""How the worth of a test changes each time that it told nothing. Lower: fewer repetitions, and more is overlooked."""
+BEST = 5
+"""Choices of arguments that are looked at in case the best ones were tried already."""
+MAX_CELLS = 60_000
+"""Choices of arguments up to which all are compared. More: nothing is overlooked, slower."""
+GRID = 30
+"""Work of comparing all choices of arguments in one state, and how many of them make as much work."""
+BEAM = 1000
+"""Work of a beam search for an action that was never seen to succeed."""
+PATIENCE = 5
+"""How many times the work is done again while no test at all is found."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A way to go and the step to ask at its end, with its worth per step."""
+
+    plan: tuple[GroundAction, ...]
+    value: float
+    why: str
+    about: tuple[str, Literals]
+    """The action asked, and the candidates that are expected to be violated."""
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """A state ahead, the way there, and the probability that the way can be gone."""
+
+    state: State
+    way: tuple[GroundAction, ...]
+    probability: float
+
+
+class Lookahead:
+    """The tests within sight of a node, under the hypotheses at one moment."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        node: Node,
+        value: StepValue,
+        stale: Mapping[tuple[str, Literals], int],
+        *,
+        work: int,
+    ) -> None:
+        """``stale`` counts how often a test was asked and told nothing: an image may hide what it was about."""
+        self._stale = stale
+        self._evidence = evidence
+        self._node = node
+        self._value = value
+        self._left = self._work = work
+        self._most = {name: value.upper_bound(name) for name in evidence.hypotheses.actions}
+        self.exhausted = False
+        """Whether every state that can be reached through certain steps was looked at, with all arguments."""
+        self._skipped = False
+        self.farthest: tuple[GroundAction, ...] = ()
+        """The way to the last state that was looked at."""
+
+    def best(self) -> Test | None:
+        """The test that is worth most per step; None if none within sight tells anything."""
+        best: Test | None = None
+        most = max(self._most.values(), default=0.0)
+        start = _Ahead(self._node.state, (), 1.0)
+        layer, seen = [start], {start.state}
+        while layer:
+            following: list[_Ahead] = []
+            for ahead in layer:
+                if self._left <= (0 if best else -PATIENCE * self._work):
+                    return best
+                if best is not None and most * ahead.probability <= best.value * (len(ahead.way) + 1):
+                    continue
+                self.farthest = ahead.way
+                index = StateIndex(ahead.state)
+                test = self._best_here(ahead, index, best.value if best else 0.0)
+                if test is not None and (best is None or test.value > best.value):
+                    best = test
+                for step, probability, state in self._onward(index):
+                    if state not in seen:
+                        seen.add(state)
+                        chance = ahead.probability * probability
+                        following.append(_Ahead(state, (*ahead.way, step), chance))
+            layer = following
+        self.exhausted = not self._skipped
+        return best
+
+    def _best_here(self, ahead: _Ahead, index: StateIndex, least: float) -> Test | None:
+        best: Test | None = None
+        cost = len(ahead.way) + 1
+        grid = StateGrid(ahead.state, self._evidence.hypotheses.vocabulary)
+        for name, action in self._evidence.hypotheses.actions.items():
+            if self._most[name] * ahead.probability <= least * cost:
+                continue
+            for objects, worth in self._options(name, action, index, grid, cost):
+                if worth * ahead.probability <= least * cost:
+                    continue
+                step = GroundAction(name, objects)
+                violated = action.certainly_violated(*action.index.values(ahead.state, objects))
+                about = name, violated
+                value = worth * ahead.probability / cost * STALE ** self._stale.get(about, 0)
+                if value > least and not self._evidence.was_seen_in(ahead.state, step):
+                    least = value
+                    best = Test((*ahead.way, step), value, _why(name, action, violated), about)
+        return best
+
+    def _options(
+        self, name: str, action: ActionHypotheses, index: StateIndex, grid: StateGrid, cost: int
+    ) -> Iterator[tuple[Row, float]]:
+        """Arguments worth trying in a state that costs so many steps, with what they are worth for these.
+
+        All are compared unless they are too many.
+        """
+        if name in self._value.unexecuted:
+            self._left -= BEAM
+            first = self._value.unexecuted[name].best_in(grid, cost - 1)
+            if first is not None:
+                yield first[0], first[1] * cost
+            return
+        if grid.cells(action.index) <= MAX_CELLS:
+            self._left -= GRID + grid.cells(action.index) // GRID
+            yield from grid.rows(self._value.of_all_rows(name, grid), action.index, BEST)
+            return
+        self._skipped = True
+        rows = list(self._rows(name, action, index))
+        self._left -= len(rows)
+        yield from zip(rows, self._value.of_rows(name, index.state, rows).tolist(), strict=True)
+
+    def _rows(self, name: str, action: ActionHypotheses, index: StateIndex) -> Iterator[Row]:
+        """Arguments under which the action is worth trying in a state."""
+        chances = {
+            literal.positive: self._value.chance(name, literal)
+            for literal in action.undecided.singles()
+            if literal.positive
+        }
+        proven = action.proven.positive
+        trusted = [bit for bit, chance in chances.items() if chance > LIKELY]
+        required = proven | sum(trusted)
+        for left_out in (0, *trusted):
+            header, wanted = action.index.header, atoms(action, required & ~left_out)
+            yield from islice(bindings(index, header, wanted), ROWS)
+
+    def _onward(self, index: StateIndex) -> Iterator[tuple[GroundAction, float, State]]:
+        """Steps that are as good as certain, and where they lead."""
+        for name, action in self._evidence.hypotheses.actions.items():
+            if not action.successes:
+                continue
+            required = atoms(action, action.bold.positive)
+            for objects in bindings(index, action.index.header, required):
+                self._left -= 1
+                held, dim = action.index.values(index.state, objects)
+                probability = self._value.success(name, action.violated(held, dim))
+                if probability >= CERTAIN:
+                    step = GroundAction(name, objects)
+                    yield step, probability, self._evidence.predict(index.state, step)
+
+
+def _why(name: str, action: ActionHypotheses, violated: Literals) -> str:
+    if not action.successes:
+        return f"see {name} succeed"
+    text = ", ".join(action.index.text(violated))
+    return f"test {text}" if text else f"see the effects of {name}"

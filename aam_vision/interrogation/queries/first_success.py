@@ -8,23 +8,24 @@ the likeliest first. A refusal leaves a clause, and the next state meets one of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, product
-from typing import NamedTuple
+from itertools import combinations, islice, product
+from typing import Generic, NamedTuple, TypeVar
 
-from aam_vision.interrogation.beliefs.candidates import Beliefs
-from aam_vision.interrogation.beliefs.transfer import Transfer
+from aam_vision.interrogation.beliefs.candidates import Beliefs, Transfer
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask
+from aam_vision.interrogation.evidence.graph import Evidence, Exchange
+from aam_vision.interrogation.evidence.moves import Aim, Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.constructed_states import with_atoms
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.interrogation.hypotheses.unification import Merged
+from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
+from aam_vision.joins import StateIndex, bindings
 from aam_vision.planning.planner import Verdict
 from aam_vision.query import Situation
-from aam_vision.strips import State
+from aam_vision.strips import Atom, GroundAction, Objects, State
 
 FEW_ATOMS = 32
 """Atoms of an action that are left false one by one until it succeeds; where there are more, quarters of them come first."""
@@ -269,3 +270,124 @@ def in_smallest_clause(action: ActionHypotheses, likely: Sequence[Literals]) -> 
     """The literals of the smallest clause that refusals have left, in the given order; nothing if there is no clause."""
     smallest = min(action.clauses, key=Literals.size, default=NOTHING)
     return [literal for literal in likely if literal.within(smallest)]
+
+
+# States made for a question under ``settable`` access, and arguments for it.
+
+
+def arguments_as(objects: Objects, types: tuple[str, ...], merged: Merged) -> tuple[str, ...] | None:
+    """Arguments that are alike just where ``merged`` says so; None if there are too few objects."""
+    chosen: dict[int | str, str] = {}
+    for symbol in merged:
+        if isinstance(symbol, str):
+            chosen[symbol] = symbol
+        elif symbol not in chosen:
+            kinds = [kind for kind, other in zip(types, merged, strict=True) if other == symbol]
+            options = [
+                name
+                for name in objects.of_type(kinds[0])
+                if name not in chosen.values() and all(name in objects.members(kind) for kind in kinds)
+            ]
+            if not options:
+                return None
+            chosen[symbol] = options[0]
+    return tuple(chosen[symbol] for symbol in merged)
+
+
+def roomiest(evidence: Evidence) -> State:
+    """The initial state of the problem with the most objects: room for many steps beside each other."""
+    initial = [node.state for node in evidence.nodes if node.initial]
+    return max(initial, key=lambda state: len(state.objects))
+
+
+def with_atoms(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: int, off: int) -> State:
+    """The state with some of the action's atoms switched on and others off."""
+    facts = dict(action.index.grounded(objects))
+    true = state.true | {Atom(*facts[bit]) for bit in bits(on)}
+    return State(true - {Atom(*facts[bit]) for bit in bits(off)}, state.objects)
+
+
+def ask_in(
+    evidence: Evidence, state: State, plan: Sequence[GroundAction], why: str, aims: Sequence[Aim] = ()
+) -> Ask:
+    """The query that asks for a plan in a state made for it."""
+    return Ask(evidence.situation(Situation(state, state)), tuple(plan), why, aims=tuple(aims))
+
+
+# Near misses: single steps whose outcome is not known yet, found in a situation by a join over its atoms.
+#
+# A probe *violates* some undecided literals of its action while everything proven holds. If the agent
+# refuses, one of the violated literals is a precondition; if it executes, none is. A probe that violates
+# one literal alone decides it either way: a *near miss*. Other arguments violate other literals, so that
+# ``move`` asked of a stone tests ``is-player``. Which arguments to take is a join over the state's atoms.
+
+SEARCH_LIMIT = 400
+"""Bindings looked at in one situation for one target."""
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """A step to ask, and the undecided literals that it violates (or may violate)."""
+
+    action: GroundAction
+    violated: Literals
+
+
+def near_misses(hypotheses: ActionHypotheses, index: StateIndex, suspects: Literals) -> Iterator[NearMiss]:
+    """Probes in one situation that violate nothing but suspects, and at least one of them.
+
+    Their outcome is open: neither a proven precondition nor a whole clause is violated. Something is violated
+    for certain: where a literal is only unknown, a success would tell nothing of it.
+    """
+    trusted = hypotheses.candidates.without(suspects)
+    required = atoms(hypotheses, trusted.positive)
+    state = index.state
+    for objects in islice(bindings(index, hypotheses.index.header, required), SEARCH_LIMIT):
+        held, dim = hypotheses.index.values(state, objects)
+        violated = hypotheses.violated(held, dim)
+        if (
+            hypotheses.certainly_violated(held, dim)
+            and not (violated.positive & trusted.positive or violated.negative & trusted.negative)
+            and not hypotheses.certain_to_fail(violated)
+        ):
+            yield NearMiss(GroundAction(hypotheses.index.header.name, objects), violated)
+
+
+def revealing_step(hypotheses: ActionHypotheses, index: StateIndex, bit: int) -> GroundAction | None:
+    """A step that can be executed in this situation and would show an undecided effect on one atom."""
+    wanted = not hypotheses.adds & bit  # an atom that may be deleted must be there, else it must not
+    required = atoms(hypotheses, hypotheses.positive | (bit if wanted else 0))
+    for objects in islice(bindings(index, hypotheses.index.header, required), SEARCH_LIMIT):
+        held, dim = hypotheses.index.values(index.state, objects)
+        if bool(held & bit) == wanted and not dim & bit and not hypotheses.violated(held, dim):
+            return GroundAction(hypotheses.index.header.name, objects)
+    return None
+
+
+# The queries that were asked for one purpose, read back from the evidence.
+
+
+def asked_for(evidence: Evidence, purpose: str, since: int = 0) -> Iterator[tuple[Ask, Exchange]]:
+    """The queries with an aim of this purpose, and their exchanges, from the exchange of number ``since`` on."""
+    for exchange in evidence.exchanges[since:]:
+        move = exchange.move
+        if isinstance(move, Ask) and any(aim.purpose == purpose for aim in move.aims):
+            yield move, exchange
+
+
+# Values that follow from the evidence, and take too long to work out at every move.
+
+T = TypeVar("T")
+
+
+class Derived(Generic[T]):
+    """A value that is worked out again only when what it rests on has changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[object, T] | None = None
+
+    def on(self, basis: object, work_out: Callable[[], T]) -> T:
+        """The value on this basis."""
+        if self._known is None or self._known[0] != basis:
+            self._known = basis, work_out()
+        return self._known[1]

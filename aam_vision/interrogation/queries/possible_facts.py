@@ -8,8 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from aam_vision.conditions import Absence, Condition
-from aam_vision.fact_tables import Numbers, ObjectNumbers, Table
+from aam_vision.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union

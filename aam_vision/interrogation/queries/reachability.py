@@ -7,17 +7,20 @@ relied on, so that their steps succeed as far as is known. Fully seen situations
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, LimitedSearch
 from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.evidence.problems import by_problem
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.known_sets import KnownSets
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.joins import Fact, Row, bindings
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
@@ -291,3 +294,152 @@ def _weaker(one: LiftedOperator, other: LiftedOperator) -> bool:
         and set(one.positive) <= set(other.positive)
         and set(one.negative) <= set(other.negative)
     )
+
+
+# Sets of literals of which it is known whether they may hold together.
+
+
+class KnownSets:
+    """Sets of one action's literals that may hold together somewhere, and sets that may not."""
+
+    def __init__(self) -> None:
+        self._possible: dict[Literals, None] = {}
+        self._impossible: dict[Literals, None] = {}
+        self._answers: dict[Literals, bool] = {}  # what followed once follows always
+
+    def where_more_may_hold(self) -> KnownSets:
+        """What is known where all that may hold together here may do so, too."""
+        sets = KnownSets()
+        sets._possible = dict(self._possible)
+        return sets
+
+    def answer(self, literals: Literals) -> bool | None:
+        """A part of what may hold may hold; what has a part that may not hold may not. None if nothing follows."""
+        answer = self._answers.get(literals)
+        if answer is None:
+            if any(literals.within(one) for one in self._possible):
+                answer = self._answers[literals] = True
+            elif any(one.within(literals) for one in self._impossible):
+                answer = self._answers[literals] = False
+        return answer
+
+    def note(self, literals: Literals, possible: bool) -> None:
+        """Keep the answer about the literals, instead of those that follow from it."""
+        self._answers[literals] = possible
+        if possible:
+            self._possible = {one: None for one in self._possible if not one.within(literals)}
+            self._possible[literals] = None
+        else:
+            self._impossible = {one: None for one in self._impossible if not literals.within(one)}
+            self._impossible[literals] = None
+
+
+# What can be reached in all problems, kept from move to move.
+
+
+class KnownReachability:
+    """What can be reached from the situations seen, worked out anew only when it may have changed.
+
+    What only proves a candidate changes nothing there, nor does a situation that could be reached before.
+    """
+
+    def __init__(self) -> None:
+        self._schemas: object = None
+        self._version: object = None
+        self._problems: dict[int, Reachability] = {}
+        self._list: list[Reachability] = []
+
+    def of(self, evidence: Evidence) -> list[Reachability]:
+        """Per problem what can be reached from the situations of it; the same list as long as nothing changes."""
+        actions = evidence.hypotheses.actions.values()
+        schemas = [(one.cautious, one.effects, bool(one.successes)) for one in actions]
+        version = schemas, len(evidence.nodes), evidence.learned
+        if version != self._version:
+            same, before = schemas == self._schemas, self._problems
+            self._schemas, self._version, self._problems = schemas, version, {}
+            for nodes in by_problem(evidence):
+                problem = before.get(nodes[0].number)
+                if problem is None or not same or not problem.take_in(nodes):
+                    problem = Reachability(evidence.hypotheses, nodes, before=problem)
+                self._problems[problem.problem] = problem
+            self._list = list(self._problems.values())
+        return self._list
+
+
+# The searches of a planner in one interrogation: each of bounded size, and none once enough of them were in vain.
+#
+# Searches are bounded by the states that they visit, not by time: so the same questions are asked on every machine, however
+# busy it is. Only a planner that does not count states (an engine of unified-planning) is limited in time.
+
+
+@dataclass
+class BoundedSearch:
+    """Plans to where literals of an action hold; a search that ended at its limits is not made again.
+
+    Such searches are written on the moves: ``begin`` reads them from the evidence, and ``made`` says which to write on the
+    next move.
+    """
+
+    purpose: str
+    planner: Planner
+    limits: Limits
+    patience: int
+    """Searches that may end at their limits; after them nothing is searched any more."""
+    _vain: list[LimitedSearch] = field(default_factory=list)
+    _hopeless: set[LimitedSearch] = field(default_factory=set)
+    _executed: set[str] = field(default_factory=set)
+    """The actions that were ever executed."""
+    _forgotten: int = 0
+    """How many of those in vain were made when fewer actions could be relied on: they may be made again."""
+    _exchanges: int = 0
+    _made: int = 0
+    """How many of those in vain are written on moves."""
+
+    def begin(self, evidence: Evidence) -> None:
+        """Start on a new move, and forget every search that is not written on an earlier one."""
+        del self._vain[self._made :]
+        for exchange in evidence.exchanges[self._exchanges :]:
+            if isinstance(exchange.move, Ask):
+                self._vain += [search for search in exchange.move.searches if search.purpose == self.purpose]
+            executed = {step.name for step in exchange.entry.executed}
+            if not executed <= self._executed:
+                self._executed |= executed
+                self._forgotten = len(self._vain)
+        self._exchanges, self._made = len(evidence.exchanges), len(self._vain)
+        self._hopeless = {search for search in self._vain[self._forgotten :] if search.anywhere}
+
+    @property
+    def made(self) -> tuple[LimitedSearch, ...]:
+        """The searches in vain since the last move."""
+        return tuple(self._vain[self._made :])
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is searched any more."""
+        return len(self._vain) >= self.patience
+
+    def reach(
+        self, paths: Reachability, action: ActionHypotheses, holding: Literals, start: Node | None = None
+    ) -> PlannedNearMiss | Verdict:
+        """A plan from any situation seen before, or only from ``start``.
+
+        A search from all situations that ended at its limits is not made again, nor one for more.
+        """
+        search = LimitedSearch(self.purpose, paths.problem, action.index.header.name, holding, start is None)
+        if self.exhausted or any(self._for_more(search, other) for other in self._hopeless):
+            return Verdict.LIMIT
+        planned = paths.reach(action, holding, self.planner, self.limits, start)
+        if planned is Verdict.LIMIT:
+            self._vain.append(search)
+            if search.anywhere:
+                self._hopeless.add(search)
+        return planned
+
+    @staticmethod
+    def _for_more(search: LimitedSearch, other: LimitedSearch) -> bool:
+        """Whether a search asks for all that another one did."""
+        return (
+            search.problem == other.problem
+            and search.action == other.action
+            and other.holding.within(search.holding)
+        )

@@ -17,7 +17,7 @@ from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import bits
-from aam_vision.interrogation.queries.constructed_states import with_atoms
+from aam_vision.interrogation.queries.first_success import with_atoms
 from aam_vision.joins import FactIndex, Row, bindings
 from aam_vision.query import Situation
 from aam_vision.strips import GroundAction, Objects, State

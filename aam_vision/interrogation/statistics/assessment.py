@@ -7,33 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb, exp, lgamma, log
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.fact_tables import distinct
 from aam_vision.interrogation.evidence.entries import Entry
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts
-from aam_vision.interrogation.statistics.effect_posterior import MODES, effects
-from aam_vision.interrogation.statistics.error_rates import ErrorRates, misreadings
-from aam_vision.interrogation.statistics.goodness_of_fit import (
-    CHANCE,
-    SUSPICIOUS,
-    effect_chances,
-    looks_missing,
-    unfit_precondition,
-    unfit_together,
+from aam_vision.interrogation.statistics.counts import (
+    EXECUTED,
+    REFUSED,
+    ActionCounts,
+    Counts,
+    ErrorRates,
+    FrameCounts,
+    misreadings,
+    posterior_mean,
+    trials,
 )
-from aam_vision.interrogation.statistics.precondition_posterior import (
-    ALTERNATIONS,
-    Precondition,
-    execution_rate,
-    precondition,
-    refusal_rate,
-)
-from aam_vision.interrogation.statistics.trials import trials
 from aam_vision.strips import ActionHeader, Location, Mode, PalTuple, Vocabulary
 
 DOUBT = 0.1
@@ -216,3 +210,256 @@ def _possible(table: NDArray[np.float64], confidence: float) -> tuple[int, int, 
         sum(1 << int(number) for number in np.flatnonzero(column)) for column in possible.T
     )
     return positive, negative, absent
+
+
+# The posterior of an action's precondition when refusals and executions may be wrong.
+#
+# A precondition is a set of literals; a trial is probable under it if it was executed where all of them held, or
+# refused where one did not. The posterior is taken over the sets within two changes of the best one: dropping, adding or
+# exchanging a literal. Near misses test literals one by one, so sets farther away are less probable still.
+
+Mask = NDArray[np.bool_]
+
+POSITIVE, NEGATIVE = 0.2, 0.05
+"""Prior probability of a literal of each sign. Lower: fewer false preconditions, more trials."""
+IMPROBABLE = -25.0
+"""Log-odds below which a literal is not considered any more. Higher: faster, less exact."""
+ALTERNATIONS = 4
+"""Alternations between estimating the rates and the preconditions, unless they converge before."""
+LEAST_GAIN = 1e-9
+"""Gain of log-posterior below which a set counts as the best: rounding errors stay below it."""
+
+
+@dataclass(frozen=True)
+class Precondition:
+    """The posterior of one action's precondition over ``2 n`` literals: all positive ones, then all negative."""
+
+    best: Mask
+    """The most probable set; shape ``(2 n,)``."""
+    doubt: NDArray[np.float64]
+    """The probability that each literal is wrong in it if nothing else is; shape ``(2 n,)``."""
+    applicable: Mask
+    """In which trials all of the best set held; shape ``(trials,)``."""
+
+
+def precondition(held: Mask, executed: Mask, refusals: float, executions: float) -> Precondition:
+    """The posterior under given rates.
+
+    Args:
+        held: the atoms' values before every trial; shape ``(trials, n)``.
+        executed: which trials were executed; shape ``(trials,)``.
+        refusals: the probability that a step which could be executed is refused.
+        executions: the probability that a step which could not be executed is reported as executed.
+    """
+    violated = np.concatenate([~held, held], axis=1)  # (trials, 2 n)
+    size = held.shape[1]
+    prior = np.log(np.repeat([POSITIVE / (1 - POSITIVE), NEGATIVE / (1 - NEGATIVE)], size))
+    # how much more probable each trial is where all required literals held
+    weight = np.where(executed, np.log((1 - refusals) / executions), np.log(refusals / (1 - executions)))
+    against = violated[executed].sum(axis=0) * np.log((1 - refusals) / executions)
+    live = np.flatnonzero(prior - against > IMPROBABLE)
+    if not live.size:
+        nothing = np.zeros(2 * size, dtype=np.bool_)
+        return Precondition(nothing, np.zeros(2 * size), np.ones(len(held), dtype=np.bool_))
+    first, number = distinct(violated[:, live])
+    kinds = violated[first][:, live]
+    weights = np.zeros(len(kinds))
+    np.add.at(weights, number.ravel(), weight)
+
+    def climb(chosen: Mask) -> tuple[float, Mask, NDArray[np.float64]]:
+        """The score of the best set reached by two changes at a time, the set, and the gains of its neighbours."""
+        while True:
+            gains = _neighbours(kinds, weights, chosen, prior[live], live, size)
+            first, second = np.unravel_index(int(gains.argmax()), gains.shape)
+            if gains[first, second] <= LEAST_GAIN:
+                score = weights @ ((kinds @ chosen.astype(np.int64)) == 0) + prior[live] @ chosen
+                return float(score), chosen, gains
+            chosen = chosen.copy()
+            chosen[list({first, second})] ^= True
+
+    # from the empty set, and from all literals that held whenever the action was executed
+    starts: list[Mask] = [np.zeros(len(live), dtype=np.bool_)]
+    if executed.any():
+        starts.append(np.logical_not(violated[executed][:, live].any(axis=0)))
+    _, found, gains = max(map(climb, starts), key=lambda climbed: climbed[0])
+    best = np.zeros(2 * size, dtype=np.bool_)
+    best[live] = found
+    odds = np.full(2 * size, np.exp(IMPROBABLE))
+    odds[live] += np.exp(np.minimum(gains, 0.0)).sum(axis=1)
+    return Precondition(best, odds / (1 + odds), ~(violated @ best).astype(np.bool_))
+
+
+def _neighbours(
+    kinds: Mask,
+    weights: NDArray[np.float64],
+    best: Mask,
+    prior: NDArray[np.float64],
+    live: NDArray[np.intp],
+    size: int,
+) -> NDArray[np.float64]:
+    """The gain of log-posterior from toggling literals i and j (on the diagonal, i alone)."""
+    count = kinds @ best.astype(np.int64)  # how many of the best set each kind of trial violates
+    change = kinds * np.where(best, -1, 1)  # (kinds, live)
+    after = count[:, None, None] + change[:, :, None] + change[:, None, :]
+    single = np.arange(len(best))
+    after[:, single, single] = count[:, None] + change
+    gains: NDArray[np.float64] = np.tensordot(weights, after == 0, axes=1) - weights @ (count == 0)
+    own = prior * np.where(best, -1, 1)
+    gains += own[:, None] + own[None, :]
+    gains[single, single] -= own
+    # no atom is required both to hold and not to
+    sign, atom = np.divmod(live, size)
+    chosen = np.zeros((2, size), dtype=np.int64)
+    chosen[sign, atom] = best
+    both = (atom[:, None] == atom[None, :]) & (sign[:, None] != sign[None, :])
+    opposed = ~best & (chosen[1 - sign, atom] > 0)  # adding this needs the opposite one to go
+    forbidden = opposed[:, None] | opposed[None, :]
+    forbidden &= ~(both & (best[:, None] ^ best[None, :]))
+    forbidden |= both & ~best[:, None] & ~best[None, :]
+    gains[forbidden] = -np.inf
+    return gains
+
+
+def refusal_rate(executed: Mask, applicable: Mask) -> float:
+    """The share of steps refused that could be executed."""
+    return posterior_mean(REFUSED, int((applicable & ~executed).sum()), int(applicable.sum()))
+
+
+def execution_rate(executed: Mask, applicable: Mask) -> float:
+    """The share of steps executed that could not be."""
+    return posterior_mean(EXECUTED, int((~applicable & executed).sum()), int((~applicable).sum()))
+
+
+# Whether answers fit any STRIPS model at all, when some of them are wrong by chance.
+#
+# Chance errors have the same rate everywhere. Where an atom contradicts its best mode far more often than its predicate
+# is misread, or an applicable action is refused far more often than others, the outcome depends on something that the
+# model does not express.
+
+CHANCE = 1e-4
+"""Tail probability below which no model fits. Higher: misfits are found sooner, and more good fits are rejected."""
+SUSPICIOUS = 0.02
+"""Tail probability below which a mode stays in doubt. Higher: fewer wrong modes, more trials."""
+SLACK = (1.5, 0.005)
+"""Factor and constant by which an estimated rate may be too low. More: fewer false alarms, later true ones."""
+MAX_RATE = 0.99
+"""The highest rate after that, so that its complement has a logarithm."""
+MARGIN = 1.5
+"""Factor for the looks that show an effect: some of them may be misread. More: more trials, fewer missed effects."""
+
+
+def tail(happened: int, of: int, rate: float) -> float:
+    """A Chernoff bound on the probability of at least ``happened`` events; 1 where that is not more than expected."""
+    rate = min(SLACK[0] * rate + SLACK[1], MAX_RATE)
+    share = happened / of if of else 0.0
+    if share <= rate:
+        return 1.0
+    divergence = share * log(share / rate)
+    if share < 1:
+        divergence += (1 - share) * log((1 - share) / (1 - rate))
+    return exp(-of * divergence)
+
+
+def effect_chances(
+    seen: Counts, effect: NDArray[np.float64], misread: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The tail probability of each atom's values that contradict its best mode; shape ``(n,)``.
+
+    Args:
+        seen: values before an executed step and as seen after it; shape ``(n, 2, 2)``.
+        effect: the probability of every mode: added, deleted, kept; shape ``(n, 3)``.
+        misread: the rates at which false and true values are misread; shape ``(n, 2)``.
+    """
+    chances = np.ones(len(seen))
+    for number, best in enumerate(effect.argmax(axis=1)):
+        for before in (0, 1):
+            value = (1, 0, before)[int(best)]
+            wrong, total = int(seen[number, before, 1 - value]), int(seen[number, before].sum())
+            chances[number] = min(chances[number], tail(wrong, total, float(misread[number, value])))
+    return chances
+
+
+def unfit_together(
+    changes: NDArray[np.bool_], effect: NDArray[np.float64], misread: NDArray[np.float64]
+) -> bool:
+    """Whether atoms contradict their best modes together, as when a step sometimes has other effects.
+
+    Misreadings are independent of each other, so few of a step's atoms are misread at once. The bound holds for any
+    number of the least probable steps, and for testing again after every one of them.
+
+    Args:
+        changes: values before an executed step and as seen after it; shape ``(steps, 2, n)``.
+        effect: as for ``effect_chances``; shape ``(n, 3)``.
+        misread: likewise; shape ``(n, 2)``.
+    """
+    if not changes.size:
+        return False
+    best = effect.argmax(axis=1)
+    expected = np.where(best == 2, changes[:, 0], best == 0)
+    rates = np.where(expected, misread[:, 1], misread[:, 0]).mean(axis=1)
+    wrong, size = (changes[:, 1] != expected).sum(axis=1), changes.shape[2]
+    tails = sorted(tail(int(one), size, float(rate)) for one, rate in zip(wrong, rates, strict=True))
+    allowed, surprise = log(CHANCE) - 2 * log(len(tails)), 0.0
+    for number, chance in enumerate(tails, 1):
+        surprise -= log(chance)
+        if not surprise:
+            break
+        # Fisher's method: so many uniform numbers have a product this small; Bonferroni for the choice of steps
+        terms = sum(exp(k * log(surprise) - lgamma(k + 1)) for k in range(number))
+        if log(comb(len(tails), number)) - surprise + log(terms) < allowed:
+            return True
+    return False
+
+
+def looks_missing(
+    seen: Counts, required: NDArray[np.bool_], misread: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The number of further looks at each atom, by its value before, so that another effect would show.
+
+    Shape ``(n, 2)``, as ``misread``. An atom that is ``required`` to hold, or not to (shape ``(2, n)``), has one value.
+    """
+    rates = np.minimum(SLACK[0] * misread.max(axis=1) + SLACK[1], MAX_RATE)
+    needed = np.ceil(MARGIN * np.log(CHANCE) / np.log(rates)).astype(np.int64)
+    missing: NDArray[np.int64] = np.maximum(needed[:, None] - seen.sum(axis=2), 0)
+    missing[required.any(axis=0)] = 0
+    return missing
+
+
+def unfit_precondition(
+    executed: NDArray[np.bool_], applicable: NDArray[np.bool_], refusals: float, executions: float
+) -> bool:
+    """Whether the best precondition of an action fits its trials badly; both masks have the shape ``(trials,)``.
+
+    ``refusals`` and ``executions`` are the rates of all actions together.
+    """
+    refused, wrong = int((applicable & ~executed).sum()), int((~applicable & executed).sum())
+    return (
+        tail(refused, int(applicable.sum()), refusals) < CHANCE
+        or tail(wrong, int((~applicable).sum()), executions) < CHANCE
+        or bool(executed.any() and not (applicable & executed).any())
+    )
+
+
+# The posterior of an action's effects when states may be misread.
+
+MODES = (Mode.POSITIVE, Mode.NEGATIVE, Mode.ABSENT)
+PRIOR = np.log([0.15, 0.15, 0.7])
+"""Log-probability that an action adds, deletes or keeps an atom. Rarer changes: fewer false effects, more trials."""
+
+
+def effects(seen: Counts, logarithms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of every mode of every atom's effect; shape ``(atoms, 3)``, in the order of ``MODES``.
+
+    Args:
+        seen: values before an executed step and as seen after it; shape ``(atoms, 2, 2)``.
+        logarithms: log-probabilities of seeing each true value as each value; shape ``(atoms, 2, 2)``.
+    """
+    after = seen.sum(axis=1)  # (atoms, 2)
+    added = (after * logarithms[:, 1]).sum(axis=1)
+    deleted = (after * logarithms[:, 0]).sum(axis=1)
+    kept = (seen * logarithms).sum(axis=(1, 2))
+    scores = np.stack([added, deleted, kept], axis=1) + PRIOR
+    scores -= scores.max(axis=1, keepdims=True)
+    likelihoods = np.exp(scores)
+    probabilities: NDArray[np.float64] = likelihoods / likelihoods.sum(axis=1, keepdims=True)
+    return probabilities

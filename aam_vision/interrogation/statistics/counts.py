@@ -1,17 +1,48 @@
-"""Counts of trials: the sufficient statistics for the posteriors of each action, and for the error rates."""
+"""Trials, their counts, and the error rates of the answers that are estimated from the counts.
+
+Trials are single steps from states that are known for certain. Under ``settable`` access the state that a query starts
+from is known exactly, whatever is misread later. So the first step of every query and walk is a trial; all other steps
+are left out. Counts of trials are the sufficient statistics for the posteriors of each action, and for the error rates.
+
+The priors are pseudo-counts (errors, of how many): larger ones need more evidence to be overruled.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from math import perm
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.statistics.trials import Trial
 from aam_vision.strips import Atom, GroundAction, Objects, State, Vocabulary
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A step that was attempted in a known state; ``seen`` is the state seen next, None if not observed."""
+
+    start: State
+    action: GroundAction
+    executed: bool
+    seen: State | None
+
+
+def trials(entry: Entry) -> Iterator[Trial]:
+    """The trials of one entry of a transcript under settable access."""
+    if isinstance(entry, Asked):
+        if entry.query.plan:
+            executed = entry.response.executed
+            seen = entry.response.final.state if executed <= 1 else None
+            yield Trial(entry.query.initial.state, entry.query.plan[0], executed > 0, seen)
+    elif entry.steps:
+        step = entry.steps[0]
+        yield Trial(step.before.state, step.action, True, step.after.state)
+
 
 Counts = NDArray[np.int64]
 _Surroundings = tuple[tuple[str, ...], frozenset[tuple[str, tuple[str, ...]]]]
@@ -142,3 +173,64 @@ def _injections(choices: list[frozenset[str]]) -> int:
         return perm(len(choices[0]), len(choices)) if choices else 1
     first, *rest = choices
     return sum(_injections([choice - {name} for choice in rest]) for name in first)
+
+
+POOLED = (0.5, 25.0)
+"""Wrong values: the prior of the rate that all predicates have in common."""
+OWN = 20.0
+"""Weight of the common rate in that of one predicate, as a number of values seen."""
+REFUSED = (0.5, 10.0)
+"""Refused steps, of those that could be executed."""
+EXECUTED = (0.02, 100.0)
+"""Executed steps, of those that could not be."""
+
+
+@dataclass(frozen=True)
+class Misreading:
+    """The error rates of one predicate's atoms."""
+
+    false_positive: float
+    """The probability that a false atom is seen as true."""
+    false_negative: float
+    """The probability that a true atom is seen as false."""
+
+    @property
+    def logarithms(self) -> NDArray[np.float64]:
+        """Log-probabilities of seeing each true value as each value; shape ``(2, 2)``."""
+        positive, negative = self.false_positive, self.false_negative
+        return np.log([[1 - positive, positive], [negative, 1 - negative]])
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """The estimated rates of error.
+
+    ``refusals`` is the probability that a step which could be executed is refused; ``executions``, that one which
+    could not be is reported as executed.
+    """
+
+    misreadings: Mapping[str, Misreading]
+    refusals: float
+    executions: float
+    surely: bool = False
+    """Whether the agent's refusals are never a mistake (``query.refuses_surely``): then their rate means nothing."""
+
+
+def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:
+    """The posterior mean of every predicate's rates, each shrunk to its kind of error, and that to all errors.
+
+    ``counts`` are confusion matrices by predicate: true value, seen value.
+    """
+    total = sum(counts.values(), np.zeros((2, 2), dtype=np.int64))
+    wrong, seen = POOLED
+    overall = (wrong + total[0, 1] + total[1, 0]) / (seen + total.sum())
+    kinds = [(OWN * overall + total[v, 1 - v]) / (OWN + total[v].sum()) for v in (0, 1)]
+    return {
+        name: Misreading(*(float((OWN * kinds[v] + own[v, 1 - v]) / (OWN + own[v].sum())) for v in (0, 1)))
+        for name, own in counts.items()
+    }
+
+
+def posterior_mean(prior: tuple[float, float], happened: int, of: int) -> float:
+    """The mean of a rate's posterior."""
+    return (prior[0] + happened) / (prior[1] + of)

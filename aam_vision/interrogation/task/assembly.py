@@ -14,12 +14,10 @@ from aam_vision.interrogation.policies.confirming import confirmed
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.untellable import Untellable
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.differences import check_prior
-from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.result import Result, check_prior
 from aam_vision.interrogation.task.resuming import MoveRecord
-from aam_vision.interrogation.task.robust import Observer, Setup, interrogate_robustly
+from aam_vision.interrogation.task.robust import CONFIDENCE, Observer, Setup, interrogate_robustly
 from aam_vision.interrogation.task.rounds import width
-from aam_vision.interrogation.task.settable_trials import CONFIDENCE
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.planning.pyperplan import PyperplanPlanner

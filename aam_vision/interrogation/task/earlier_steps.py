@@ -13,7 +13,7 @@ from math import comb
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted, ruled_out
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.statistics.error_rates import ErrorRates
+from aam_vision.interrogation.statistics.counts import ErrorRates
 from aam_vision.strips import Location, Mode, PalTuple
 
 LEAST_RATE = 0.002

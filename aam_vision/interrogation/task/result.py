@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.agents.counting import Counts
-from aam_vision.interrogation.beliefs.transfer import element
+from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.beliefs.candidates import element
 from aam_vision.interrogation.evidence.refusal_support import Claim
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
@@ -17,12 +18,21 @@ from aam_vision.interrogation.examination.figures import Exam
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment
-from aam_vision.interrogation.statistics.error_rates import ErrorRates
+from aam_vision.interrogation.statistics.counts import ErrorRates
 from aam_vision.interrogation.task import result_text
 from aam_vision.interrogation.task.undetermined import Undetermined, sorted_out
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, OPEN, lacking
 from aam_vision.pddl import domain_text
-from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
+from aam_vision.strips import (
+    ActionHeader,
+    LiftedAtom,
+    Location,
+    Mode,
+    Model,
+    PalTuple,
+    Vocabulary,
+    lifted_atoms,
+)
 
 if TYPE_CHECKING:
     from aam_vision.plotting import Axes
@@ -247,3 +257,66 @@ def _disjoint(clauses: list[Literals]) -> list[Literals]:
         ):
             chosen.append(clause)
     return chosen
+
+
+# Differences between an agent and a model learned earlier.
+
+
+class ModelDifference(NamedTuple):
+    """A pal tuple whose mode is another one now."""
+
+    action: str
+    location: Location
+    atom: str
+    before: Mode
+    now: Mode
+
+    def __str__(self) -> str:
+        where = "requires" if self.location is Location.PRE else "changes"
+        return f"{self.action} {where} {self.atom}: {self.before.value} before, {self.now.value} now"
+
+
+def differences(before: Model, now: Model, *, repeated: bool = False) -> list[ModelDifference]:
+    """All of them, in the order of the model; an effect that restates a precondition does not count."""
+    found = []
+    for schema in now.actions:
+        header = schema.header
+        for atom in lifted_atoms(now.vocabulary, header, repeated=repeated):
+            for location in Location:
+                modes = [_read(model, header.name, atom, location) for model in (before, now)]
+                if modes[0] is not modes[1]:
+                    found.append(ModelDifference(header.name, location, atom.text(header.parameters), *modes))
+    return found
+
+
+def check_prior(
+    prior: Model, vocabulary: Vocabulary, headers: tuple[ActionHeader, ...], source: object = None
+) -> None:
+    """Refuse a model of another agent; ``source`` names the model in the message.
+
+    Raises:
+        UnusableInput: its predicates or actions are not those of the agent.
+    """
+    for what, own, given in (
+        (
+            "predicates",
+            {p.name: p.types for p in vocabulary.predicates},
+            {p.name: p.types for p in prior.vocabulary.predicates},
+        ),
+        ("actions", {h.name: h.types for h in headers}, {h.name: h.types for h in prior.headers}),
+    ):
+        if own != given:
+            other = sorted(own.keys() ^ given.keys()) or sorted(n for n in own if own[n] != given[n])
+            raise UnusableInput(
+                f"is a model of another agent (its {what} differ: {', '.join(other[:3])}); give one with the agent's "
+                "vocabulary and instructions",
+                argument="prior",
+                value=source or prior.vocabulary.name,
+            )
+
+
+def _read(model: Model, action: str, atom: LiftedAtom, location: Location) -> Mode:
+    schema = model.schema(action)
+    mode = schema.mode(atom, location)
+    restated = location is Location.EFF and mode is schema.mode(atom, Location.PRE)
+    return Mode.ABSENT if restated else mode

@@ -13,7 +13,7 @@ from aam_vision.pddl import domain_text
 from aam_vision.wording import counted
 
 if TYPE_CHECKING:
-    from aam_vision.interrogation.statistics.error_rates import ErrorRates
+    from aam_vision.interrogation.statistics.counts import ErrorRates
     from aam_vision.interrogation.task.result import Result
 
 _WIDTH = 14

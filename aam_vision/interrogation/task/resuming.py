@@ -30,19 +30,15 @@ class MoveRecord(Protocol):
 
         The generator gets the state that it had when the move was made.
         """
-        ...
 
     def upcoming(self) -> Mapping[str, Any] | None:
         """What was noted of the next recorded move, which stays the next one; None when all have been made again."""
-        ...
 
     def note_move(self, start: Situation | None, told: Mapping[str, Any], rng: np.random.Generator) -> None:
         """Record a move that is about to be made."""
-        ...
 
     def damaged(self, why: object) -> UnusableInput:
         """The error that says that the record cannot be used."""
-        ...
 
 
 class Recorded:

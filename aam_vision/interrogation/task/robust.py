@@ -2,38 +2,162 @@
 
 An agent that is right is asked nothing new. One that is not shows it: answers contradict each other, or atoms change
 that no step names (``evidence.anomalies``), or a step that was refused is executed when it is attempted once more
-(``policies.confirming``). Then trials are made in states of our own (``settable_trials``), or, where the agent's access
-allows none, its answers are asked for until they are certain (``repeating_agent``).
+(``policies.confirming``). Then trials are made in states of our own (``weigh``), or, where the agent's access
+allows none, its answers are asked for until they are certain (``RepeatingAgent``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from math import ceil, log
 
 import numpy as np
 
+from aam_vision.agents import encoding
 from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, shows_error
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.moves import Policy
+from aam_vision.interrogation.evidence.moves import Policy, Stop
+from aam_vision.interrogation.evidence.refusal_support import REFUSALS
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.examination.trials import Trials
+from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
+from aam_vision.interrogation.statistics.counts import EXECUTED, REFUSED, ErrorRates, posterior_mean
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.earlier_steps import contradiction
-from aam_vision.interrogation.task.loop import Interrupted, Watch, interrogate
-from aam_vision.interrogation.task.repeating_agent import RepeatingAgent, Spent
-from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.loop import (
+    DOUBTED,
+    TAKEN_AT_THEIR_WORD,
+    Interrupted,
+    Scrutiny,
+    Watch,
+    interrogate,
+)
+from aam_vision.interrogation.task.repeated_looks import RepeatedLooks
+from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.resuming import MoveRecord, recorded
 from aam_vision.interrogation.task.rounds import Rounds
-from aam_vision.interrogation.task.scrutiny import DOUBTED, TAKEN_AT_THEIR_WORD, Scrutiny
-from aam_vision.interrogation.task.settable_trials import CONFIDENCE, WatchTrial, weigh
+from aam_vision.interrogation.task.trial_design import Proposal, next_trial
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
-from aam_vision.query import Access, Agent, Situation
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep, refuses_surely
+from aam_vision.strips import ActionHeader
 from aam_vision.wording import counted
+
+# Interrogation of an agent whose answers may be wrong: trials until every palm tuple is certain enough.
+
+CONFIDENCE = 0.999
+"""How probable a palm tuple has to be to count as certain, unless the user says otherwise."""
+
+WatchTrial = Callable[[Proposal, Assessment, CountingAgent], None]
+
+
+def weigh(
+    agent: CountingAgent,
+    so_far: Result,
+    rng: np.random.Generator,
+    *,
+    confidence: float = CONFIDENCE,
+    budget: Budget | None = None,
+    record: MoveRecord | None = None,
+    watch: WatchTrial = lambda proposal, assessment, agent: None,
+) -> Result:
+    """Go on with an interrogation whose answers are doubtful, under ``settable`` access.
+
+    It ends when the whole model is right with a probability of ``confidence``: when no pal tuple is in more doubt
+    than its share of what is left to 1. Should that not be reached, those count as certain that are so themselves.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    known, budget = so_far.transcript, budget or Budget()
+    assert known.access is Access.SETTABLE, "trials start from states that are known for certain"
+    assert not known.repeated, "trials name no object twice"
+    entries, points = list(known.entries), list(so_far.curve)
+    assessor = assessor_of(known.vocabulary, known.headers, entries)
+    bases = [situation.state for situation in known.initial]
+    blank = partial(Hypotheses, known.vocabulary, known.headers)
+    allowed = (1 - confidence) / max(1, blank().size)
+    while True:
+        assessment = assessor.assess()
+        propose = partial(next_trial, assessment, bases, allowed, rng)
+        proposal = recorded_trial(propose, known.headers, record, rng)
+        spent = budget.spent(agent.counts, steps=1, queries=1)
+        if proposal is None or spent:
+            break
+        query = Query(Situation(proposal.start, proposal.start), (proposal.action,))
+        entries.append(Asked(query, agent.ask(query)))
+        assessor.take_in(entries[-1])
+        model = assessment.hypotheses(confidence, blank()).model()
+        points.append(CurvePoint(agent.counts.queries, agent.counts.steps, model))
+        watch(proposal, assessment, agent)
+    if not spent:
+        assessment = assessment.sceptical(confidence)
+    hypotheses = assessment.hypotheses(confidence, blank())
+    stop = _stop(hypotheses, assessment, spent, confidence)
+    return Result(
+        hypotheses.model(),
+        stop.complete,
+        stop.why,
+        agent.counts,
+        hypotheses,
+        known.of(entries),
+        tuple(points),
+        assessment,
+        replace(assessment.rates, surely=refuses_surely(agent)),
+        confidence,
+        cut=stop.cut,
+    )
+
+
+def _stop(hypotheses: Hypotheses, assessment: Assessment, spent: str, confidence: float) -> Stop:
+    """How the trials ended: everything is certain, nothing fits, the budget is spent, or no trial settles the rest."""
+    left = hypotheses.size - hypotheses.decided()
+    if spent:
+        return Stop(False, spent, cut=BUDGET)
+    if not left:
+        why = f"every line of the model is certain, the whole model with a probability of {confidence:g}"
+        return Stop(True, why)
+    if assessment.unfit:
+        return Stop(
+            False, f"no STRIPS model fits {', '.join(assessment.unfit)}, whatever is put down to chance"
+        )
+    return Stop(False, f"{counted(left, 'line')} of the model in doubt, and no trial settles them")
+
+
+def recorded_trial(
+    propose: Callable[[], Proposal | None],
+    headers: Sequence[ActionHeader],
+    record: MoveRecord | None,
+    rng: np.random.Generator,
+) -> Proposal | None:
+    """The next trial: the recorded one, if the run was cut short after it; else a new one, which is recorded.
+
+    Raises:
+        UnusableInput: the record is damaged.
+    """
+    earlier = None if record is None else record.next_move(rng)
+    if record is not None and earlier is not None:
+        start, told = earlier
+        try:
+            if start is None:
+                raise Malformed("a trial begins nowhere")
+            by_name = {header.name: header for header in headers}
+            (action,) = read_plan(encoding.field(told, "trial", list), by_name, start.state.objects)
+            return Proposal(start.state, action, encoding.field(told, "why", str))
+        except (Malformed, ValueError, TypeError, LookupError) as error:
+            raise record.damaged(error) from None
+    proposal = propose()
+    if record is not None and proposal is not None:
+        start = Situation(proposal.start, proposal.start)
+        record.note_move(start, {"trial": plan_json([proposal.action]), "why": proposal.why}, rng)
+    return proposal
 
 
 @dataclass(frozen=True)
@@ -85,8 +209,8 @@ def interrogate_robustly(
 
     1. An interrogation as ever (``loop.interrogate``), which ends at the first sign of a wrong answer.
     2. Experiments tell why (``examination.diagnosing``). What is not chance ends the interrogation.
-    3. Under ``settable`` access trials are weighed (``settable_trials``); under any other one the interrogation begins
-       anew with answers that are repeated until they are certain (``repeating_agent``).
+    3. Under ``settable`` access trials are weighed (``weigh``); under any other one the interrogation begins
+       anew with answers that are repeated until they are certain (``RepeatingAgent``).
 
     Args:
         agent: the one to ask.
@@ -271,3 +395,118 @@ def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation
     last = so_far.entries[-1]
     assert isinstance(last, Asked), "a trajectory has no walks"
     return [last.response.final]
+
+
+# Answers asked for until they are certain, where no state can be made: a decorator around an unreliable agent.
+#
+# Where the agent stands it can be looked at again, without a step, and a refused step can be attempted again. So every
+# situation is looked at until each of its atoms is certain, and a refusal counts once it is repeated so often that
+# chance does not explain it. What comes out is a reliable agent, which any policy interrogates as ever, with all
+# proofs; and rates of error, which decide how often is enough.
+
+
+class Spent(AgentFailed):
+    """Raised when the budget does not allow to ask until an answer is certain."""
+
+
+class RepeatingAgent(CountingAgent):
+    """An agent's answers, as far as they are certain.
+
+    Args:
+        agent: the one to ask; its counts go on.
+        starts: the situations that the interrogation begins with.
+        confidence: how probable it is at least that all that is shown is right, for ``repeated_looks.ANSWERS`` situations.
+        budget: how many steps may be attempted altogether.
+    """
+
+    def __init__(
+        self, agent: CountingAgent, starts: Sequence[Situation], confidence: float, budget: Budget
+    ) -> None:
+        super().__init__(agent.agent)
+        self.counts, self._at = agent.counts, agent._at
+        self._starts = starts
+        self._budget = budget
+        self._looks = RepeatedLooks(agent.vocabulary, confidence, self._look)
+        self._mistaken_refusals = 0
+        """Refused steps that were executed when they were asked for again."""
+        self._executions = 0
+        self._certain_situations: dict[Hashable, Situation] = {}
+        """By handle, the situations that are not looked at any more."""
+
+    @property
+    def rates(self) -> ErrorRates:
+        """The rates of error, as far as they have shown."""
+        executions = posterior_mean(EXECUTED, 0, 0)  # nothing here tells of them: the prior
+        surely = refuses_surely(self.agent) and not self._mistaken_refusals
+        return ErrorRates(self._looks.misreadings, self._refusal_rate, executions, surely)
+
+    @property
+    def erred(self) -> bool:
+        """Whether anything was misread, or refused by mistake."""
+        return bool(self._mistaken_refusals) or self._looks.erred
+
+    @property
+    def _refusal_rate(self) -> float:
+        return posterior_mean(REFUSED, self._mistaken_refusals, self._mistaken_refusals + self._executions)
+
+    def initial(self) -> Sequence[Situation]:
+        """The situations to begin with; the rates of error are estimated from them first."""
+        return [self._kept(seen) for seen in self._looks.begin(self._starts)]
+
+    def ask_again(self, query: Query) -> Response:
+        """The answer, every refusal of it repeated and its last situation looked at until they are certain.
+
+        Raises:
+            Spent: the budget does not allow that.
+            AgentFailed: the agent cannot answer any more.
+        """
+        at, rest, refused = query.initial, query.plan, 0
+        while True:
+            response = super().ask_again(Query(at, rest))
+            rest = rest[response.executed :]
+            if response.executed:
+                self._mistaken_refusals += refused
+                self._executions += response.executed
+                at, refused = response.final, 0
+            else:
+                at = replace(at, handle=response.final.handle)
+            if not rest or (refused := refused + 1) >= self._refusals_needed:
+                break
+            if spent := self._budget.spent(self.counts, steps=len(rest)):
+                raise Spent(spent)
+        executed = len(query.plan) - len(rest)
+        return Response(executed, self._looked_at_until_certain(at) if executed else at)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """The agent's walk; where its situations cannot be gone back to, in single steps, each looked at."""
+        walked: list[WalkStep] = []
+        if self.access is Access.SNAPSHOT:
+            for step in super().walk(start, steps, rng):
+                walked.append(WalkStep(start, step.action, self._looked_at_until_certain(step.after)))
+                start = walked[-1].after
+            return walked
+        while len(walked) < steps and (taken := super().walk(start, 1, rng)):
+            walked.append(WalkStep(start, taken[0].action, self._looked_at_until_certain(taken[0].after)))
+            start = walked[-1].after
+        return walked
+
+    @property
+    def _refusals_needed(self) -> int:
+        """Refusals in a row that are not chance."""
+        return max(REFUSALS, ceil(log(self._looks.allowed_error) / log(self._refusal_rate)))
+
+    def _looked_at_until_certain(self, at: Situation) -> Situation:
+        """The situation, looked at until every atom is certain; what cannot be is unknown."""
+        known = self._certain_situations.get(at.handle)
+        return self._kept(self._looks.settled(at)) if known is None else known
+
+    def _kept(self, seen: Situation) -> Situation:
+        """A situation that is not looked at any more, as it was shown first."""
+        return self._certain_situations.setdefault(seen.handle, seen)
+
+    def _look(self, at: Situation) -> Situation:
+        self._go(at)
+        self.counts.looks += 1
+        final = self.agent.ask(Query(at, ())).final
+        self._at = final.handle
+        return final

@@ -1,7 +1,7 @@
 """Rounds of moves that do not need each other's answers, for an agent of which there are several copies.
 
 A policy is a function of the evidence. So a round is composed on a copy of policy and evidence, which goes on as if every
-move were made that it has composed (``task.ahead``). The moves are announced to the agent, whose copies begin with them;
+move were made that it has composed (``Ahead``). The moves are announced to the agent, whose copies begin with them;
 and then they are made one by one, as ever. Every answer is taken in, in the order of the moves, whenever it came: the
 same seed and number of copies give the same interrogation.
 
@@ -12,31 +12,25 @@ tells anything new.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.errors import InconsistentAgent
+from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
-from aam_vision.interrogation.policies.walking import EXPLORE
-from aam_vision.interrogation.task.ahead import Ahead
+from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.examination.examining import Examining
+from aam_vision.interrogation.examination.surprises import expected
+from aam_vision.interrogation.policies.economical import EXPLORE
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
-from aam_vision.interrogation.task.round_moves import (
-    at_a_time,
-    expected_questions,
-    goes_on,
-    is_open,
-    shortest_first,
-    stage,
-    with_seed,
-)
-from aam_vision.interrogation.task.round_room import Left, Load
-from aam_vision.query import Access, expect
+from aam_vision.query import Access, Course, Expected, Query, Response, Situation, WalkRequest, expect
 
 LEAST_WIDTH = 8
 """The width that is reckoned with for fewer copies, too: their number then makes no difference to the interrogation."""
@@ -245,3 +239,278 @@ class Rounds:
             raise self.record.damaged("a move is missing")
         self._announce([*self._waiting, *found], evidence)
         return found
+
+
+# The moves of a round: in which order they are made, and as which questions the agent hears of them.
+
+
+def goes_on(move: Ask | Walk) -> bool:
+    """Whether it begins where the move before it ends."""
+    return isinstance(move, Ask) and move.goes_on
+
+
+def shortest_first(moves: Sequence[Ask | Walk]) -> list[Ask | Walk]:
+    """The same moves, those with few steps first, so that no answer waits for one that takes long.
+
+    Those that go on stay behind the move before them.
+    """
+    groups = sorted(_groups(moves), key=lambda group: sum(map(steps_of, group)))
+    return [move for group in groups for move in group]
+
+
+def is_open(move: Ask | Walk) -> bool:
+    """Whether a look at where it ends belongs to it."""
+    return isinstance(move, Ask) and move.examines and bool(move.plan)
+
+
+def at_a_time(moves: Iterable[Ask | Walk]) -> int:
+    """How many of them do not go on from the move before, so that they can be made at a time."""
+    return sum(not goes_on(move) for move in moves)
+
+
+def with_seed(move: Ask | Walk, rng: np.random.Generator) -> Ask | Walk:
+    """The move; a walk gets a seed of its own."""
+    return replace(move, seed=int(rng.integers(2**63))) if isinstance(move, Walk) else move
+
+
+def expected_questions(moves: Iterable[Ask | Walk], evidence: Evidence) -> list[Expected]:
+    """The questions that the agent will be asked; those that go on from each other are one course."""
+    return [_question(group, evidence) for group in _groups(moves)]
+
+
+def _groups(moves: Iterable[Ask | Walk]) -> list[list[Ask | Walk]]:
+    """The moves, each with those that go on from it."""
+    groups: list[list[Ask | Walk]] = []
+    for move in moves:
+        if goes_on(move) and groups:
+            groups[-1].append(move)
+        else:
+            groups.append([move])
+    return groups
+
+
+def _question(group: Sequence[Ask | Walk], evidence: Evidence) -> Expected:
+    first = group[0]
+    start = evidence.departure(evidence.current if goes_on(first) else first.start)
+    if isinstance(first, Walk):
+        assert first.seed is not None, "a walk of a round has a seed"
+        return WalkRequest(start, first.steps, first.seed)
+    if len(group) == 1:
+        return Query(start, first.plan)
+    return Course(start, tuple(move.plan for move in group if isinstance(move, Ask)))
+
+
+def stage(move: Ask | Walk) -> int:
+    """First come walks, then queries, then what is asked once the policy has stopped: no round goes over to the next."""
+    if move.stopped is not None:
+        return 2
+    return 0 if isinstance(move, Walk) and move.why == EXPLORE else 1
+
+
+def steps_of(move: Ask | Walk) -> int:
+    """The steps that it may take."""
+    return len(move.plan) if isinstance(move, Ask) else move.steps
+
+
+# How much room a round has: in the budget, and until the copies of the agent have enough to do.
+
+LONG = 8
+"""Steps of waiting for one copy for which the others get more to do."""
+
+
+@dataclass
+class Load:
+    """How long the copies have to do, if each move goes to the one that is free first."""
+
+    copies: int
+    steps: list[int] = field(default_factory=list)
+    _latest: int = 0
+    """The steps of the copy that got the latest move."""
+
+    def add(self, steps: int, *, goes_on: bool) -> None:
+        """One more move of so many steps; ``goes_on``: for the copy that got the move before."""
+        if goes_on and self.steps:
+            self.steps.remove(self._latest)
+            heapify(self.steps)
+            steps += self._latest
+        elif len(self.steps) == self.copies:
+            steps += heappop(self.steps)
+        heappush(self.steps, steps)
+        self._latest = steps
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether some copies would wait long for another one."""
+        return max(self.steps) - self.steps[0] >= LONG
+
+
+@dataclass
+class Left:
+    """The part of the budget that a round has not spent."""
+
+    budget: Budget
+    counts: Counts
+    steps: int = 0
+    queries: int = 0
+
+    def affords(self, move: Ask | Walk) -> bool:
+        """Whether the budget allows one more move."""
+        queries = self.queries + (isinstance(move, Ask) and not move.again and not move.examines)
+        return not self.budget.spent(self.counts, steps=self.steps + steps_of(move), queries=queries)
+
+    def spend(self, move: Ask | Walk) -> None:
+        """Make the move."""
+        self.steps += steps_of(move)
+        self.queries += isinstance(move, Ask) and not move.again and not move.examines
+
+
+# What a policy would ask besides, while questions of its are not answered yet.
+#
+# Evidence and policy are copied together, so that what the policy has worked out from the evidence is there for the copy,
+# too. The copy supposes that every literal that is being asked about is a precondition. So it asks nothing about the
+# literal any more; and whatever it asks instead holds the literal, so that the answer means the same whatever the answers
+# that are waited for turn out to be. Values that never change are shared.
+
+
+@dataclass(frozen=True)
+class _NotSeenYet:
+    """The handle of a situation that is expected; no query can begin there."""
+
+    number: int
+
+
+class Ahead:
+    """A policy and its evidence as they will be, if all goes as expected.
+
+    Args:
+        policy: as it is after its latest move.
+        evidence: the evidence that this move is about.
+        access: of the agent.
+        shared: parts of the policy that need no copies, such as a planner.
+    """
+
+    def __init__(
+        self, policy: Policy, evidence: Evidence, access: Access, shared: Iterable[object] = ()
+    ) -> None:
+        self._original = evidence
+        self._known = len(evidence.nodes)
+        self._access = access
+        memo = {id(one): one for one in (*_values(evidence), *shared)}
+        self._policy, self._evidence = deepcopy((policy, evidence), memo)
+        self._evidence.supposes = True
+        self._expected = 0
+
+    def take(self, move: Ask | Walk) -> int:
+        """Go on as if the move were made; a walk counts as if it told nothing.
+
+        Returns:
+            The steps that it may take.
+
+        Raises:
+            InconsistentAgent: this cannot be.
+        """
+        goes_on = isinstance(move, Ask) and move.goes_on
+        start = self._evidence.current if goes_on else self._copy(move.start)
+        return self._take(replace(move, start=start, wanted=move.wanted and self._copy(move.wanted)))
+
+    def _take(self, copied: Ask | Walk) -> int:
+        if isinstance(copied, Walk):
+            self._evidence.take_in(Walked(()), copied)
+            return copied.steps
+        asked = Asked(Query(self._evidence.departure(copied.start), copied.plan), self._response(copied))
+        self._evidence.take_in(asked, copied)
+        final = self._evidence.situation(asked.response.final)
+        if final.situation is not None and isinstance(final.situation.handle, _NotSeenYet):
+            final.situation = None  # nothing can begin there
+        for aim in copied.aims:
+            self._evidence.hypotheses[aim.action].suppose(aim.literals)
+        return len(asked.actions)
+
+    def next(self, rng: np.random.Generator) -> Ask | Walk | None:
+        """The next move; None if there is none, or if it begins where the agent has not been seen yet.
+
+        A move that goes on gets a start that is known, in the place of the one that is not.
+        """
+        move = self._policy.next(self._evidence, rng)
+        return None if isinstance(move, Stop) or self._was_asked(move) else self._really(move)
+
+    def early(self, rng: np.random.Generator) -> Iterator[Ask | Walk]:
+        """The moves of an examination that can be made before the policy stops.
+
+        Nothing may be supposed so far but what walks tell nothing of.
+        """
+        if not isinstance(self._policy, Examining):
+            return
+        while (move := self._policy.early(self._evidence, rng)) is not None:
+            if (real := self._really(move)) is None:
+                return
+            self._take(move)
+            yield real
+
+    def _really(self, move: Ask | Walk) -> Ask | Walk | None:
+        """The same move in terms of the evidence itself; None if it cannot begin."""
+        if isinstance(move, Ask) and move.goes_on:
+            return replace(move, start=self._original.current)
+        start = self._real(move.start)
+        if start is None or (move.wanted is not None and move.wanted.number >= self._known):
+            return None
+        wanted = None if move.wanted is None else self._original.nodes[move.wanted.number]
+        return replace(move, start=start, wanted=wanted)
+
+    def _was_asked(self, move: Ask | Walk) -> bool:
+        """Whether the policy repeats itself."""
+        if isinstance(move, Walk) or move.again or move.examines:
+            return False
+        return self._evidence.was_asked(move.start, move.plan)
+
+    def _real(self, copied: Node) -> Node | None:
+        """The node of the evidence itself; None if it is only expected, and cannot be made."""
+        if copied.number < self._known:
+            real = self._original.nodes[copied.number]
+            # under reset access the agent will have left the situation where it stands now
+            return real if real.initial or self._access is not Access.RESET else None
+        if self._access is not Access.SETTABLE or copied.state.unknown:
+            return None
+        return self._original.situation(Situation(copied.state, copied.state))
+
+    def _copy(self, node: Node) -> Node:
+        """The copy of a node of the evidence itself."""
+        if node.number < self._known:
+            return self._evidence.nodes[node.number]
+        assert node.situation is not None, "a query begins in a situation"
+        return self._evidence.situation(node.situation)
+
+    def _response(self, move: Ask) -> Response:
+        """The answer that is supposed: as the evidence predicts, else a refusal where something is in doubt."""
+        start = self._evidence.departure(move.start)
+        state, executed = move.start.state, 0
+        aimed = {move.replayed + aim.step for aim in move.aims}
+        for number, step in enumerate(move.plan):
+            sure = expected(self._evidence, state, step)
+            again = move.again and number == len(move.plan) - 1
+            if sure is False or (sure is None and (again or number in aimed)):
+                break
+            state = self._evidence.predict(state, step)
+            executed += 1
+        if not executed:
+            return Response(0, start)
+        self._expected += 1
+        handle = state if self._access is Access.SETTABLE else _NotSeenYet(self._expected)
+        return Response(executed, Situation(handle, state))
+
+
+def _values(evidence: Evidence) -> Iterable[object]:
+    """The values in the evidence: they never change."""
+    yield evidence.hypotheses.vocabulary
+    yield from evidence.hypotheses.headers
+    for node in evidence.nodes:
+        yield node.state
+        yield node.state.objects
+        if node.state_when_new is not None:
+            yield node.state_when_new
+        if node.situation is not None:
+            yield node.situation
+            yield node.situation.state
+            yield node.situation.handle
+    for exchange in evidence.exchanges:
+        yield exchange.entry

@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.queries.constructed_states import with_atoms
-from aam_vision.interrogation.queries.first_success import left_false
-from aam_vision.interrogation.statistics.assessment import ActionAssessment, Assessment
-from aam_vision.interrogation.statistics.effect_posterior import MODES
+from aam_vision.interrogation.queries.first_success import left_false, with_atoms
+from aam_vision.interrogation.statistics.assessment import MODES, ActionAssessment, Assessment
 from aam_vision.strips import Atom, GroundAction, Mode, State
 
 LEAST_ATTEMPTS = 150

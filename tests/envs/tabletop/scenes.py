@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aam_vision.envs.tabletop.domain import intended, scene
-from aam_vision.envs.tabletop.environment import TabletopEnv
+from aam_vision.envs.tabletop.environment import TabletopEnv, intended, scene
 from aam_vision.envs.tabletop.layouts import (
     BALL,
     BLOCK,

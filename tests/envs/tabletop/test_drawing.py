@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from aam_vision.envs import worlds
-from aam_vision.envs.tabletop.domain import SEEN, scene, shown, world
-from aam_vision.envs.tabletop.environment import SIZE, TabletopEnv
+from aam_vision.envs.tabletop.environment import SEEN, SIZE, TabletopEnv, scene, shown, world
 from aam_vision.envs.tabletop.layouts import (
     APART,
     BLOCK,

@@ -10,8 +10,7 @@ import pytest
 import aam_vision
 from aam_vision import evaluation
 from aam_vision.agents.image import ImageAgent
-from aam_vision.envs.tabletop.domain import world
-from aam_vision.envs.tabletop.environment import TabletopEnv
+from aam_vision.envs.tabletop.environment import TabletopEnv, world
 from aam_vision.query import Access
 from aam_vision.strips import LiftedAtom
 

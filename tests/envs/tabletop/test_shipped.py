@@ -10,7 +10,7 @@ import pytest
 import aam_vision
 from aam_vision import evaluation
 from aam_vision.classifiers.store import paths
-from aam_vision.envs.tabletop.domain import NAME
+from aam_vision.envs.tabletop.environment import NAME
 from aam_vision.errors import UnusableInput
 from aam_vision.targets.naming import from_environment
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aam_vision.envs.tabletop.arm import OPEN
 from aam_vision.envs.tabletop.environment import TabletopEnv
+from aam_vision.envs.tabletop.world import OPEN
 
 from .scenes import BALL_, BLUE, GREEN, RED, STEEL_, TRUTH, all_told, layout, possible, random_scene, state
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aam_vision.envs.tabletop.environment import TabletopEnv
-from aam_vision.envs.tabletop.slipping import SLIP, intended_slippery
+from aam_vision.envs.tabletop.environment import SLIP, TabletopEnv, intended_slippery
 from aam_vision.errors import UnusableInput
 from tests.run.commands import command
 

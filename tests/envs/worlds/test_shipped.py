@@ -21,11 +21,20 @@ from aam_vision.classifiers.legality import MOST_HEADS, Legality
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import paths, read
 from aam_vision.envs.registry import image_domain
-from aam_vision.envs.worlds.features import EVERYTHING, Features, carried
-from aam_vision.envs.worlds.minigrid_boards import RandomBoard, random_boards
-from aam_vision.envs.worlds.minigrid_tasks import training
-from aam_vision.envs.worlds.minigrid_vocabulary import COLOURS, HAND, LOOKS, SEEN, vocabulary_of
-from aam_vision.envs.worlds.minigrid_world import World, look_of, scene_of
+from aam_vision.envs.worlds.minigrid_tasks import RandomBoard, random_boards, training
+from aam_vision.envs.worlds.minigrid_world import (
+    COLOURS,
+    EVERYTHING,
+    HAND,
+    LOOKS,
+    SEEN,
+    Features,
+    World,
+    carried,
+    look_of,
+    scene_of,
+    vocabulary_of,
+)
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom
 from aam_vision.targets.naming import from_environment

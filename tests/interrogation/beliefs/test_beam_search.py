@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.beam_search import Samples, best_choices
-from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, best_choices
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals
 from tests import domains
 from tests.domains import Domain, all_bindings

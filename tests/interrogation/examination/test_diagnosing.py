@@ -17,7 +17,7 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access, Agent, Situation
 from aam_vision.strips import GroundAction, Objects, State, Types
 from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
-from experiments.faults.verdicts import interval, literal_right
+from experiments.trust_runs import interval, literal_right
 
 GOING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
 

@@ -12,8 +12,7 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.query import Access, Agent
 from experiments.faults.registry import faulty_agent
-from experiments.faults.verdicts import literal_right
-from experiments.trust_runs import PER_SITUATION, Case, target_of
+from experiments.trust_runs import PER_SITUATION, Case, literal_right, target_of
 
 FAMILIES = [
     "lamp of every step",

@@ -14,8 +14,7 @@ from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.examination.pixels import images_of, is_steady, pixels_differ, unseen_change
 from aam_vision.interrogation.task.assembly import Interrogation
-from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.interrogation.task.scrutiny import DOUBTED
+from aam_vision.interrogation.task.loop import DOUBTED, Interrupted
 from aam_vision.perception import Frame, Percept, Scene
 from aam_vision.query import Access, Situation
 from aam_vision.strips import Atom, GroundAction, State

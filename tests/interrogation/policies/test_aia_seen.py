@@ -20,8 +20,8 @@ from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy
+from aam_vision.interrogation.policies.confirming import Replaying
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.policies.replay_under_reset import Replaying
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate

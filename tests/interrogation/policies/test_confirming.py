@@ -16,9 +16,8 @@ from aam_vision.interrogation.evidence.refusal_support import REFUSALS, supporte
 from aam_vision.interrogation.evidence.transcript import initial_evidence
 from aam_vision.interrogation.policies.confirming import CONFIRM, MAX_ATTEMPTS, Confirming, confirmed
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.interrogation.task.loop import DOUBTED, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.scrutiny import DOUBTED
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
 from tests import domains

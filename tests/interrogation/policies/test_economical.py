@@ -16,17 +16,15 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop, Walk
 from aam_vision.interrogation.policies.economical import (
-    MAX_SEGMENTS,
-    SEGMENT,
-    EconomicalPolicy,
-)
-from aam_vision.interrogation.policies.walking import (
     EXPLORE,
     FOLLOW,
     FOLLOW_REFUSAL,
     FOLLOW_SUCCESS,
+    MAX_SEGMENTS,
+    SEGMENT,
     UNCOVER,
     UNCOVER_ATTEMPTS,
+    EconomicalPolicy,
     Walker,
 )
 from aam_vision.interrogation.task.loop import interrogate

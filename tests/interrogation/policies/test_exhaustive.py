@@ -8,8 +8,8 @@ import pytest
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Stop
+from aam_vision.interrogation.policies.confirming import Replaying
 from aam_vision.interrogation.policies.exhaustive import Exhaustive
-from aam_vision.interrogation.policies.replay_under_reset import Replaying
 from aam_vision.interrogation.task.loop import Budget, interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
@@ -25,9 +25,8 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
-from experiments.brute_force import Domain
 from experiments.random_domains import outcome
-from experiments.random_strips import random_domain
+from experiments.random_strips import Domain, random_domain
 from tests.profiles import scaled
 
 

@@ -16,17 +16,16 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Policy
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.policies.confirming import Confirming
+from aam_vision.interrogation.policies.economical import Walker
 from aam_vision.interrogation.policies.exhaustive import Exhaustive
 from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.policies.walking import Walker
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access
-from experiments.brute_force import Domain
 from experiments.random_domains import CASES
-from experiments.random_strips import random_domain
+from experiments.random_strips import Domain, random_domain
 from tests import domains
 from tests.interrogation.hiding import HidingAgent
 from tests.interrogation.runs import updated

@@ -15,10 +15,10 @@ from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.policies.economical import EconomicalPolicy
-from aam_vision.interrogation.policies.walking import (
+from aam_vision.interrogation.policies.economical import (
     LEAST_PATIENCE,
     UNCOVER_BY_STEP,
+    EconomicalPolicy,
     Walker,
     after_walking,
 )

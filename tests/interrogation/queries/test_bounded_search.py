@@ -12,8 +12,7 @@ from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Access, Query, Response

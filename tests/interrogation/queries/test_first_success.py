@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
-from aam_vision.interrogation.queries.bounded_search import BoundedSearch
 from aam_vision.interrogation.queries.first_success import (
     FEW_ATOMS,
     constructed_states,
@@ -16,7 +15,7 @@ from aam_vision.interrogation.queries.first_success import (
     planned_states,
     reachable_first_success,
 )
-from aam_vision.interrogation.queries.known_reachability import KnownReachability
+from aam_vision.interrogation.queries.reachability import BoundedSearch, KnownReachability
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from tests import domains

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.near_misses import near_misses, revealing_step
+from aam_vision.interrogation.queries.first_success import near_misses, revealing_step
 from aam_vision.joins import StateIndex
 from aam_vision.strips import State
 from tests import domains

@@ -12,8 +12,7 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.evidence.problems import by_problem
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.known_reachability import KnownReachability
-from aam_vision.interrogation.queries.reachability import PlannedNearMiss, Reachability
+from aam_vision.interrogation.queries.reachability import KnownReachability, PlannedNearMiss, Reachability
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Situation

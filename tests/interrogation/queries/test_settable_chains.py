@@ -11,9 +11,14 @@ from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.interrogation.queries.argument_choices import ArgumentChoices
-from aam_vision.interrogation.queries.fact_bitsets import NumberedFacts
-from aam_vision.interrogation.queries.settable_chains import BaseState, Chain, ChainStep, Changes
+from aam_vision.interrogation.queries.settable_chains import (
+    ArgumentChoices,
+    BaseState,
+    Chain,
+    ChainStep,
+    Changes,
+    NumberedFacts,
+)
 from aam_vision.strips import Objects, State
 from tests import domains
 from tests.domains import Domain

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.queries import segments
-from aam_vision.interrogation.queries.segments import SegmentFinder, Standpoint
-from aam_vision.interrogation.queries.situation_tables import SituationTables
+from aam_vision.interrogation.queries.segments import SegmentFinder, SituationTables, Standpoint
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import walked

@@ -10,8 +10,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
 from aam_vision.query import Access, Query, Response, Situation
 from aam_vision.strips import State
-from experiments.brute_force import Domain, ground_atoms
-from experiments.random_strips import random_domain
+from experiments.random_strips import Domain, ground_atoms, random_domain
 from tests.profiles import scaled
 
 SEEDS = range(scaled(40))

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent, distinct_atoms
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts
-from aam_vision.interrogation.statistics.trials import Trial
+from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts, Trial
 from aam_vision.query import Query, Situation
 from aam_vision.strips import GroundAction
 from tests import domains

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.unreliable import distinct_atoms
-from aam_vision.interrogation.statistics.error_rates import Misreading, misreadings
-from aam_vision.interrogation.statistics.sequential_test import SequentialTest, estimate
+from aam_vision.interrogation.statistics.counts import Misreading, misreadings
+from aam_vision.interrogation.task.repeated_looks import SequentialTest, estimate
 from aam_vision.strips import Objects, Predicate, State, Types, Vocabulary
 
 VOCABULARY = Vocabulary("blocks", (Predicate("clear", ("object",)), Predicate("on", ("object", "object"))))

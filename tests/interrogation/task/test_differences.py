@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.errors import UnusableInput
-from aam_vision.interrogation.task.differences import check_prior, differences
+from aam_vision.interrogation.task.result import check_prior, differences
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import updated

@@ -7,7 +7,7 @@ import pytest
 
 from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.statistics.error_rates import ErrorRates, Misreading
+from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.earlier_steps import contradiction
 from aam_vision.interrogation.task.result import Result

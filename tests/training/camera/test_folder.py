@@ -15,7 +15,7 @@ from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
 from aam_vision.training.camera.data import lessons
-from aam_vision.training.camera.folder import doubts, pictures_of, read_pictures
+from aam_vision.training.camera.session import doubts, pictures_of, read_pictures
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene

@@ -15,10 +15,9 @@ from aam_vision.perception import Percept
 from aam_vision.strips import Atom, State
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.camera.assessment import assess, samples
-from aam_vision.training.camera.augmentation import augment
 from aam_vision.training.camera.calibration import places_of
 from aam_vision.training.camera.corruptions import CORRUPTIONS
-from aam_vision.training.camera.data import UNKNOWN, lessons, places
+from aam_vision.training.camera.data import UNKNOWN, augment, lessons, places
 from aam_vision.training.camera.labels import answers, row
 from aam_vision.training.labels import NO_LABEL
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene

@@ -25,10 +25,9 @@ from aam_vision.training.camera.corruptions import CORRUPTIONS
 from aam_vision.training.camera.data import lessons
 from aam_vision.training.camera.lesson import teach
 from aam_vision.training.evaluation import evaluate_domain, speed
-from aam_vision.training.logs import CELLS
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
-from aam_vision.training.trainer import TrainingOptions
+from aam_vision.training.trainer import CELLS, TrainingOptions
 from tests.classifiers.camera.piles import VOCABULARY
 
 from .drawn import SIZE, DrawnDomain

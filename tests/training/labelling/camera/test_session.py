@@ -9,7 +9,7 @@ from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import image_domain
-from aam_vision.training.camera.folder import read_pictures
+from aam_vision.training.camera.session import read_pictures
 from aam_vision.training.labelling import walks
 from aam_vision.training.labelling.camera import rounds
 from aam_vision.training.labelling.session import Session, label_walks

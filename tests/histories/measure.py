@@ -1,0 +1,90 @@
+"""Is anything complete that new histories refute? ``python -m tests.histories.measure --seeds 10``."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import process_time
+
+import numpy as np
+
+import aam_vision
+from aam_vision.controls.result import ControlsResult
+from aam_vision.envs.controlled import ControlledEnvironment
+from aam_vision.strips import GroundAction, State
+
+from .worlds import all_worlds
+
+EPISODES, EPISODE = 25, 40
+"""New histories, and the controls of each."""
+
+
+def histories(
+    game: ControlledEnvironment, rng: np.random.Generator
+) -> Iterator[tuple[State, GroundAction, State]]:
+    """Steps of new histories: from where problems begin, controls at random, without a return."""
+    for number in range(EPISODES):
+        env = game.make()
+        env.reset(seed=game.seeds[number % len(game.seeds)])
+        scene = game.scene(env.unwrapped)
+        before = game.true_state(env.unwrapped, scene)
+        for _ in range(EPISODE):
+            chosen = int(rng.integers(len(game.control_headers)))
+            env.step(chosen)
+            after = game.true_state(env.unwrapped, scene)
+            yield before, GroundAction(game.control_headers[chosen].name, ()), after
+            before = after
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One interrogation of a world, and the share of new steps that its model mispredicts."""
+
+    result: ControlsResult
+    wrong: float
+    cpu_s: float
+
+    @property
+    def false(self) -> bool:
+        """Whether it is complete, and wrong more often than it says."""
+        return self.result.complete and self.wrong > self.result.case_bound
+
+
+def measure(game: ControlledEnvironment, seed: int) -> Measured:
+    """Interrogate a world, and hold the result against new histories."""
+    began = process_time()
+    result = aam_vision.interrogate_controls(game.bare_agent(), seed=seed)
+    spent = process_time() - began
+    steps = list(histories(game, np.random.default_rng([seed, 77])))
+    wrong = sum(not result.predictions.agrees(*step) for step in steps) / len(steps)
+    return Measured(result, wrong, spent)
+
+
+def main() -> None:
+    """Print a line for each run, then the totals."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("worlds", nargs="*", help="only these (default: all forty)")
+    parser.add_argument("--seeds", type=int, default=10)
+    options = parser.parse_args()
+    totals: Counter[str] = Counter()
+    for name, hidden, game in all_worlds():
+        if options.worlds and name not in options.worlds:
+            continue
+        for seed in range(options.seeds):
+            one = measure(game, seed)
+            kind = "hidden" if hidden else "visible"
+            totals[f"{kind} {one.result.status}"] += 1
+            totals[f"{kind} false"] += one.false
+            print(
+                f"{name:26} seed {seed}: {one.result.status:10} {one.result.steps:5} controls {one.cpu_s:6.1f} CPU s "
+                f"{100 * one.wrong:5.1f}% of new steps wrong, at most {100 * one.result.case_bound:.1f}% said"
+                f"{'  FALSE' if one.false else ''}  {(one.result.missing or '')[:70]}",
+                flush=True,
+            )
+    print(", ".join(f"{key}: {value}" for key, value in sorted(totals.items())))
+
+
+if __name__ == "__main__":
+    main()

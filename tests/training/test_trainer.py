@@ -1,0 +1,25 @@
+"""The pace of learning."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from aam_vision.training.trainer import Pace, Taught
+
+
+@pytest.mark.parametrize("steps", range(1, 41))
+@pytest.mark.parametrize("warm_up", [0.1, 0.2, 0.25, 0.3])
+def test_the_rate_rises_and_falls_in_rounds_of_any_length(steps: int, warm_up: float) -> None:
+    chosen = Taught(nn.Conv2d(1, 1, 1), Pace(steps, 0.1, warm_up)).configure_optimizers()
+    schedule, optimiser = chosen["lr_scheduler"]["scheduler"], chosen["optimizer"]
+    assert isinstance(optimiser, torch.optim.Optimizer)
+    rates = []
+    for _ in range(2 * steps):
+        rates.append(optimiser.param_groups[0]["lr"])
+        optimiser.step()
+        schedule.step()
+    assert rates[:steps] == pytest.approx(rates[steps:])
+    assert 0 < max(rates) <= 0.1
+    assert rates[steps - 1] <= rates[0] or steps == 1
