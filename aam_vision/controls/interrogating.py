@@ -145,9 +145,10 @@ class _Rounds:
             if isinstance(error, AgentFailed):
                 return ended
             pair = self._situations(error)
+            differ = pair is not None and pixels_differ(giving.agent, pair[0].before, pair[1].before)
             return replace(
                 ended,
-                two_ways=error.transitions,
+                two_ways=None if differ else error.transitions,  # images that differ show that a predicate is missing
                 diagnose=lambda unexplained: diagnosed(giving, unexplained, pair),
             )
 
