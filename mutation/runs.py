@@ -82,7 +82,7 @@ TARGETS = (
     ),
     Target(
         "image",
-        ("aam_vision/agents/image.py", "aam_vision/agents/image.py"),
+        ("aam_vision/agents/image.py",),
         (
             "tests/agents/test_image.py",
             "tests/agents/test_image_expecting.py",

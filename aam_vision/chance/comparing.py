@@ -71,10 +71,15 @@ class Comparison:
 
     @cached_property
     def limits(self) -> tuple[float, float]:
-        """How much more probable it is in the other version: the limits of an interval."""
+        """How much more probable it is in the other version: the limits of an interval.
+
+        Of a difference in the situations that show most of it; else in all of them.
+        """
         pairs = self.strata or ((self.one, self.other),)
         alpha = ALPHA / self.actions / len(pairs)
         found = [difference_limits(*pair, alpha, independent=self.independent) for pair in pairs]
+        if self.different:
+            return min(found, key=lambda limits: limits[1] - limits[0])
         return min(low for low, _ in found), max(high for _, high in found)
 
     @cached_property

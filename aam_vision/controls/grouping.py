@@ -155,18 +155,14 @@ class _Grouping:
             found = explanations(other.effects, other.arity, other.derivations, example.transition)
             for objects in found:
                 more = replace(other, examples=(*other.examples, Example(example.transition, objects)))
-                if self._still_told(other, more):
+                if self._same_conditions(other, more) or self._separation.counterexample(more) is None:
                     others[place] = more
                     return True
         return False
 
-    def _still_told(self, case: Case, more: Case, most: int = MAX_COST) -> bool:
-        """Whether the conditions of a case can be told with one more example, too."""
+    def _same_conditions(self, case: Case, more: Case) -> bool:
         one, other = self._separation.condition(case), self._separation.condition(more)
-        same = one.index.header.types == other.index.header.types and one.literals == other.literals
-        if same and self._separation.counterexample(case) is None:
-            return True
-        return separable(more, self._separation, most) is not None
+        return one.index.header.types == other.index.header.types and one.literals == other.literals
 
     def _split(self, case: Case) -> list[Case]:
         """As few cases with the same effects as their conditions need.
@@ -195,7 +191,7 @@ class _Grouping:
                 continue
             for example in self._alike(found.examples[0], left):
                 more = replace(found, examples=(*found.examples, example))
-                if self._still_told(found, more, most):
+                if self._same_conditions(found, more) or separable(more, self._separation, most) is not None:
                     found = more
             taken = {id(one.transition) for one in found.examples}
             left = [one for one in left if id(one.transition) not in taken]
