@@ -148,7 +148,9 @@ class _Rounds:
             differ = pair is not None and pixels_differ(giving.agent, pair[0].before, pair[1].before)
             return replace(
                 ended,
-                two_ways=None if differ else error.transitions,  # images that differ show that a predicate is missing
+                two_ways=None
+                if differ
+                else error.transitions,  # images that differ show that a predicate is missing
                 diagnose=lambda unexplained: diagnosed(giving, unexplained, pair),
             )
 
