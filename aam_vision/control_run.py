@@ -139,14 +139,15 @@ def _save(
     if result.interrogation is not None and result.operators:
         keep_operators(folder, result.interrogation.transcript)
     model = domain_text(result.model)
+    unfamiliar = unlike(known.target.agent)
     told: dict[str, Any] = {
         "diagnosis": None,
         "misread": [],
-        "unlike": [one._asdict() for one in unlike(known.target.agent)],
+        "unlike": [one._asdict() for one in unfamiliar],
         **figures_of_controls(arguments, result, partial(images, journal)),
         **figures(arguments, known, result, wall_s),
     }
-    if strange := told_unlike(unlike(known.target.agent), known.target.problems, known.target.name):
+    if strange := told_unlike(unfamiliar, known.target.problems, known.target.name):
         warnings.warn(strange, AamWarning, stacklevel=2)
     if result.diagnosis is not None:
         test = image_test(known.target.agent)

@@ -76,14 +76,15 @@ def with_other_cause(
 
 def told_unlike(found: Sequence[Unlike], problems: Sequence[str], env: str) -> str:
     """Which images look unlike everything learned from, where, and what to do, in a line; empty if none do."""
-    names = [*problems, *(f"problem {number}" for number in range(len(problems), len(problems) + len(found)))]
-    named = [f"{some(one.places, SHOWN)} of {names[one.problem]} (frames/{one.image}.png)" for one in found]
+    if not found:
+        return ""
+    named = [
+        f"{some(one.places, SHOWN)} of {problems[one.problem]} (frames/{one.image}.png)" for one in found
+    ]
     return (
         f"{counted(len(found), 'image')} with places that look unlike everything learned from, and are read as unknown: "
         f"{some(named, SHOWN)}; train on such images (python -m aam_vision.training.train --env {env}), or label them "
         "(run --label)"
-        if found
-        else ""
     )
 
 

@@ -9,7 +9,6 @@ say what was right of such a look; of any other place nothing is said.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,7 @@ from aam_vision.classifiers.looks import (
     inner,
     shifted,
 )
-
-REMEMBERED: Final = 20_000
-"""Places that are compared once: more of them cost memory."""
+from aam_vision.classifiers.recognition import REMEMBERED
 
 
 class Familiarity:
@@ -36,10 +33,7 @@ class Familiarity:
     """
 
     def __init__(self, known: LabelledLooks) -> None:
-        self._kinds = {
-            asked.tobytes(): _Kind(known, np.flatnonzero((known.asked == asked).all(1)))
-            for asked in np.unique(known.asked, axis=0)
-        }
+        self._kinds = {asked: _Kind(known, mine) for asked, mine in known.by_kind().items()}
         self._memory: dict[tuple[bytes, bytes], Answers] = {}
 
     def doubted(

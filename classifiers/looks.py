@@ -130,6 +130,13 @@ class LabelledLooks:
             self.looks, self.cells, self.places, self.asked[:, rows], self.labels[:, rows], self.limits
         )
 
+    def by_kind(self) -> dict[bytes, NDArray[np.intp]]:
+        """The numbers of the places of which the same classifiers are asked, by the bytes of these classifiers' row of ``asked``."""
+        return {
+            asked.tobytes(): np.flatnonzero((self.asked == asked).all(1))
+            for asked in np.unique(self.asked, axis=0)
+        }
+
 
 def _enlarged(looks: Looks, cut: int) -> Looks:
     """The middle of looks in their size, without so many pixels of each side."""

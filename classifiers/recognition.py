@@ -64,10 +64,7 @@ class Recognition:
     """
 
     def __init__(self, known: LabelledLooks) -> None:
-        self._groups = {
-            asked.tobytes(): _Group(known, np.flatnonzero((known.asked == asked).all(1)))
-            for asked in np.unique(known.asked, axis=0)
-        }
+        self._groups = {asked: _Group(known, mine) for asked, mine in known.by_kind().items()}
         self._overlays = Overlays(known)
         self._memory: dict[tuple[bytes, bytes], Recognised | None] = {}
 

@@ -19,7 +19,7 @@ from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition, idle
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.examination.figures import ENOUGH
+from aam_vision.interrogation.examination.figures import ENOUGH, Exam
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.result_text import aligned
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
@@ -164,9 +164,8 @@ class ControlsResult:
             )
         if not self.proven:
             return inner.missing or inner.why
-        watched = self.in_a_row if self.exhausted else min(self.watched, self.in_a_row)
-        if watched < ENOUGH:
-            return f"{counted(watched, 'control')} predicted in a last walk, {ENOUGH} are needed"
+        if not self._walks.enough:
+            return f"{counted(self._walks.steps, 'control')} predicted in a last walk, {ENOUGH} are needed"
         return ""
 
     @property
@@ -184,10 +183,12 @@ class ControlsResult:
         situations, of controls given at random in situations that were seen. 1 if none was watched, something is
         unexplained, or one situation went two ways.
         """
-        watched = self.in_a_row if self.exhausted else min(self.watched, self.in_a_row)
-        if self.unexplained or self.two_ways is not None or not watched:
-            return 1.0
-        return float(1 - 0.05 ** (1 / watched))
+        return 1.0 if self.unexplained or self.two_ways is not None else self._walks.bound
+
+    @property
+    def _walks(self) -> Exam:
+        """The last walks as an examination, which is as long as the shorter of them that counts."""
+        return Exam(self.in_a_row if self.exhausted else min(self.watched, self.in_a_row))
 
     @property
     def certain(self) -> tuple[str, str]:
@@ -233,8 +234,8 @@ class ControlsResult:
         if not self.in_a_row:
             return ""
         return (
-            f"; so did {self.in_a_row} in a row without a return, each control after each other one: at most "
-            f"{100 * (1 - 0.05 ** (1 / self.in_a_row)):.1f}% of controls in such histories depend on what was done before"
+            f"; so did {self.in_a_row} in a row without a return, in the orders that came least: at most "
+            f"{100 * Exam(self.in_a_row).bound:.1f}% of controls in such histories depend on what was done before"
         )
 
     @property

@@ -1,8 +1,8 @@
 """Last walks in which the learned model predicts every control, so that a case that nobody has seen may show itself.
 
 In walks without a return what was done before may matter, though nothing shows it. All controls are given there, those that
-never did anything, too, in the orders in which they were given least: each after each other one, then each after each two
-(a de Bruijn sequence has them all in as few steps as can be; here the walk also depends on where it leads).
+never did anything, too: next comes the one that followed the last one least, and of these the one that followed the last two
+least. Of up to six controls each comes after each other one in sixty steps; of more, a few orders of two may be left out.
 """
 
 from __future__ import annotations
@@ -122,8 +122,9 @@ def _least_given(
         own.setdefault(control.name, []).append(control)
     if not own:
         return None
-    names = [sorted(own)[number] for number in rng.permutation(len(own))]
-    name = min(names, key=lambda one: (orders[(*last[-1:], one)], orders[(*last[-2:], one)]))
+    names = sorted(own)
+    shuffled = [names[number] for number in rng.permutation(len(names))]
+    name = min(shuffled, key=lambda one: (orders[(*last[-1:], one)], orders[(*last[-2:], one)]))
     options = own[name]
     if len(options) > 1 and rng.random() < DOING:
         likely = [one for one in rules.likely(here.state, giving.indices.of(here.state)) if one.name == name]
