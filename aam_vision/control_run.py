@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aam_vision.checks import check_unused
 from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
 from aam_vision.errors import AamWarning, AgentFailed
-from aam_vision.labelling_note import told_unlike, with_other_cause
+from aam_vision.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.report.album import FOLDER as FRAMES
 from aam_vision.wording import some
 
@@ -136,6 +136,8 @@ def _save(
     from aam_vision.run_folder import write_report
     from aam_vision.summary import abilities_of_controls, diagnosis_figures, figures_of_controls
 
+    test = image_test(known.target.agent)
+    result = replace(result, untested=untested(arguments.classifiers, test))
     if result.interrogation is not None and result.operators:
         keep_operators(folder, result.interrogation.transcript)
     model = domain_text(result.model)
@@ -150,7 +152,6 @@ def _save(
     if strange := told_unlike(unfamiliar, known.target.problems, known.target.name):
         warnings.warn(strange, AamWarning, stacklevel=2)
     if result.diagnosis is not None:
-        test = image_test(known.target.agent)
         diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, test, strange)
         told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
     if result.misread is not None:

@@ -58,6 +58,14 @@ def doubts(classifiers: Path | None) -> list[str]:
     ]
 
 
+def untested(own: Path | None, test: ImageTest | None) -> str:
+    """That classifiers of one's own have not passed their test, and by how much, in a line; empty if they have."""
+    if own is None:
+        return ""
+    failed = test is not None and not test.passed
+    return next(iter(doubts(own)), f"{test}: they have not passed their test" if failed else "")
+
+
 def _is_share(value: object) -> TypeGuard[float]:
     """Whether a note's value is a share, and not nought."""
     return type(value) in (int, float) and 0 < cast("float", value) <= 1

@@ -27,7 +27,7 @@ from aam_vision.commandline import (
     told_warnings,
 )
 from aam_vision.errors import AamWarning, AccessViolation, UnusableInput
-from aam_vision.labelling_note import doubts, told_unlike, with_other_cause
+from aam_vision.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
@@ -184,8 +184,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         test, own = image_test(target.agent), arguments.classifiers
         if strange := told_unlike(unlike(target.agent), target.problems, target.name):
             warnings.warn(strange, AamWarning, stacklevel=2)
-        untested = bool(doubts(own)) or (own is not None and test is not None and not test.passed)
-        result = replace(result, untested=untested)
+        result = replace(result, untested=bool(untested(own, test)))
         if result.diagnosis is not None:
             result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
         times = Times(began, clock.seconds, planner.seconds, target.perception_s())

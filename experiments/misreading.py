@@ -79,6 +79,7 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
     from aam_vision.agents.image import image_test
     from aam_vision.arguments import Arguments
     from aam_vision.controls.interrogating import interrogate
+    from aam_vision.labelling_note import untested
     from aam_vision.targets.controls import of
 
     folder = Path(kept) / f"{env.partition(':')[0]}-{trained}"
@@ -95,10 +96,11 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
     held_out = known.native_steps(HELD_OUT, np.random.default_rng([seed, 3]))
     right = sum(result.predictions.agrees(*step) for step in held_out) / len(held_out)
     test = image_test(known.target.agent)
+    result = replace(result, untested=untested(folder, test))
     return {
         "read": "" if test is None else f"{test.exact}/{test.images}",
         "status": result.status,
-        "misread": "" if result.misread is None else result.misread.why,
+        "misread": result.misread.why if result.misread else (result.missing or "") * bool(result.untested),
         "right": round(right, 3),
         "false": result.status == "complete" and 1 - right > result.case_bound,
         "steps": result.steps,

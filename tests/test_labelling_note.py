@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.labelling_note import FILE, doubts, labelled, with_other_cause
+from aam_vision.labelling_note import FILE, doubts, labelled, untested, with_other_cause
 from aam_vision.perception import ImageTest
 
 
@@ -54,3 +54,14 @@ def test_a_diagnosis_by_classifiers_that_failed_unseen_images_names_misreading()
     found = Diagnosis(Family.CONDITIONAL, "move", "move: depends on the state")
     assert "read 397 of 400 unseen images" in with_other_cause(found, None, ImageTest(397, 400)).otherwise
     assert with_other_cause(found, None, ImageTest(400, 400)) == found
+
+
+def test_classifiers_of_ones_own_are_untested_until_they_have_passed(tmp_path: Path) -> None:
+    failed = ImageTest(397, 400)
+    assert untested(None, failed) == "", "the weights that come with the package are known"
+    assert untested(tmp_path, ImageTest(400, 400)) == untested(tmp_path, None) == ""
+    assert untested(tmp_path, failed) == (
+        "the classifiers read 397 of 400 unseen images exactly: they have not passed their test"
+    )
+    (tmp_path / FILE).write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": false}')
+    assert "label more" in untested(tmp_path, None)

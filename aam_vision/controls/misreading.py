@@ -36,6 +36,8 @@ LARGEST = 12
 """Atoms of a change beyond which no misread one is looked for."""
 FEW, MANY = 3, 8
 """Strange transitions, or rare cases of one control, that tell: of classifiers that failed images of their test, of others."""
+POOR = 0.5
+"""Classifiers that read a smaller share of the images of their test exactly are doubted at the first sign."""
 SHARE = 0.8
 """The share of unusual transitions that a misread atom explains, at least, where classifiers have passed their test."""
 GIVEN_UP = 3
@@ -90,12 +92,9 @@ def check(giving: Giving, discovery: Discovery) -> None:
     if test is None:
         return
     giving.given_up += bool(discovery.spent)
-    rare = Counter(
-        operator.control
-        for operator in discovery.operators
-        if len(discovery.examples[operator.header.name]) <= RARE
-    )
-    rare.update(one.control.name for one in discovery.unexplained)
+    some = [discovery.examples[operator.header.name] for operator in discovery.operators]
+    first = [*(one[0].transition for one in some if len(one) <= RARE), *discovery.unexplained]
+    rare = Counter(one.control.name for one in first)
     unusual, strange = _strange(giving, discovery)
     multiplied, cases = max(((number, name) for name, number in rare.items()), default=(0, ""))[::-1]
     if test.passed:
@@ -104,16 +103,17 @@ def check(giving: Giving, discovery: Discovery) -> None:
         told = told or giving.given_up >= GIVEN_UP
     else:
         told = bool(giving.given_up) or len(strange) >= FEW or cases >= MANY
+        told = told or (test.exact < POOR * test.images and (cases > 0 or bool(strange)))
     if not told:
         return
     signs = [f"read otherwise, {counted(len(strange), 'transition')} would be as usual"] if strange else []
     if discovery.spent:
         signs.append(f"no facts tell when {multiplied or 'a control'} does what")
-    elif cases > FEW:
+    elif cases > FEW or (cases and not strange):
         signs.append(f"{counted(cases, 'case')} of {multiplied} seen once or twice")
     if not test.passed:
         signs.append(str(test))
-    raise Misread("; ".join(signs), _images(giving, strange or _changes(discovery.unexplained)))
+    raise Misread("; ".join(signs), _images(giving, strange or _changes(first)))
 
 
 def doubted(giving: Giving, discovery: Discovery, unexplained: Sequence[Transition]) -> Misread | None:

@@ -70,6 +70,8 @@ class ControlsResult:
     """Whether it ended early since the agent could no longer answer."""
     misread: Misread | None = None
     """Why it is more likely that images were misread than that the agent does what was seen; None if it is not."""
+    untested: str = ""
+    """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
     in_a_row: int = 0
     """The controls of walks without a return, most of them given before; all came out as predicted."""
 
@@ -145,13 +147,18 @@ class ControlsResult:
         """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
         if self.two_ways is not None and self.misread is None:
             return None
-        if self.interrogation is None or self.why:
-            return self.why or "nothing was interrogated"
-        return self._lacking or None
+        if self.interrogation is not None and not self.why:
+            return self._lacking or None
+        told = [self.why or "nothing was interrogated", "" if self.misread else self.untested]
+        return "; ".join(filter(None, told))
 
     @property
     def _lacking(self) -> str:
         """What an interrogation that was not cut short lacks to be complete, in a line; empty if it lacks nothing."""
+        return "; ".join(filter(None, (self._not_tried, self.untested)))
+
+    @property
+    def _not_tried(self) -> str:
         inner = self.interrogation
         assert inner is not None, "else something else is missing"
         if self.unexplained or not self.operators:

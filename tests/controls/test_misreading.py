@@ -110,6 +110,13 @@ def test_classifiers_that_failed_images_of_their_test_are_suspected_sooner(tmp_p
     assert "397 of 400" in str(result.misread)
 
 
+def test_classifiers_that_failed_most_images_are_suspected_at_the_first_sign(tmp_path: Path) -> None:
+    result = interrogate(Read(garden(tmp_path), ImageTest(100, 400)))
+    assert result.misread is not None
+    assert result.misread.images
+    assert result.steps < 100
+
+
 def test_an_agent_that_is_read_rightly_is_not_suspected(tmp_path: Path) -> None:
     result = interrogate(Read(garden(tmp_path), FAILED))
     assert result.misread is None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from aam_vision.pddl import read_domain
 
-from .commands import PROMISED, command
+from .commands import PROMISED, WEIGHTS, command
 
 LAMP = """(define (domain lamp) (:requirements :strips :typing) (:types lamp - object)
   (:predicates (on ?l - lamp) (off ?l - lamp))
@@ -34,6 +35,22 @@ def test_an_environment_is_learned_from_images_by_its_controls(tmp_path: Path) -
     mapping = json.loads((tmp_path / "run" / "controls.json").read_text(encoding="utf-8"))
     assert [one["operator"] for one in mapping] == [header.name for header in model.headers]
     assert {one["operator"]: one["control"] for one in mapping} == {"moveto": "moveto", "pick": "pick"}
+
+
+def test_nothing_is_complete_that_classifiers_read_which_have_not_passed_their_test(tmp_path: Path) -> None:
+    for path in WEIGHTS.glob("doors.*"):
+        shutil.copy(path, tmp_path)
+    card = json.loads((tmp_path / "doors.json").read_text(encoding="utf-8"))
+    card["figures"]["unseen"]["exact"] = 396
+    (tmp_path / "doors.json").write_text(json.dumps(card), encoding="utf-8")
+    given = "--env", "doors", "--controls", "--classifiers", tmp_path, "--out", tmp_path / "run", "--quiet"
+    done = command(*given, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    assert result["status"] == "open"
+    assert result["missing"] == (
+        "the classifiers read 396 of 400 unseen images exactly: they have not passed their test"
+    )
 
 
 def test_a_domain_behind_controls_is_learned_and_the_run_can_be_resumed(tmp_path: Path) -> None:
