@@ -33,6 +33,8 @@ MAX_PARAMETERS = 9
 """A change of more objects is not explained."""
 MAX_CASES = 24
 """Cases of one control; what needs more is not explained."""
+SUPPORTED = 3
+"""Examples, at least, of a case that is split off in the end: fewer are told by facts that happen to be theirs."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,17 @@ class _Grouping:
         for case in bare:
             if (found := separable(case, self._separation)) is not None:
                 told.append(found)
-            else:  # only where it was given up: what was split off or joined could be told
-                self._unexplained += [example.transition for example in case.examples]
+                continue
+            for part in self._one_by_one(
+                case, strictly=True
+            ):  # its examples were alike, but not enough to tell them
+                if (
+                    len(part.examples) >= SUPPORTED
+                    and (found := separable(part, self._separation)) is not None
+                ):
+                    told.append(found)
+                else:
+                    self._unexplained += [example.transition for example in part.examples]
         cases = [rather_by_facts(case, self._separation) for case in told]
         cases.sort(key=lambda one: one.order)
         for case in cases[MAX_CASES:]:
@@ -180,8 +191,11 @@ class _Grouping:
             cases += [part] if whole else self._one_by_one(part)
         return cases
 
-    def _one_by_one(self, case: Case) -> list[Case]:
-        """The same of examples that are linked alike: each case takes the examples most alike, in turn."""
+    def _one_by_one(self, case: Case, *, strictly: bool = False) -> list[Case]:
+        """The same of examples that are linked alike: each case takes the examples most alike, in turn.
+
+        ``strictly`` leaves nothing to what their conditions have in common: every case can be told.
+        """
         cases, left = [], list(case.examples)
         most = BESIDE_CONSTANTS if case.constants else MAX_COST
         while left:
@@ -191,7 +205,8 @@ class _Grouping:
                 continue
             for example in self._alike(found.examples[0], left):
                 more = replace(found, examples=(*found.examples, example))
-                if self._same_conditions(found, more) or separable(more, self._separation, most) is not None:
+                same = not strictly and self._same_conditions(found, more)
+                if same or separable(more, self._separation, most) is not None:
                     found = more
             taken = {id(one.transition) for one in found.examples}
             left = [one for one in left if id(one.transition) not in taken]

@@ -90,33 +90,44 @@ class AtomIndex(Unchanging):
         self.everything = (1 << len(self.atoms)) - 1
         self.bit = {atom: 1 << number for number, atom in enumerate(self.atoms)}
         self.constants = frozenset(vocabulary.constants)
-        self._getters = [(bit, atom.predicate, _getter(atom.arguments)) for atom, bit in self.bit.items()]
+        self._last = tuple(
+            sorted(vocabulary.constants)
+        )  # behind the objects of a binding: one way to look up all
+        self._getters = [
+            (bit, atom.predicate, self._getter(atom.arguments)) for atom, bit in self.bit.items()
+        ]
 
     def grounded(self, objects: tuple[str, ...]) -> list[tuple[int, tuple[str, tuple[str, ...]]]]:
         """Every bit with its atom under the binding (a plain tuple, equal to the ``Atom``)."""
-        return [(bit, (predicate, get(objects))) for bit, predicate, get in self._getters]
+        names = (*objects, *self._last)
+        return [(bit, (predicate, get(names))) for bit, predicate, get in self._getters]
 
     def facts_in_order(self, objects: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
         """The atoms under the binding, that of the lowest bit first."""
-        return [(predicate, get(objects)) for _, predicate, get in self._getters]
-
-    def getters(self, mask: int) -> list[tuple[str, Getter]]:
-        """For each of these atoms its predicate, and a function from a binding to its objects."""
-        return [(predicate, get) for bit, predicate, get in self._getters if bit & mask]
+        return [fact for _, fact in self.grounded(objects)]
 
     def values(self, state: State, objects: tuple[str, ...]) -> tuple[int, int]:
         """Masks of the atoms that are true, and of those that are unknown, in the state."""
-        true, hidden = state.true, state.unknown
+        true, hidden, names = state.true, state.unknown, (*objects, *self._last)
         if not hidden:
-            return sum([bit for bit, predicate, get in self._getters if (predicate, get(objects)) in true]), 0
+            return sum([bit for bit, predicate, get in self._getters if (predicate, get(names)) in true]), 0
         held = unknown = 0
         for bit, predicate, get in self._getters:
-            atom = (predicate, get(objects))
+            atom = (predicate, get(names))
             if atom in true:
                 held |= bit
             elif atom in hidden:
                 unknown |= bit
         return held, unknown
+
+    def _getter(self, arguments: tuple[int | str, ...]) -> Getter:
+        """A fast function from the objects of a binding, and the constants behind them, to an atom's objects."""
+        first = -len(self._last)
+        places = [one if isinstance(one, int) else first + self._last.index(one) for one in arguments]
+        if len(places) > 1:
+            return itemgetter(*places)
+        # one object or none: a slice of a tuple is a tuple
+        return itemgetter(slice(places[0], places[0] + 1 or None) if places else slice(0))
 
     def coinciding(self, objects: tuple[str, ...]) -> list[int]:
         """Groups of atoms that are one under the binding, as masks of two bits or more.
@@ -170,19 +181,3 @@ class AtomIndex(Unchanging):
         return [self.atom(bit).text(names) for bit in bits(literals.positive)] + [
             f"not {self.atom(bit).text(names)}" for bit in bits(literals.negative)
         ]
-
-
-def _getter(arguments: tuple[int | str, ...]) -> Getter:
-    """A fast function from a binding to the atom's objects."""
-    places = [argument for argument in arguments if isinstance(argument, int)]
-    constants = tuple([argument for argument in arguments if isinstance(argument, str)])
-    if constants and not places:
-        return lambda objects: constants
-    if constants:  # they are looked up behind the objects, from the end
-        ends = iter(range(-len(constants), 0))
-        get: Getter = itemgetter(*[a if isinstance(a, int) else next(ends) for a in arguments])
-        return lambda objects: get((*objects, *constants))
-    if len(places) > 1:
-        return itemgetter(*places)
-    # one object or none: a slice of a tuple is a tuple
-    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))

@@ -119,6 +119,8 @@ class _Queries:
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         """The first segments of the queries so far."""
         self._exchanges = 0
+        self._vain: dict[tuple[str, int], tuple[tuple[int, int], set[int]]] = {}
+        """By action and effect, the situations where no step shows it, and of which versions that is known."""
         self._reachability = KnownReachability()
         self._equivalence = Derived[Indistinguishability]()
         self._beyond: dict[str, Literals] | None = None
@@ -264,13 +266,22 @@ class _Queries:
 
     def _effect(self) -> Ask | None:
         """A step expected to succeed that shows an undecided effect."""
-        for action in self._evidence.hypotheses.actions.values():
+        visited = self._evidence.visited
+        for name, action in self._evidence.hypotheses.actions.items():
+            basis = action.version, self._evidence.learned
             for bit in bits(action.undecided_effects) if action.successes else ():
-                for node in self._evidence.visited:
+                known, vain = self._vain.get((name, bit), (None, set[int]()))
+                if known != basis:
+                    vain = set()
+                    self._vain[name, bit] = basis, vain
+                for node in visited:
+                    if node.number in vain:
+                        continue
                     step = revealing_step(action, node.index, bit)
                     if step is not None and not self._evidence.was_seen(node, step):
                         text = action.index.text(Literals(bit, 0))[0]
                         return Ask(node, (step,), f"see the effect on {text}")
+                    vain.add(node.number)
         return None
 
     def equivalence(self) -> Indistinguishability:

@@ -85,6 +85,7 @@ class Reachability:
         if self._before is not None and self._before._allows_less(self):
             self._known = {name: sets.where_more_may_hold() for name, sets in self._before._known.items()}
         self._reached: dict[_Search, PlannedNearMiss | Verdict] = {}
+        self._gathered: dict[tuple[str, Literals], tuple[object, Sequence[Literals], Literals | None]] = {}
         self.objects = nodes[0].state.objects
 
     def take_in(self, nodes: Sequence[Node]) -> bool:
@@ -188,6 +189,15 @@ class Reachability:
         That is all that is proven, and as many of the wanted literals as can hold beside it, the first first. None if
         nothing of that kind is found.
         """
+        asked, basis = (action.index.header.name, target), (action.proven, action.undecided, *action.clauses)
+        known = self._gathered.get(asked)  # most moves tell something of one action only
+        if known is None or known[0] != basis or known[1] != wanted:
+            known = self._gathered[asked] = basis, wanted, self._gathered_anew(action, target, wanted)
+        return known[2]
+
+    def _gathered_anew(
+        self, action: ActionHypotheses, target: Literals, wanted: Sequence[Literals]
+    ) -> Literals | None:
         fixed = union([action.proven, target.opposite()])
         first: list[Literals] = []
         for _ in range(MAX_REORDERINGS):
