@@ -76,6 +76,7 @@ class Reach:
         self._places: dict[State, Place] = {}
         self._problems: dict[Objects, int] = {}
         self._seen: list[Node] = []
+        self._given = 0
         self._of: tuple[Rules, int] | None = None
         self._rules: list[Rule] = []
         self._bindings: dict[int, dict[Place, Bindings]] = {}
@@ -89,6 +90,12 @@ class Reach:
             self._bindings = {id(rule): self.answers(rule.condition.key) for rule in self._rules}
             for place in self._places.values():
                 place.ahead = None
+        for one in islice(self.giving.given, self._given, None):  # it may lead elsewhere than was expected
+            if (before := self._places.get(one.transition.before)) and before.ahead is not None:
+                expected = dict(before.ahead).get(one.transition.control)
+                if expected is not None and expected.state != one.transition.after:
+                    before.ahead = None
+        self._given = len(self.giving.given)
         new = list(islice(self.giving.situations.items(), len(self._seen), None))
         for state, situation in new:
             place = self.place(state)

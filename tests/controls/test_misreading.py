@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.bare import BareSymbolicAgent, random_control
-from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.controls.discovery import discover
 from aam_vision.controls.giving import Given, Giving, TwoWays
 from aam_vision.controls.interrogating import interrogate
@@ -20,7 +18,7 @@ from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.task.verdict import OPEN
 from aam_vision.perception import ImageTest
-from aam_vision.query import Query, Response, Situation
+from aam_vision.query import Situation
 from aam_vision.strips import Atom, GroundAction, State
 
 from . import worlds
@@ -42,29 +40,6 @@ GARDEN = """(define (domain garden) (:requirements :strips :typing)
 CONTROLS = ["up()=go-up", "down()=go-down", "left()=go-left", "right()=go-right", "pick()=pick"]
 SIDE = 3
 PASSED, FAILED = ImageTest(400, 400), ImageTest(397, 400)
-
-
-class Read(AgentDecorator):
-    """An agent whose states are read by a function, which may be wrong; the handles are the states themselves."""
-
-    def __init__(
-        self, agent: BareSymbolicAgent, test: ImageTest, read: Callable[[State], State] = lambda state: state
-    ) -> None:
-        super().__init__(agent)
-        self._read, self._test = read, test
-
-    @property
-    def image_test(self) -> ImageTest:
-        return self._test
-
-    def initial(self) -> list[Situation]:
-        return [Situation(one.state, self._read(one.state)) for one in self.agent.initial()]
-
-    def ask(self, query: Query) -> Response:
-        true = query.initial.handle
-        assert isinstance(true, State)
-        response = self.agent.ask(replace(query, initial=Situation(true, true)))
-        return replace(response, final=Situation(response.final.state, self._read(response.final.state)))
 
 
 def garden(folder: Path) -> BareSymbolicAgent:
@@ -93,7 +68,7 @@ def one_look(state: State) -> State:
 
 
 def test_an_image_that_is_misread_is_named(tmp_path: Path) -> None:
-    result = interrogate(Read(garden(tmp_path), PASSED, one_look))
+    result = interrogate(worlds.Read(garden(tmp_path), PASSED, one_look))
     assert result.misread is not None
     assert result.status == OPEN
     assert result.diagnosis is not None
@@ -104,21 +79,21 @@ def test_an_image_that_is_misread_is_named(tmp_path: Path) -> None:
 
 
 def test_classifiers_that_failed_images_of_their_test_are_suspected_sooner(tmp_path: Path) -> None:
-    result = interrogate(Read(garden(tmp_path), FAILED, one_look))
+    result = interrogate(worlds.Read(garden(tmp_path), FAILED, one_look))
     assert result.misread is not None
     assert result.misread.images
     assert "397 of 400" in str(result.misread)
 
 
 def test_classifiers_that_failed_most_images_are_suspected_at_the_first_sign(tmp_path: Path) -> None:
-    result = interrogate(Read(garden(tmp_path), ImageTest(100, 400)))
+    result = interrogate(worlds.Read(garden(tmp_path), ImageTest(100, 400)))
     assert result.misread is not None
     assert result.misread.images
     assert result.steps < 100
 
 
 def test_an_agent_that_is_read_rightly_is_not_suspected(tmp_path: Path) -> None:
-    result = interrogate(Read(garden(tmp_path), FAILED))
+    result = interrogate(worlds.Read(garden(tmp_path), FAILED))
     assert result.misread is None
     assert not result.unexplained
     assert {operator.control for operator in result.operators} == {"up", "down", "left", "right", "pick"}
@@ -140,7 +115,7 @@ def test_one_situation_that_goes_two_ways_is_doubted_where_classifiers_failed(tm
 
 
 def test_discovery_gives_up_what_takes_too_much_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    giving = Giving(Read(garden(tmp_path), PASSED, one_look))
+    giving = Giving(worlds.Read(garden(tmp_path), PASSED, one_look))
     here = giving.initial()[0]
     rng = np.random.default_rng(0)
     for _ in range(40):

@@ -11,7 +11,8 @@ from aam_vision.controls.exploring import found
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.reach import Node, Reach
 from aam_vision.controls.rules import Rules
-from aam_vision.strips import GroundAction, Model, State
+from aam_vision.perception import ImageTest
+from aam_vision.strips import Atom, GroundAction, Model, State
 
 from . import worlds
 
@@ -105,3 +106,26 @@ def same_key(known: Model) -> State:
 def test_a_problem_is_looked_at_even_where_another_one_points_out_the_same(tmp_path: Path) -> None:
     _, _, nodes = taught(worlds.DOOR, DOOR, worlds.door, same_key, tmp_path)
     assert any(node.way and "iron" in node.state.objects for node in nodes)
+
+
+def test_a_control_leads_where_it_led_and_not_where_it_was_expected_to_lead(tmp_path: Path) -> None:
+    def veiled(state: State) -> State:
+        """Whether the door is open cannot be seen from behind the zinc key."""
+        hidden = (
+            {Atom("open", ()), Atom("closed", ())} if Atom("held", ("zinc",)) in state.true else set[Atom]()
+        )
+        return State(state.true - hidden, state.objects, frozenset(hidden))
+
+    known = worlds.model(worlds.DOOR, tmp_path)
+    clear = worlds.agent(worlds.DOOR, DOOR, [worlds.door(known), third_key(known)], tmp_path)
+    giving = Giving(worlds.Read(clear, ImageTest(400, 400), veiled))
+    here, other = giving.initial()
+    worlds.give_everywhere(giving, here, *[control.name for control in giving.controls])
+    rules, reach, take = Rules(found(giving), giving), Reach(giving), GroundAction("take", ("zinc",))
+    reach.bring_up_to_date(rules)
+    expected = {node.way: node.state for node in reach.nodes() if node.start == other}
+    assert not expected[take,].unknown
+    _, after = giving.give(other, take)
+    reach.bring_up_to_date(rules)
+    assert after.state.unknown
+    assert (take,) not in {node.way for node in reach.nodes() if node.start == other}, "it was seen"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 
 from aam_vision.agents.bare import BareSymbolicAgent
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.transitions import Transition
 from aam_vision.pddl import read_domain
-from aam_vision.query import Situation
+from aam_vision.perception import ImageTest
+from aam_vision.query import Query, Response, Situation
 from aam_vision.strips import Atom, GroundAction, Model, Objects, State
 from aam_vision.targets.controls import read_controls
 from experiments.random_controls import everything
@@ -119,6 +122,29 @@ def agent(text: str, controls: Sequence[str], states: Sequence[State], folder: P
     """The agent of a domain behind controls."""
     known = model(text, folder)
     return BareSymbolicAgent(known, read_controls(known, controls), states)
+
+
+class Read(AgentDecorator):
+    """An agent whose states are read by a function, which may be wrong; the handles are the states themselves."""
+
+    def __init__(
+        self, agent: BareSymbolicAgent, test: ImageTest, read: Callable[[State], State] = lambda state: state
+    ) -> None:
+        super().__init__(agent)
+        self._read, self._test = read, test
+
+    @property
+    def image_test(self) -> ImageTest:
+        return self._test
+
+    def initial(self) -> list[Situation]:
+        return [Situation(one.state, self._read(one.state)) for one in self.agent.initial()]
+
+    def ask(self, query: Query) -> Response:
+        true = query.initial.handle
+        assert isinstance(true, State)
+        response = self.agent.ask(replace(query, initial=Situation(true, true)))
+        return replace(response, final=Situation(response.final.state, self._read(response.final.state)))
 
 
 def state(known: Model, kinds: dict[str, str], *facts: str) -> State:
