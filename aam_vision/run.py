@@ -181,6 +181,9 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED
+        if failure is not None and not journal.rows():  # before there was anything to learn
+            print(f"error: {failure}; go on with --resume {folder}", file=sys.stderr)
+            return AGENT_FAILED
         test, own = image_test(target.agent), arguments.classifiers
         if strange := told_unlike(unlike(target.agent), target.problems, target.name):
             warnings.warn(strange, AamWarning, stacklevel=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from random import Random
 
@@ -13,6 +14,7 @@ from aam_vision.query import Access
 from experiments.faults.registry import FAMILIES
 from tests.profiles import scaled
 
+from .commands import ROOT, command
 from .ends import Drawn, finished
 
 MODES = ("instructions", "instructions", "instructions", "controls", "chance")
@@ -56,3 +58,16 @@ def test_every_end_of_a_run_is_reported(run: Drawn, tmp_path: Path) -> None:
     assert (code == 3) == (told["status"] == "failed")
     assert "</html>" in (folder / "report.html").read_text(encoding="utf-8")
     explain_run(folder)
+
+
+@pytest.mark.parametrize("more", [(), ("--chance",)], ids=["told", "chance"])
+def test_a_program_that_fails_at_its_first_question_ends_the_run_with_its_cause(
+    more: tuple[str, ...], tmp_path: Path
+) -> None:
+    program = ROOT / "tests" / "agents" / "faulty_agent.py"
+    agent = f"{sys.executable} {program} crash 2 {tmp_path / 'counter'} settable always"
+    done = command("--agent", agent, *more, "--out", tmp_path / "run", "--quiet", cwd=ROOT)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert "exit code 3" in done.stderr
+    assert f"--resume {tmp_path / 'run'}" in done.stderr
