@@ -97,9 +97,8 @@ def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> st
         return f"{names[0]} {verb} {text}"
     if len(names) == 2 and words[-1] in _PREPOSITIONS and words[0] != "is":
         return f"{names[0]} {verb} {text} {names[1]}"
-    if not names:
-        return f"{predicate} {verb} true"
-    return f"{predicate} {verb} true of {listed(names)}"
+    name = predicate if re.search("[^_-]", predicate) else f"`{predicate}`"
+    return f"{name} {verb} true of {listed(names)}" if names else f"{name} {verb} true"
 
 
 def _names(atom: LiftedAtom, parameters: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ PARAMETERS = ("p", "from")
         ("at-goal", (0,), Mode.NEGATIVE, "?p is not at goal"),
         ("connected-to", (0, "hub"), Mode.POSITIVE, "?p is connected to hub"),
         ("smaller", (0, 1), Mode.POSITIVE, "smaller is true of ?p and ?from"),
+        ("_", (0,), Mode.POSITIVE, "`_` is true of ?p"),
         ("handempty", (), Mode.NEGATIVE, "handempty is not true"),
     ],
 )
