@@ -58,6 +58,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     from aam_vision.controls.interrogating import Options, interrogate
     from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
     from aam_vision.planning.engines import planner_named
+    from aam_vision.resources import MEGABYTES, Resources
     from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.controls import of
 
@@ -86,6 +87,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
             arguments.exam,
             arguments.confirm,
             (lambda text: None) if arguments.quiet else progress.stage,
+            Resources(arguments.max_seconds, MEGABYTES),
         )
         try:
             with progress.never_silent(AT_WORK, quiet=arguments.quiet):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from aam_vision.agents.counting import Counts
-from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop
 from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.resources import Resources
 from aam_vision.wording import counted
 
 
@@ -16,9 +20,13 @@ class Budget:
 
     queries: int | None = None
     steps: int | None = None
+    resources: Resources = field(default_factory=Resources, compare=False)
+    """Time and memory, which decide nothing until they are spent."""
 
     def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
         """Why so many more cannot be afforded, in words; empty if they can."""
+        if why := self.resources.spent:
+            return why
         if self.steps is not None and counts.steps + counts.exam_steps + steps > self.steps:
             return f"the budget of {counted(self.steps, 'step')} is spent"
         if self.queries is not None and queries and counts.queries + queries > self.queries:
@@ -41,3 +49,20 @@ class Budget:
         if isinstance(move, Ask) or self.steps is None:
             return move
         return replace(move, steps=min(move.steps, self.steps - counts.steps - counts.exam_steps))
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A policy whose search for a move ends where the time or the memory is spent.
+
+    Raises (``next``):
+        ResourcesSpent: it is.
+    """
+
+    policy: Policy
+    resources: Resources
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's next move."""
+        with self.resources.interrupting():
+            return self.policy.next(evidence, rng)
