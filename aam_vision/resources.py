@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import inf
 from pathlib import Path
 from time import process_time
@@ -18,8 +18,8 @@ from aam_vision.errors import AamError, UnusableInput
 
 MEGABYTES = 1536
 """Memory that a run takes beyond what it begins with, at most; few take a fifth of it."""
-ENDING_SECONDS = 5.0
-"""CPU seconds in which it is worked out what is known, once no more may be taken."""
+ENDING_SECONDS = 4.0
+"""CPU seconds for each part of what is worked out at the end, once no more may be taken."""
 _EVERY = 0.1
 """CPU seconds after which a computation is interrupted to look whether it may go on."""
 _STATUS = Path("/proc/self/statm")
@@ -47,8 +47,8 @@ class Resources:
         self._seconds, self._megabytes = seconds, megabytes
         self._until = inf if seconds is None else process_time() + seconds
         self._most = inf if megabytes is None else _resident() + megabytes
-        self._interrupts: bool | None = None
-        """Whether computations are interrupted now; None while no timer runs."""
+        self._interrupts = False
+        """Whether what is worked out now may be interrupted."""
 
     @property
     def spent(self) -> str:
@@ -68,42 +68,41 @@ class Resources:
     def interrupting(self) -> Iterator[None]:
         """Raise ResourcesSpent in the block once a limit is reached; what is half done in it then must not be used."""
         self.check()
-        with self._changed(True):
+        limited = min(self._until, self._most) < inf
+        with _timer(self._look) if limited else nullcontext(), self._set(True):
             yield
 
-    @contextmanager
-    def undisturbed(self) -> Iterator[None]:
+    def undisturbed(self) -> AbstractContextManager[None]:
         """Do not interrupt the block, which is inside of one that is interrupted: it has to be done as a whole."""
-        with self._changed(None if self._interrupts is None else False):
-            yield
+        return self._set(False)
 
     @contextmanager
-    def _changed(self, interrupts: bool | None) -> Iterator[None]:
-        earlier, limited = self._interrupts, self._until < inf or self._most < inf
-        begins = earlier is None and interrupts is not None
-        if begins and not (limited and _has_timer()):
-            yield
-            return
-        if begins:
-            others = signal.signal(signal.SIGPROF, self._look)
-            signal.setitimer(signal.ITIMER_PROF, _EVERY, _EVERY)
-        self._interrupts = interrupts
+    def _set(self, interrupts: bool) -> Iterator[None]:
+        earlier, self._interrupts = self._interrupts, interrupts
         try:
             yield
         finally:
             self._interrupts = earlier
-            if begins:
-                signal.setitimer(signal.ITIMER_PROF, 0)
-                signal.signal(signal.SIGPROF, others)
 
     def _look(self, *_: object) -> None:
         if self._interrupts:
             self.check()
 
 
-def _has_timer() -> bool:
-    """Whether a timer can interrupt this thread: on Windows there is none, and elsewhere only of the main thread."""
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+@contextmanager
+def _timer(look: Callable[..., None]) -> Iterator[None]:
+    """Look now and then, in the main thread; on Windows there is no such timer."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer") or signal.getsignal(signal.SIGPROF) == look:
+        yield
+        return
+    others = signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, _EVERY, _EVERY)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, others)
 
 
 def _resident() -> float:

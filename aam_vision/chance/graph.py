@@ -62,7 +62,8 @@ class StepTable:
 
     def all(self, state: State) -> Iterator[Step]:
         """Every step, by action and arguments."""
-        return self._steps(state, self._of(state)[0])
+        masks = self._of(state)[0]
+        return (Step(*choice, held) for choice, held in zip(self._choices[state.objects], masks, strict=True))
 
     def distinct(self, state: State) -> list[Step]:
         """One step of every action and set of its atoms that hold: others would tell the same."""
@@ -72,21 +73,16 @@ class StepTable:
         """Forget all other situations."""
         self._known = {state: known for state, known in self._known.items() if state in states}
 
-    def _steps(self, state: State, masks: Iterable[int]) -> Iterator[Step]:
-        return (Step(*choice, held) for choice, held in zip(self._choices[state.objects], masks, strict=True))
-
     def _of(self, state: State) -> tuple[list[int], list[Step]]:
         if state not in self._known:
             if state.objects not in self._choices:
                 self._choices[state.objects] = list(self._chosen(state.objects))
-            masks = [
-                self._equal.setdefault(held, held)
-                for number, objects in self._choices[state.objects]
-                for held in (self._actions[number].index.values(state, objects)[0],)
-            ]
+            masks: list[int] = []
             first: dict[tuple[int, int], Step] = {}
-            for step in self._steps(state, masks):
-                first.setdefault((step.action, step.held), step)
+            for number, objects in self._choices[state.objects]:
+                held = self._actions[number].index.values(state, objects)[0]
+                masks.append(self._equal.setdefault(held, held))
+                first.setdefault((number, held), Step(number, objects, held))
             self._known[state] = masks, list(first.values())
         return self._known[state]
 

@@ -173,7 +173,13 @@ class _Rounds:
                 Rules(discovery, self._giving, lasting=True), Resources(ENDING_SECONDS)
             )
         rules = Rules(discovery, self._giving, lasting=True)
-        return self._result(discovery, rules, result, Watched(0, None), error)
+        ended = self._result(discovery, rules, result, Watched(0, None), error)
+        try:
+            with Resources(ENDING_SECONDS).interrupting():
+                _ = ended.unexplained  # worked out once; all else that is asked of a result takes little time
+        except ResourcesSpent:  # operators of which hardly anything is known apply to too many objects
+            return replace(ended, interrogation=None)
+        return ended
 
     def _repeated(self, rng: np.random.Generator) -> tuple[Given, Given] | None:
         """Give again what did something before; two situations that look alike, though images tell them apart, if it went two ways.

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from aam_vision.agents.counting import Counts
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop
+from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.resources import Resources
 from aam_vision.wording import counted
@@ -49,20 +46,3 @@ class Budget:
         if isinstance(move, Ask) or self.steps is None:
             return move
         return replace(move, steps=min(move.steps, self.steps - counts.steps - counts.exam_steps))
-
-
-@dataclass(frozen=True)
-class Bounded:
-    """A policy whose search for a move ends where the time or the memory is spent.
-
-    Raises (``next``):
-        ResourcesSpent: it is.
-    """
-
-    policy: Policy
-    resources: Resources
-
-    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-        """The policy's next move."""
-        with self.resources.interrupting():
-            return self.policy.next(evidence, rng)

@@ -174,7 +174,9 @@ def interrogate(
     try:
         record.begin()
         while True:
-            move = budget.affordable(policy.next(evidence, rng), counting.counts)
+            with budget.resources.interrupting():
+                move = policy.next(evidence, rng)
+            move = budget.affordable(move, counting.counts)
             if _asked_before(evidence, move):
                 return record.result(
                     Stop(False, "the same question came up again: nothing more can be learnt")

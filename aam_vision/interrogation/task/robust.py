@@ -30,7 +30,7 @@ from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
 from aam_vision.interrogation.statistics.counts import EXECUTED, REFUSED, ErrorRates, posterior_mean
-from aam_vision.interrogation.task.budget import Bounded, Budget
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.earlier_steps import contradiction
 from aam_vision.interrogation.task.loop import (
     DOUBTED,
@@ -183,7 +183,7 @@ class Setup:
     def moves(self, policy: Policy, agent: CountingAgent, record: MoveRecord | None) -> Policy:
         """The recorded moves first, then the policy's own; in rounds, if several are to be answered at a time."""
         if self.width == 1 or isinstance(agent, RepeatingAgent):
-            return Bounded(recorded(policy, record), self.budget.resources)
+            return recorded(policy, record)
         return Rounds(policy, agent, self.width, self.budget, record, self.shared)
 
 
