@@ -121,9 +121,8 @@ class _Rounds:
                     if result is not None and certain:
                         rng = np.random.default_rng([self._seed, 2, self._rounds])
                         seen = watch(giving, rules, result.model, rng)
-                        if (
-                            seen.surprise is None and not result.proven
-                        ):  # a small world can be seen completely
+                        # a small world can be seen completely
+                        if seen.surprise is None and not result.proven:
                             seen = replace(seen, surprise=give_the_rest(giving, rules, result.model, REST))
                         if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
                             pair = self._repeated(rng) if kept or discovery.unexplained else None
@@ -168,11 +167,9 @@ class _Rounds:
         """The result where no more time or memory may be taken: what is known, or can be worked out in little time."""
         self._giving.stop()
         if discovery is None or result is None or result.model.headers != control_headers(discovery):
-            discovery = found_so_far(self._giving)
-            result = self._interrogated(
-                Rules(discovery, self._giving, lasting=True), Resources(ENDING_SECONDS)
-            )
+            discovery, result = found_so_far(self._giving), None
         rules = Rules(discovery, self._giving, lasting=True)
+        result = result or self._interrogated(rules, Resources(ENDING_SECONDS))
         ended = self._result(discovery, rules, result, Watched(0, None), error)
         try:
             with Resources(ENDING_SECONDS).interrupting():
