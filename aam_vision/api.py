@@ -45,6 +45,8 @@ class Options(TypedDict, total=False):
     """Where answers prove unreliable, how probable the whole model has to be; default 0.999."""
     confirm: bool
     """Take no answer at its word, even if none proves unreliable (default: not)."""
+    max_seconds: float
+    """Stop after so many CPU seconds of this process (default: no limit); until then nothing depends on it."""
 
 
 def interrogate(
@@ -72,7 +74,7 @@ def interrogate(
         prior: A model learned earlier, to be verified instead of learned anew.
         exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took, and
             60 at least.
-        options: ``planner``, ``repeated_arguments``, ``confidence`` and ``confirm``: see ``Options``.
+        options: ``planner``, ``repeated_arguments``, ``confidence``, ``confirm`` and ``max_seconds``: see ``Options``.
 
     Returns:
         The model, what is not determined and why, what it cost, and the transcript.
@@ -94,6 +96,7 @@ def interrogate(
     from aam_vision.interrogation.task.budget import Budget
     from aam_vision.interrogation.task.robust import CONFIDENCE
     from aam_vision.planning.engines import planner_named
+    from aam_vision.resources import Resources
 
     _refuse_unknown(options)
     return Interrogation(
@@ -101,7 +104,7 @@ def interrogate(
         policy=policy,
         planner=planner_named(options.get("planner", "pyperplan")),
         prior=prior,
-        budget=Budget(max_queries, max_steps),
+        budget=Budget(max_queries, max_steps, Resources(options.get("max_seconds"))),
         repeated=options.get("repeated_arguments", False),
         confidence=options.get("confidence", CONFIDENCE),
         confirm=options.get("confirm", False),
@@ -110,7 +113,12 @@ def interrogate(
 
 
 def interrogate_controls(
-    agent: Agent, *, seed: int = 0, max_steps: int | None = None, exam: int | None = None
+    agent: Agent,
+    *,
+    seed: int = 0,
+    max_steps: int | None = None,
+    exam: int | None = None,
+    max_seconds: float | None = None,
 ) -> ControlsResult:
     r"""Find out what the controls of an agent do: in how many kinds of cases, to which objects, and when.
 
@@ -120,6 +128,7 @@ def interrogate_controls(
         seed: Of every random choice: the same agent and seed give the same result.
         max_steps: Stop once so many controls were given.
         exam: Steps in which the operators are examined; default none, since a last walk predicts every control.
+        max_seconds: Stop after so many CPU seconds of this process; until then nothing depends on it.
 
     Returns:
         The operators that the controls carry out, their model, and what is certain of both.
@@ -142,10 +151,11 @@ def interrogate_controls(
     """
     from aam_vision.controls.interrogating import Options as ControlOptions
     from aam_vision.controls.interrogating import interrogate as interrogated
+    from aam_vision.resources import Resources
 
     if agent.access is not Access.SNAPSHOT:
         raise UnusableInput("controls need snapshot access", "access", agent.access.value)
-    return interrogated(agent, seed, ControlOptions(max_steps, exam=exam))
+    return interrogated(agent, seed, ControlOptions(max_steps, exam=exam, resources=Resources(max_seconds)))
 
 
 def execute_plan(

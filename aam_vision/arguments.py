@@ -85,6 +85,9 @@ class Arguments:
     )
     max_queries: int | None = option("Stop at so many queries.", min=0)
     max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
+    max_seconds: float | None = option(
+        "Stop after so many CPU seconds, with what is known; with --resume they are counted anew.", kept=False
+    )
     exam: int | None = option(
         "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, 60 at least; "
         "none with --controls or --bare, where a walk follows anyway.",

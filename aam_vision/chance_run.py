@@ -43,9 +43,10 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
 
     from aam_vision.agents.journal import Journal
     from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.chance.interrogating import Options, interrogate
+    from aam_vision.chance.interrogating import Options, interrogate, most_steps
     from aam_vision.chance.looking import LookingAgent
     from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+    from aam_vision.resources import MEGABYTES, Resources
     from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.chance import of
 
@@ -66,11 +67,14 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
         note_origins(known.target, journal)
         agent: Agent = JournalledAgent(known.target.agent, journal, known.target.generators)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
-        options = Options(arguments.within, 1 - CONFIDENCE, arguments.max_steps, prior)
+        usual, limit = most_steps(arguments.within), arguments.max_steps
+        watch = _progress(arguments, known, usual)
+        resources = Resources(arguments.max_seconds, MEGABYTES)
+        options = Options(
+            arguments.within, 1 - CONFIDENCE, usual if limit is None else limit, prior, resources
+        )
         try:
-            result = interrogate(
-                looking or agent, np.random.default_rng(arguments.seed), options, _progress(arguments, known)
-            )
+            result = interrogate(looking or agent, np.random.default_rng(arguments.seed), options, watch)
         except AgentFailed as error:  # before there was anything to learn
             print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
             return AGENT_FAILED
@@ -83,14 +87,15 @@ def run_chance(arguments: Arguments, folder: Path, name: str, resumed: Journal |
     return 0
 
 
-def _progress(arguments: Arguments, known: ChanceTarget) -> Any:
-    """Tells now and then how many steps were taken."""
+def _progress(arguments: Arguments, known: ChanceTarget, usual: int) -> Any:
+    """Tells how many steps are taken at most if nothing else was said, and now and then how many were taken."""
     if arguments.quiet:
         return None
     progress = Progress()
     target, limit = known.target, arguments.max_steps
+    most = f"; at most {usual} steps (--max-steps)" if limit is None else ""
     progress.stage(
-        f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
+        f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}{most}"
     )
 
     def watch(steps: int, model: object) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aam_vision import targets
 from aam_vision.arguments import MAX_NUMBER, MAX_PROBLEM_SIZE, Arguments
 from aam_vision.errors import UnusableInput
+from aam_vision.resources import Resources
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
@@ -193,6 +194,7 @@ def _check_ranges(arguments: Arguments) -> None:
         raise _out_of_range("agent_memory", arguments, "a number of megabytes from 1")
     if not 0 < arguments.agent_seconds < MAX_AGENT_SECONDS:
         raise _out_of_range("agent_seconds", arguments, "a number above 0")
+    Resources(arguments.max_seconds)
     noise = arguments.image_noise
     if not 0 <= noise <= 1 or (noise and arguments.env is None):
         raise _out_of_range(

@@ -58,6 +58,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
     from aam_vision.controls.interrogating import Options, interrogate
     from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
     from aam_vision.planning.engines import planner_named
+    from aam_vision.resources import MEGABYTES, Resources
     from aam_vision.run_folder import clear, keep_images, note_origins
     from aam_vision.targets.controls import of
 
@@ -86,6 +87,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
             arguments.exam,
             arguments.confirm,
             (lambda text: None) if arguments.quiet else progress.stage,
+            Resources(arguments.max_seconds, MEGABYTES),
         )
         try:
             with progress.never_silent(AT_WORK, quiet=arguments.quiet):
@@ -216,16 +218,21 @@ def figures(
 
     from aam_vision.controls.transitions import Transition
     from aam_vision.planning.planner import cpu_seconds
+    from aam_vision.resources import ENDING_SECONDS, Resources, ResourcesSpent
 
     inner = result.interrogation
     cpu_s = cpu_seconds()
     held_out = 0 if result.failed else NATIVE_STEPS  # the environment may be what fails
     steps = known.native_steps(held_out, np.random.default_rng([arguments.seed, 3]))
     kinds: dict[str, list[int]] = {}
-    for step in steps:
-        found = kinds.setdefault(Transition(*step).kind, [0, 0])
-        found[0] += result.predictions.agrees(*step)
-        found[1] += 1
+    try:
+        with Resources(None if arguments.max_seconds is None else ENDING_SECONDS).interrupting():
+            for step in steps:
+                found = kinds.setdefault(Transition(*step).kind, [0, 0])
+                found[0] += result.predictions.agrees(*step)
+                found[1] += 1
+    except ResourcesSpent:
+        steps, kinds = [], {}
     right = sum(number for number, _ in kinds.values())
     within, beyond = result.certain
     return {

@@ -223,13 +223,15 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
     """
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget
+    from aam_vision.resources import MEGABYTES, Resources
 
+    resources = Resources(arguments.max_seconds, MEGABYTES)
     return Interrogation(
         target.agent,
         policy=arguments.policy,
         planner=planner,
         prior=_prior(arguments, target),
-        budget=Budget(arguments.max_queries, arguments.max_steps),
+        budget=Budget(arguments.max_queries, arguments.max_steps, resources),
         repeated=arguments.repeated_arguments,
         confidence=arguments.confidence,
         confirm=arguments.confirm,

@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 
+from aam_vision.agents.image import digest
 from aam_vision.envs.hidden_state import difference, redraw_chance
 from aam_vision.envs.meaning import Instruction, differ
 from aam_vision.envs.policies import Policies, result_of
-from aam_vision.envs.restoring import Env, Restore, way_back
+from aam_vision.envs.restoring import Actions, Env, Restore, in_order, way_back
 from aam_vision.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene, cell_edges
 from aam_vision.pictures import fault
@@ -35,7 +37,7 @@ class _Snapshot:
     """Where the simulator stood: the way back, the actions since the reset, what was seen and observed, whether it was over."""
 
     token: object
-    done: tuple[Any, ...]
+    done: Actions | None
     frame: Frame
     over: bool
     observation: Any
@@ -83,9 +85,11 @@ class GymnasiumSimulator:
         self._warned = False
         self._back = way_back(restore, self._reset)
         self._restore = restore
-        self._done: list[Any] = []
+        self._done: Actions | None = None
         self._over = False
         self._seen: Frame | None = None
+        self._frames: WeakValueDictionary[str, Frame] = WeakValueDictionary()
+        """By digest, the images that snapshots keep: equal ones are kept once."""
         self._size: tuple[int, ...] | None = None
         self._observed: Any = None
         """What the environment gave last, which policies act on."""
@@ -111,12 +115,12 @@ class GymnasiumSimulator:
     def start(self) -> None:
         """Go to the initial state of the problem."""
         self._reset(self._env)
-        self._done, self._over, self._seen = [], False, None
+        self._done, self._over, self._seen = None, False, None
 
     def snapshot(self) -> object:
         """A token of the present state, for ``restore``."""
         token = self._back.snapshot(self._env, self._done)
-        return _Snapshot(token, tuple(self._done), self.frame(), self._over, deepcopy(self._observed))
+        return _Snapshot(token, self._done, self.frame(), self._over, deepcopy(self._observed))
 
     def restore(self, snapshot: object) -> None:
         """Go back to a state from which ``snapshot`` was taken.
@@ -126,7 +130,7 @@ class GymnasiumSimulator:
         """
         assert isinstance(snapshot, _Snapshot), "a snapshot of this simulator"
         self._env = self._back.restore(self._env, snapshot.token)
-        self._done, self._over, self._seen = list(snapshot.done), snapshot.over, None
+        self._done, self._over, self._seen = snapshot.done, snapshot.over, None
         self._observed = deepcopy(snapshot.observation)
         if self._restore != "copy" and differ(snapshot.frame, self.frame()):
             raise AgentFailed(
@@ -142,8 +146,8 @@ class GymnasiumSimulator:
             UnusableInput: the environment gives no such image, or one of another size than before.
         """
         if self._seen is None:
-            self._seen = rendered(self._env, self._size)
-            self._size = self._seen.shape
+            frame = rendered(self._env, self._size)
+            self._seen, self._size = self._frames.setdefault(digest(frame), frame), frame.shape
         return self._seen
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
@@ -243,7 +247,7 @@ class GymnasiumSimulator:
                 f"{self._name}: {told}: action {action!r} raised {reason(error)}; give an action of "
                 f"{self._env.action_space}"
             ) from error
-        self._done.append(action)
+        self._done = Actions(self._done, action)
         self._over = self._over or bool(terminated)
         self._seen = None
 
@@ -421,7 +425,7 @@ class ControlSimulator(GymnasiumSimulator):
         seen: list[tuple[Frame, object]] = []
         for chance in (1, 2):
             self.restore(here)
-            place = len(self._done)
+            place = len(in_order(self._done))
             redraw_chance(self._env, chance)
             self.instruct(name, objects)
             seen.append((self.frame(), self._remembered()))

@@ -7,9 +7,9 @@ checks it on images (``gymnasium_simulator``): an environment is trusted to come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import gymnasium
 
@@ -21,10 +21,26 @@ Restore = Literal["copy", "replay"] | tuple[Callable[[Env], object], Callable[[E
 """The way back: by name, or ``(snapshot(env) -> token, restore(env, token))``. Tokens are never looked into."""
 
 
+class Actions(NamedTuple):
+    """Actions since the reset: the last one, and those before it, which all snapshots share; else they grow with its square."""
+
+    before: Actions | None
+    last: Any
+
+
+def in_order(actions: Actions | None) -> list[Any]:
+    """The actions, the first one first."""
+    found = []
+    while actions is not None:
+        found.append(actions.last)
+        actions = actions.before
+    return found[::-1]
+
+
 class WayBack(Protocol):
     """Takes snapshots of an environment, and goes back to them."""
 
-    def snapshot(self, env: Env, done: Sequence[Any]) -> object:
+    def snapshot(self, env: Env, done: Actions | None) -> object:
         """A token of the present state, to which the actions ``done`` have led since the reset."""
 
     def restore(self, env: Env, token: Any) -> Env:
@@ -32,7 +48,7 @@ class WayBack(Protocol):
 
 
 class _Copying:
-    def snapshot(self, env: Env, done: Sequence[Any]) -> object:
+    def snapshot(self, env: Env, done: Actions | None) -> object:
         try:
             return deepcopy(env)
         except Exception as error:  # whatever the parts of an environment refuse to be copied with
@@ -49,13 +65,13 @@ class _Replaying:
     def __init__(self, reset: Callable[[Env], None]) -> None:
         self._reset = reset
 
-    def snapshot(self, env: Env, done: Sequence[Any]) -> object:
-        return tuple(done)
+    def snapshot(self, env: Env, done: Actions | None) -> object:
+        return done
 
-    def restore(self, env: Env, token: Sequence[Any]) -> Env:
+    def restore(self, env: Env, token: Actions | None) -> Env:
         self._reset(env)
         try:
-            for action in token:
+            for action in in_order(token):
                 env.step(action)
         except Exception as error:
             raise AgentFailed(
@@ -68,7 +84,7 @@ class _Own:
     def __init__(self, snapshot: Callable[[Env], object], restore: Callable[[Env, Any], None]) -> None:
         self._snapshot, self._restore = snapshot, restore
 
-    def snapshot(self, env: Env, done: Sequence[Any]) -> object:
+    def snapshot(self, env: Env, done: Actions | None) -> object:
         try:
             return self._snapshot(env)
         except Exception as error:

@@ -6,7 +6,7 @@ is certain to be executed lead to. Probabilities are the estimates of the moment
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice, product
 from math import prod
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.strips import GroundAction, State
+from aam_vision.strips import GroundAction, Objects, State
 
 MAX_STATES = 3000
 """Situations that are considered, nearest ones first."""
@@ -44,41 +44,56 @@ class Step(NamedTuple):
 
 
 class StepTable:
-    """The steps that may be tried in each situation, worked out once: one for every action and set of its atoms that hold."""
+    """The steps that may be tried in each situation, worked out once: one for every action and set of its atoms that hold.
+
+    No object is named twice, and no constant as an argument where two of the action's atoms would be one fact: which of them
+    was changed could not be told. There are millions of steps, so of each only what holds is kept, equal ones once.
+    """
 
     def __init__(self, actions: Sequence[ActionKnowledge]) -> None:
         self._actions = actions
-        self._known: dict[State, tuple[list[Step], list[Step]]] = {}
+        self._choices: dict[Objects, list[tuple[int, tuple[str, ...]]]] = {}
+        """By the objects of a problem, the actions' numbers with their arguments, in order."""
+        self._known: dict[State, tuple[list[int], list[Step]]] = {}
+        """By situation, the atoms that hold of each of these, and the first step of each kind."""
+        self._equal: dict[int, int] = {}
         self.cut: dict[int, int] = {}
         """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
 
-    def all(self, state: State) -> list[Step]:
-        """Every step, by action and arguments.
-
-        No object is named twice, and no constant as an argument where two of the action's atoms would be one fact: which of
-        them was changed could not be told.
-        """
-        return self._of(state)[0]
+    def all(self, state: State) -> Iterator[Step]:
+        """Every step, by action and arguments."""
+        masks = self._of(state)[0]
+        return (Step(*choice, held) for choice, held in zip(self._choices[state.objects], masks, strict=True))
 
     def distinct(self, state: State) -> list[Step]:
         """One step of every action and set of its atoms that hold: others would tell the same."""
         return self._of(state)[1]
 
-    def _of(self, state: State) -> tuple[list[Step], list[Step]]:
+    def keep(self, states: Container[State]) -> None:
+        """Forget all other situations."""
+        self._known = {state: known for state, known in self._known.items() if state in states}
+
+    def _of(self, state: State) -> tuple[list[int], list[Step]]:
         if state not in self._known:
-            every: list[Step] = []
+            if state.objects not in self._choices:
+                self._choices[state.objects] = list(self._chosen(state.objects))
+            masks: list[int] = []
             first: dict[tuple[int, int], Step] = {}
-            for number, action in enumerate(self._actions):
-                pools = [state.objects.of_type(kind) for kind in action.index.header.types]
-                if (choices := prod(map(len, pools))) > MAX_BINDINGS:
-                    self.cut[number] = max(choices, self.cut.get(number, 0))
-                for objects in islice(product(*pools), MAX_BINDINGS):
-                    if len(set(objects)) == len(objects) and not action.index.shared(objects):
-                        step = Step(number, objects, action.index.values(state, objects)[0])
-                        every.append(step)
-                        first.setdefault((number, step.held), step)
-            self._known[state] = every, list(first.values())
+            for number, objects in self._choices[state.objects]:
+                held = self._actions[number].index.values(state, objects)[0]
+                masks.append(self._equal.setdefault(held, held))
+                first.setdefault((number, held), Step(number, objects, held))
+            self._known[state] = masks, list(first.values())
         return self._known[state]
+
+    def _chosen(self, known: Objects) -> Iterator[tuple[int, tuple[str, ...]]]:
+        for number, action in enumerate(self._actions):
+            pools = [known.of_type(kind) for kind in action.index.header.types]
+            if (choices := prod(map(len, pools))) > MAX_BINDINGS:
+                self.cut[number] = max(choices, self.cut.get(number, 0))
+            for objects in islice(product(*pools), MAX_BINDINGS):
+                if len(set(objects)) == len(objects) and not action.index.shared(objects):
+                    yield number, objects
 
 
 class StateGraph:
@@ -121,6 +136,7 @@ class StateGraph:
             self._expand(done)
             done += 1
         self._arrays()
+        steps.keep(self.number)
 
     def _add(self, state: State) -> int | None:
         if state in self.number:

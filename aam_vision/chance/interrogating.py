@@ -37,6 +37,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Agent, Query, Situation
+from aam_vision.resources import Resources, ResourcesSpent
 from aam_vision.strips import Atom, State
 
 _WALK = 5
@@ -45,6 +46,15 @@ _IDLE_WALKS = 2
 """Walks in a row that told nothing new, after which there are no more."""
 _MOVES = 15
 """Steps on the way to a trial after which it is weighed anew: the way may be less likely than it seemed."""
+
+
+_STEPS, _USUAL = 20_000, 0.05
+"""Steps of an interrogation, at most, where no budget is given and intervals are to be as narrow as this, or wider."""
+
+
+def most_steps(within: float) -> int:
+    """The budget of steps where none is given: narrower intervals take more, with the square of how narrow they are."""
+    return int(_STEPS * max(1.0, (_USUAL / within) ** 2))
 
 
 class Options(NamedTuple):
@@ -57,6 +67,8 @@ class Options(NamedTuple):
     max_steps: int | None = None
     prior: Prior | None = None
     """Earlier findings: what is as before is verified with ``MARGIN`` times as wide intervals."""
+    resources: Resources = Resources()
+    """Time and memory that may be taken."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +173,7 @@ class _Interrogation:
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
     def run(self) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
-        status, why = COMPLETE, ""
+        status, why, resources = COMPLETE, "", self._options.resources
         try:
             if self._agent.access is not Access.TRAJECTORY:
                 self._walk()
@@ -169,7 +181,8 @@ class _Interrogation:
                 if self._blocked:
                     status, why = OPEN, "the last situation is not known, and the access allows no way back"
                     break
-                found = self._next()
+                with resources.interrupting():
+                    found = self._next()
                 if found is None:
                     break
                 self._try(*found)
@@ -182,6 +195,8 @@ class _Interrogation:
                 graph = None if made or self._outlook is None else self._outlook.graph
                 left, why = checking.ending(self._actions, self._table, graph)
                 status = OPEN if left else COMPLETE
+        except ResourcesSpent as error:
+            status, why = BUDGET, str(error)
         except InconsistentAgent as error:
             status, why = NOT_STRIPS, str(error)
         except AgentFailed as error:
@@ -200,6 +215,7 @@ class _Interrogation:
         """Let the agent act on its own from every initial situation in turn, until that tells nothing new."""
         idle = turn = 0
         while idle < _IDLE_WALKS * len(self._initial) and self._left() > 0:
+            self._options.resources.check()
             start = self._initial[turn % len(self._initial)]
             steps = _WALK if self._options.max_steps is None else min(_WALK, self._left())
             before = self._versions()
@@ -223,7 +239,8 @@ class _Interrogation:
             self._outlook = self._looked()
         found = self._best(self._outlook)
         if found is None:
-            checking.reconsider(self._actions)
+            with self._options.resources.undisturbed():
+                checking.reconsider(self._actions)
             if self._versions() != self._version or self._unlooked:
                 # cases were told apart, or situations have come up since that may be worth something
                 self._outlook = None
@@ -321,7 +338,8 @@ class _Interrogation:
             checking.check_constant([action], early=True)
         self._moves = 0 if trial else self._moves + 1
         if trial or self._moves % _MOVES == 0 or self._versions() != self._version:
-            self._outlook = None if self._versions() != self._version else self._looked()
+            with self._options.resources.interrupting():
+                self._outlook = None if self._versions() != self._version else self._looked()
         self._watch(self._agent.counts.steps, self._model)
 
     def _stand(self, situation: Situation) -> None:

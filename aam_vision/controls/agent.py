@@ -69,7 +69,7 @@ class OperatorAgent:
                 return Response(number, situation, told=number if done is None else None)
             situation = after
         if not query.plan:
-            return self._giving.agent.ask(query)
+            return self._giving.look(query)
         return Response(len(query.plan), situation)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:

@@ -176,6 +176,12 @@ def discovered(giving: Giving) -> Discovery:
     return discover(vocabulary, giving.controls, seen, giving.indices, giving.grouped)
 
 
+def found_so_far(giving: Giving) -> Discovery:
+    """The cases that were found last of every control, from the transitions that there were then."""
+    seen = {name: giving.transitions[name][:number] for name, (number, _) in giving.grouped.items()}
+    return discover(giving.agent.vocabulary, giving.controls, seen, giving.indices, giving.grouped)
+
+
 def start(giving: Giving, initial: list[Situation], rng: np.random.Generator) -> Situation:
     """Where a walk begins: where problems begin, then in any problem where few controls were given, of some situations."""
     stuck = [situation for situation in initial if giving.stuck(situation)]

@@ -13,7 +13,8 @@ from aam_vision.controls.grouping import Grouped
 from aam_vision.controls.transitions import Transition, idle
 from aam_vision.errors import AamError, AgentFailed
 from aam_vision.joins import StateIndices
-from aam_vision.query import Agent, Query, Situation
+from aam_vision.query import Agent, Query, Response, Situation
+from aam_vision.resources import Resources
 from aam_vision.strips import ActionHeader, GroundAction, Objects, State
 
 
@@ -67,9 +68,12 @@ class Giving:
     Args:
         agent: every one of its instructions is always carried out; its access is ``snapshot``.
         max_steps: how many controls may be given.
+        resources: time and memory that may be taken.
     """
 
-    def __init__(self, agent: Agent, max_steps: int | None = None) -> None:
+    def __init__(
+        self, agent: Agent, max_steps: int | None = None, resources: Resources | None = None
+    ) -> None:
         self.agent = CountingAgent(EnforcingAgent(agent))
         self.controls = agent.headers
         self.transitions: dict[str, list[Transition]] = {control.name: [] for control in agent.headers}
@@ -87,6 +91,8 @@ class Giving:
         self.given: list[Given] = []
         """Everything that was given, in order."""
         self._max_steps = max_steps
+        self._stopped = False
+        self._resources = resources or Resources()
         self._initial: tuple[Situation, ...] = ()
         self._results: dict[tuple[Hashable, GroundAction], tuple[Transition, Situation]] = {}
         self._known: dict[tuple[State, GroundAction], Transition] = {}
@@ -115,9 +121,10 @@ class Giving:
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem; looked at once only."""
         if not self._initial:
-            self._initial = tuple(self.agent.initial())
-            for situation in self._initial:
-                self._seen(situation)
+            with self._resources.undisturbed():
+                self._initial = tuple(self.agent.initial())
+                for situation in self._initial:
+                    self._seen(situation)
         return self._initial
 
     def given_in(self, state: State) -> Set[GroundAction]:
@@ -134,8 +141,18 @@ class Giving:
         return self._results.get((situation.handle, control))
 
     def stop(self) -> None:
-        """Give no more controls: the agent cannot answer any more."""
-        self._max_steps = self.steps
+        """Ask the agent nothing more."""
+        self._max_steps, self._stopped = self.steps, True
+
+    def look(self, query: Query) -> Response:
+        """Look at a situation again, with a query without steps.
+
+        Raises:
+            StepsSpent: the agent is asked nothing more.
+        """
+        if self._stopped:
+            raise StepsSpent("the agent is asked nothing more")
+        return self.agent.ask(query)
 
     def give(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
         """What comes of a control in a situation, and where it leads; it is given once only.
@@ -144,12 +161,18 @@ class Giving:
             StepsSpent: no more controls may be given.
             TwoWays: the same came out otherwise in a situation that looks the same.
             AgentFailed: the agent can no longer answer.
+            ResourcesSpent: no more time or memory may be taken.
         """
         known = self._results.get((situation.handle, control))
         if known is not None:
             return known
         if self._max_steps is not None and self.steps >= self._max_steps:
             raise StepsSpent(f"--max-steps: {self._max_steps} controls were given")
+        self._resources.check()
+        with self._resources.undisturbed():
+            return self._given(situation, control)
+
+    def _given(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
         response = self.agent.ask(Query(situation, (control,)))
         if not response.executed:
             raise AgentFailed(f"the agent refused {control}, which is a control and can always be given")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from aam_vision.controls.agent import OperatorAgent
 from aam_vision.controls.discovery import Discovery
-from aam_vision.controls.exploring import Near, cover, discovered, explore, found
+from aam_vision.controls.exploring import Near, cover, discovered, explore, found, found_so_far
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.misreading import Misread, doubted, two_ways
@@ -34,6 +34,7 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.query import Agent
+from aam_vision.resources import ENDING_SECONDS, Resources, ResourcesSpent
 from aam_vision.wording import some
 
 MAX_ROUNDS = 40
@@ -61,6 +62,8 @@ class Options:
     confirm: bool = False
     tell: Callable[[str], None] = lambda text: None
     """Called with a line when operators were discovered."""
+    resources: Resources = field(default_factory=Resources)
+    """Time and memory that may be taken."""
 
 
 def interrogate(
@@ -85,7 +88,7 @@ def interrogate(
 
 class _Rounds:
     def __init__(self, agent: Agent, seed: int, options: Options, planner: Planner) -> None:
-        self._giving = Giving(agent, options.max_steps)
+        self._giving = Giving(agent, options.max_steps, options.resources)
         self._near = Near(self._giving)
         self._options = options
         self._planner = planner
@@ -103,27 +106,31 @@ class _Rounds:
         discovery: Discovery | None = None
         known: Counter[Hashable] = Counter()
         try:
-            discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
-            while True:
-                self._rounds += 1
-                kept = known[discovery.signature] >= SAME or self._rounds >= MAX_ROUNDS
-                known[discovery.signature] += 1
-                rules = Rules(discovery, giving, lasting=kept)
-                self._tell(discovery)
-                certain = kept or self._lasts(rules, known)
-                if certain:  # what refutes operators at once saves an interrogation of them
-                    result = self._interrogated(rules)
-                    certain = result is not None and (kept or self._lasts(rules, known))
-                if result is not None and certain:
-                    rng = np.random.default_rng([self._seed, 2, self._rounds])
-                    seen = watch(giving, rules, result.model, rng)
-                    if seen.surprise is None and not result.proven:  # a small world can be seen completely
-                        seen = replace(seen, surprise=give_the_rest(giving, rules, result.model, REST))
-                    if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
-                        pair = self._repeated(rng) if kept or discovery.unexplained else None
-                        ended = self._result(discovery, rules, result, seen, pair=pair)
-                        return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
-                discovery = found(giving)
+            with self._options.resources.interrupting():
+                discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
+                while True:
+                    self._rounds += 1
+                    kept = known[discovery.signature] >= SAME or self._rounds >= MAX_ROUNDS
+                    known[discovery.signature] += 1
+                    rules = Rules(discovery, giving, lasting=kept)
+                    self._tell(discovery)
+                    certain = kept or self._lasts(rules, known)
+                    if certain:  # what refutes operators at once saves an interrogation of them
+                        result = self._interrogated(rules)
+                        certain = result is not None and (kept or self._lasts(rules, known))
+                    if result is not None and certain:
+                        rng = np.random.default_rng([self._seed, 2, self._rounds])
+                        seen = watch(giving, rules, result.model, rng)
+                        # a small world can be seen completely
+                        if seen.surprise is None and not result.proven:
+                            seen = replace(seen, surprise=give_the_rest(giving, rules, result.model, REST))
+                        if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
+                            pair = self._repeated(rng) if kept or discovery.unexplained else None
+                            ended = self._result(discovery, rules, result, seen, pair=pair)
+                            return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
+                    discovery = found(giving)
+        except ResourcesSpent as error:
+            return self._cut_short(error, discovery, result)
         except (TwoWays, Misread, AgentFailed) as error:
             if not giving.given and not isinstance(error, StepsSpent):
                 raise
@@ -154,6 +161,23 @@ class _Rounds:
                 diagnose=lambda unexplained: diagnosed(giving, unexplained, pair),
             )
 
+    def _cut_short(
+        self, error: ResourcesSpent, discovery: Discovery | None, result: Result | None
+    ) -> ControlsResult:
+        """The result where no more time or memory may be taken: what is known, or can be worked out in little time."""
+        self._giving.stop()
+        if discovery is None or result is None or result.model.headers != control_headers(discovery):
+            discovery, result = found_so_far(self._giving), None
+        rules = Rules(discovery, self._giving, lasting=True)
+        result = result or self._interrogated(rules, Resources(ENDING_SECONDS))
+        ended = self._result(discovery, rules, result, Watched(0, None), error)
+        try:
+            with Resources(ENDING_SECONDS).interrupting():
+                _ = ended.unexplained  # worked out once; all else that is asked of a result takes little time
+        except ResourcesSpent:  # operators of which hardly anything is known apply to too many objects
+            return replace(ended, interrogation=None)
+        return ended
+
     def _repeated(self, rng: np.random.Generator) -> tuple[Given, Given] | None:
         """Give again what did something before; two situations that look alike, though images tell them apart, if it went two ways.
 
@@ -174,19 +198,21 @@ class _Rounds:
         first = [one for one in self._giving.given if one.transition is error.transitions[0]]
         return None if error.latest is None or not first else (first[0], error.latest)
 
-    def _interrogated(self, rules: Rules) -> Result | None:
+    def _interrogated(self, rules: Rules, resources: Resources | None = None) -> Result | None:
         """The result of one round, also where no more controls may be given; None if something refuted the operators."""
+        resources = resources or self._options.resources
         agent = OperatorAgent(self._giving, rules)
         interrogation = Interrogation(
             agent,
             planner=self._planner,
-            budget=Budget(self._options.max_queries),
+            budget=Budget(self._options.max_queries, resources=resources),
             exam=self._options.exam or 0,
             confirm=self._options.confirm,
             untellable=Overlaps(rules.discovery.operators, rules.discovery.vocabulary.types),
         )
         try:
-            return interrogation.run(np.random.default_rng(self._seed))
+            with resources.undisturbed():
+                return interrogation.run(np.random.default_rng(self._seed))
         except Refuted as error:
             self._options.tell(str(error))
             return None
@@ -231,11 +257,15 @@ class _Rounds:
         rules: Rules,
         result: Result | None,
         seen: Watched,
-        error: AgentFailed | TwoWays | Misread | None = None,
+        error: AgentFailed | TwoWays | Misread | ResourcesSpent | None = None,
         *,
         pair: tuple[Given, Given] | None = None,
     ) -> ControlsResult:
+        cut_short = isinstance(error, ResourcesSpent)
+
         def diagnose(unexplained: Sequence[Transition]) -> Diagnosis | None:
+            if cut_short:
+                return None
             found = diagnosed(self._giving, unexplained, None)
             return found if found or pair is None else diagnosed(self._giving, unexplained, pair)
 
@@ -252,8 +282,10 @@ class _Rounds:
             diagnose=diagnose,
             exhausted=self._giving.exhausted,
             covered=self._covers,
-            untried=() if self._giving.exhausted else self._near.coverage.untried(rules, UNTRIED),
-            spent=isinstance(error, StepsSpent),
+            untried=()
+            if cut_short or self._giving.exhausted
+            else self._near.coverage.untried(rules, UNTRIED),
+            spent=isinstance(error, StepsSpent | ResourcesSpent),
             failed=isinstance(error, AgentFailed) and not isinstance(error, StepsSpent),
             in_a_row=seen.in_a_row,
         )

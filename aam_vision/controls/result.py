@@ -65,7 +65,7 @@ class ControlsResult:
     untried: tuple[Untried, ...] = ()
     """Circumstances within reach in which a control was not given, the nearest first."""
     spent: bool = False
-    """Whether it ended early since a budget that the user gave was spent."""
+    """Whether it ended early since a budget was spent."""
     failed: bool = False
     """Whether it ended early since the agent could no longer answer."""
     misread: Misread | None = None

@@ -20,6 +20,7 @@ from aam_vision.joins import Fact
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.resources import ResourcesSpent
 from aam_vision.strips import GroundAction
 
 PYPERPLAN = "pyperplan"
@@ -97,6 +98,8 @@ class EnginePlanner:
         engine = _engine_class(self.name, task.environment)(**self._known.parameters)
         try:
             answer = engine.solve(task, timeout=limits.seconds)
+        except ResourcesSpent:
+            raise
         except Exception as error:  # of any kind: it is foreign code
             raise PlannerFailed(
                 f"{self.name} broke down ({type(error).__name__}: {error}): use another planner"

@@ -10,7 +10,7 @@ import pytest
 from aam_vision.agents.chance import ChanceAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.chance.frequency import Precision, frequencies
-from aam_vision.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.chance.interrogating import ChanceResult, Options, interrogate, most_steps
 from aam_vision.chance.intervals import concentration
 from aam_vision.chance_evaluation import (
     check,
@@ -27,6 +27,7 @@ from aam_vision.outcomes import of_model
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
 from experiments.random_chance import random_chance, random_conditional
+from tests.resources import WHY, Looked
 
 from .agents import agent, read
 from .domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
@@ -323,6 +324,19 @@ def test_intervals_that_no_more_trials_can_narrow_are_told() -> None:
     assert result.why == (
         "no step that can be reached tells any more; intervals of drop stay wider than wanted, for no more trials can be reached"
     )
+
+
+@pytest.mark.parametrize("looks", [0, 1, 9, 60])
+def test_when_time_or_memory_is_spent_what_is_known_is_told(looks: int) -> None:
+    result = interrogate(agent(Access.RESET), np.random.default_rng(0), Options(resources=Looked(looks)))
+    assert (result.status, result.why) == (BUDGET, WHY)
+    assert len(result.model.actions) == 2
+    whole = interrogate(agent(Access.RESET), np.random.default_rng(0), Options(max_steps=result.counts.steps))
+    assert whole.model == result.model
+
+
+def test_more_steps_are_allowed_for_narrower_intervals() -> None:
+    assert [most_steps(within) for within in (0.4, 0.05, 0.025)] == [20_000, 20_000, 80_000]
 
 
 def test_a_budget_of_one_step_is_one_step() -> None:

@@ -17,9 +17,11 @@ from aam_vision.controls.interrogating import Options, interrogate
 from aam_vision.domains import generate, load
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Query, Response
+from aam_vision.resources import Resources
 from aam_vision.strips import ActionHeader, GroundAction, Model, State
 from aam_vision.targets.controls import read_controls
 from experiments.random_strips import random_domain
+from tests.resources import WHY, Looked
 
 from . import worlds
 
@@ -124,6 +126,23 @@ def test_steps_are_never_exceeded() -> None:
     result = interrogate(blocks(), options=Options(max_steps=25))
     assert result.steps == 25
     assert "max-steps" in result.why
+
+
+@pytest.mark.parametrize("looks", [0, 1, 5, 40, 80, 120])
+def test_when_time_or_memory_is_spent_what_is_known_is_told_and_nothing_more_is_asked(looks: int) -> None:
+    result = interrogate(blocks(), options=Options(resources=Looked(looks)))
+    assert result.status == "budget"
+    assert result.missing == WHY
+    assert result.diagnosis is None
+    assert 0 <= result.steps < looks or looks == result.steps == 0
+    assert result.model.headers == tuple(operator.header for operator in result.operators)
+    assert bool(result.operators) is (looks > 1)
+
+
+def test_nothing_depends_on_resources_that_are_not_spent() -> None:
+    without = interrogate(blocks())
+    limited = interrogate(blocks(), options=Options(resources=Resources(1000, 10_000)))
+    assert (limited.model, limited.steps, limited.why) == (without.model, without.steps, without.why)
 
 
 class Idle(BareSymbolicAgent):

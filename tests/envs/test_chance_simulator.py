@@ -16,6 +16,7 @@ from aam_vision.chance.interrogating import ChanceResult, Options, interrogate
 from aam_vision.envs.chance_simulator import ChanceSimulator, check_refusals, check_restore
 from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.own import Instruction, instruction
+from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.envs.with_chance import _gymnasium
 from aam_vision.errors import UnusableInput
@@ -144,6 +145,23 @@ def test_a_policy_is_carried_out_to_its_end_each_time_anew() -> None:
     assert any(not fell and at < GOAL for at, fell in found), "the limit was reached"
     assert outcomes(simulator(lane(drive())), 50) == outcomes(simulator(lane(drive())), 50)
     assert outcomes(simulator(lane(drive())), 50) != outcomes(simulator(lane(drive()), seed=1), 50)
+
+
+def test_snapshots_share_the_actions_that_led_there_and_equal_images() -> None:
+    """Else each takes a whole image, and more memory the more actions came before."""
+    one = simulator(lane(drive(), back()))
+    one.start()
+    first: Any = one.snapshot()
+    one.instruct("drive", ("cart",))
+    second: Any = one.snapshot()
+    one.instruct("back", ("cart",))
+    third: Any = one.snapshot()
+    assert third.done.before is second.done
+    assert len(in_order(third.done)) == len(in_order(second.done)) + 1
+    one.restore(first)
+    again: Any = one.snapshot()
+    assert again.frame is first.frame
+    assert in_order(again.done) == []
 
 
 def test_it_is_refused_where_it_does_not_begin() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.resources import Resources
 from aam_vision.wording import counted
 
 
@@ -16,9 +17,13 @@ class Budget:
 
     queries: int | None = None
     steps: int | None = None
+    resources: Resources = field(default_factory=Resources, compare=False)
+    """Time and memory, which decide nothing until they are spent."""
 
     def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
         """Why so many more cannot be afforded, in words; empty if they can."""
+        if why := self.resources.spent:
+            return why
         if self.steps is not None and counts.steps + counts.exam_steps + steps > self.steps:
             return f"the budget of {counted(self.steps, 'step')} is spent"
         if self.queries is not None and queries and counts.queries + queries > self.queries:

@@ -24,8 +24,9 @@ from aam_vision.interrogation.examination.surprises import progress, surprise
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
-from aam_vision.interrogation.task.verdict import FAILED
+from aam_vision.interrogation.task.verdict import BUDGET, FAILED
 from aam_vision.query import Access, Agent, Query, Situation, refuses_surely
+from aam_vision.resources import ResourcesSpent
 from aam_vision.strips import GroundAction
 from aam_vision.wording import counted
 
@@ -173,7 +174,9 @@ def interrogate(
     try:
         record.begin()
         while True:
-            move = budget.affordable(policy.next(evidence, rng), counting.counts)
+            with budget.resources.interrupting():
+                move = policy.next(evidence, rng)
+            move = budget.affordable(move, counting.counts)
             if _asked_before(evidence, move):
                 return record.result(
                     Stop(False, "the same question came up again: nothing more can be learnt")
@@ -183,6 +186,8 @@ def interrogate(
             watch(move, evidence, counting)
             if isinstance(move, Stop):
                 return record.result(move)
+    except ResourcesSpent as error:
+        return record.result(Stop(False, str(error), cut=BUDGET))
     except InconsistentAgent as error:
         named = disagreement(record.transcript())
         why = f"{error} ({named})" if named else str(error)

@@ -211,7 +211,8 @@ class Rounds:
     def _announce(self, moves: Iterable[Ask | Walk], evidence: Evidence) -> None:
         """Have the agent hear of moves."""
         if questions := expected_questions(moves, evidence):
-            expect(self.agent, questions)
+            with self.budget.resources.undisturbed():
+                expect(self.agent, questions)
 
     def _recorded(self, evidence: Evidence, rng: np.random.Generator) -> list[Ask | Walk] | Stop | None:
         """The recorded moves that were composed at this point, and announced; None if nothing more is recorded."""

@@ -36,7 +36,7 @@ _FAMILIES = {
 }
 
 
-_OPTIONS = {"step": "--max-steps", "quer": "--max-queries"}
+_OPTIONS = {"step": "--max-steps", "quer": "--max-queries", "CPU second": "--max-seconds"}
 """What a budget is of, and the option that sets it."""
 
 
@@ -94,7 +94,7 @@ def lacking(exam: Exam, never: Sequence[str], cut: str, *, weighed: bool, untest
     if untested:
         told.append("the classifiers have not passed their test")
     if not exam.enough:
-        cure = "raise --max-steps" if cut == BUDGET else f"--exam {ENOUGH + 1}"
+        cure = "raise --max-steps or --max-seconds" if cut == BUDGET else f"--exam {ENOUGH + 1}"
         told.append(f"{counted(exam.steps, 'step')} examined, {ENOUGH} are needed ({cure})")
     return "; ".join(told)
 

@@ -17,6 +17,8 @@ from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.query import Access
+from aam_vision.resources import Resources
+from tests.resources import WHY, Looked
 
 MODEL = packaged.load("gripper")
 
@@ -58,3 +60,20 @@ def test_it_runs_to_the_true_model_and_within_its_budget() -> None:
     assert whole.run(np.random.default_rng(0)).transcript == result.transcript, "a fresh policy every time"
     short = replace(whole, budget=Budget(queries=2)).run(np.random.default_rng(0))
     assert (short.status, short.counts.queries) == ("budget", 2)
+
+
+@pytest.mark.parametrize("looks", [0, 1, 8, 30])
+def test_when_time_or_memory_is_spent_it_ends_with_what_is_known(looks: int) -> None:
+    limited = Interrogation(agent(), budget=Budget(resources=Looked(looks)))
+    result = limited.run(np.random.default_rng(0))
+    assert (result.status, result.missing) == ("budget", WHY)
+    assert len(result.transcript.entries) <= looks
+    assert bool(result.hypotheses.decided()) is (looks > 1)
+
+
+def test_nothing_depends_on_resources_that_are_not_spent() -> None:
+    without = Interrogation(agent())
+    limited = replace(without, budget=Budget(resources=Resources(1000, 10_000)))
+    assert limited.budget == without.budget
+    results = [one.run(np.random.default_rng(0)) for one in (without, limited)]
+    assert results[0].transcript == results[1].transcript
