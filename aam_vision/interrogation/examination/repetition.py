@@ -46,6 +46,8 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if found := varying(inquiry, again):
         if inquiry.trials.access is Access.TRAJECTORY and (late := late_effect(Course.of(inquiry.trials))):
             return late  # the steps before these were not the same
+        if earlier := _varying_on_the_way(inquiry, doubtful):
+            return earlier
         if not _strange_each_time(inquiry, doubtful, again):
             return found
         again = [trial for trial in again if trial.executed]
@@ -77,6 +79,22 @@ def _varying_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     again = repeated(inquiry, replace(doubtful, before=made, history=History(made)))
     found = varying(inquiry, again) if again else None
     return None if found is None or _strange_each_time(inquiry, doubtful, again) else found
+
+
+def _varying_on_the_way(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Random or misread, if a step before it varies where that can be made: a question shows only where its last step led."""
+    if inquiry.trials.access is not Access.SETTABLE or doubtful.history is None:
+        return None
+    state = doubtful.history.start.state
+    for step in doubtful.history.executed:
+        trial = inquiry.trials.attempt(History(Situation(state, state)), step)
+        again = [] if trial is None else repeated(inquiry, trial)
+        if again and (found := varying(inquiry, again)):
+            return found
+        if trial is None or trial.after is None:
+            return None
+        state = trial.after.state
+    return None
 
 
 def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:

@@ -27,7 +27,7 @@ INDEPENDENT = (
 )
 """The assumption of every result that weighs answers."""
 _FAMILIES = {
-    Family.RANDOM: "random: the same step from the same situation has several outcomes",
+    Family.RANDOM: "random: the same step from the same situation has several outcomes; --chance learns how often each comes",
     Family.CONDITIONAL: "conditional: the outcome depends on the state, or concerns objects, in a way that STRIPS cannot express",
     Family.HIDDEN: "hidden: what happens depends on something that no predicate of the vocabulary expresses",
     Family.MISREAD: "misread: the classifier is wrong about a picture",

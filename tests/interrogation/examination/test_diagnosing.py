@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosing import LONGEST
@@ -14,11 +19,16 @@ from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access, Agent, Situation
+from aam_vision.pddl import read_domain
+from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import GroundAction, Objects, State, Types
 from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
 from experiments.trust_runs import interval, literal_right
 
+LAMPS = """(define (domain lamps) (:requirements :strips :typing :negative-preconditions)
+  (:types lamp - object) (:predicates (plugged ?l - lamp) (on ?l - lamp))
+  (:action plug :parameters (?l - lamp) :precondition (and) :effect (and (plugged ?l)))
+  (:action switch :parameters (?l - lamp) :precondition (and (plugged ?l) (not (on ?l))) :effect (and (on ?l))))"""
 GOING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
 
 
@@ -108,6 +118,41 @@ def test_a_frequency_is_that_of_the_step_and_not_of_the_way_to_it() -> None:
         if found is not None and found.family is Family.RANDOM and found.tried:
             low, high = interval(found.seen, found.tried)
             assert low <= 0.2 <= high, found.why
+
+
+class Slipping(AgentDecorator):
+    """An agent whose ``switch`` does nothing three times in ten; of a question only where its last step led is seen."""
+
+    def __init__(self, agent: Agent, seed: int) -> None:
+        super().__init__(agent)
+        self._rng = np.random.default_rng(seed)
+
+    def initial(self) -> Sequence[Situation]:
+        return self.agent.initial()
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return []  # it does nothing by itself
+
+    def ask(self, query: Query) -> Response:
+        at = query.initial
+        for number, step in enumerate(query.plan):
+            response = self.agent.ask(Query(at, (step,)))
+            if not response.executed:
+                return Response(number, at)
+            if step.name != "switch" or self._rng.random() >= 0.3:
+                at = response.final
+        return Response(len(query.plan), at)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_step_is_not_blamed_for_what_one_before_it_in_the_same_question_did(
+    seed: int, tmp_path: Path
+) -> None:
+    (tmp_path / "lamps.pddl").write_text(LAMPS, encoding="utf-8")
+    model = read_domain(tmp_path / "lamps.pddl")
+    at = State(frozenset(), Objects({"desk": "lamp", "bed": "lamp"}, model.vocabulary.types))
+    found = interrogated(Slipping(SymbolicAgent(model, [at]), seed), seed).diagnosis
+    assert found is None or (found.family, found.culprit) == (Family.RANDOM, "switch"), found.why
 
 
 def test_what_is_mostly_refused_is_not_refused_by_mistake() -> None:
